@@ -1,0 +1,10 @@
+import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
+
+export type ActivityDeps = TransferActivityDeps;
+
+/** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
+export function createActivities(deps: ActivityDeps) {
+  return { ...createTransferActivities(deps) };
+}
+
+export type Activities = ReturnType<typeof createActivities>;

@@ -1,0 +1,107 @@
+// A lock between processes of one machine: a file that names its holder. A holder that died, even
+// by kill -9, holds nothing. Plain JavaScript, because it guards the build of everything else.
+import { execFileSync } from 'node:child_process';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/**
+ * When a process started, as its system words it, or null if it is not running (or is a zombie).
+ * Process ids are used again; a pid together with this is not.
+ */
+export function startOf(pid) {
+  if (!Number.isSafeInteger(pid) || pid < 1) return null;
+  try {
+    if (process.platform !== 'linux') {
+      const out = execFileSync('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
+        encoding: 'utf8',
+      });
+      const [stat = 'Z', ...started] = out.trim().split(/\s+/);
+      return stat.startsWith('Z') ? null : started.join(' ');
+    }
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The command's name is in parentheses and may hold anything; what follows the last one is fixed.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
+  } catch {
+    return null;
+  }
+}
+
+function readHolder(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+const isAlive = (holder) => holder !== null && startOf(holder.pid) === holder.started;
+
+/** Creates the file with its whole content in one step; false if it is there already. */
+function createWhole(file, content) {
+  const draft = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
+  writeFileSync(draft, content);
+  try {
+    linkSync(draft, file);
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+/** Replaces a dead holder's lock by ours; false if somebody else was quicker. */
+function takeOver(file, dead, content) {
+  const claim = `${file}.after-${dead.pid}-${String(dead.started).replace(/\W/g, '')}`;
+  if (!createWhole(claim, content)) {
+    if (!isAlive(readHolder(claim))) rmSync(claim, { force: true });
+    return false;
+  }
+  // Only the maker of the claim replaces this holder's lock, and only if it is still there.
+  const present = readHolder(file);
+  const still = present?.pid === dead.pid && present?.started === dead.started;
+  if (still) {
+    const draft = `${file}.${process.pid}.next`;
+    writeFileSync(draft, content);
+    renameSync(draft, file);
+  }
+  rmSync(claim, { force: true });
+  return still;
+}
+
+/**
+ * Takes the lock if it is free or its holder is dead. Returns `{release}`, or `{holder}` with the
+ * living holder's `{pid, started, …note}`.
+ */
+export function tryLock(file, note = {}) {
+  const content = JSON.stringify({ ...note, pid: process.pid, started: startOf(process.pid) });
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    if (createWhole(file, content)) return { release: () => rmSync(file, { force: true }) };
+    const holder = readHolder(file);
+    if (isAlive(holder)) return { holder };
+    if (holder !== null && takeOver(file, holder, content)) {
+      return { release: () => rmSync(file, { force: true }) };
+    }
+  }
+  return { holder: readHolder(file) ?? { pid: 0 } };
+}
+
+/** Runs the work while holding the lock; waits as long as a living process has it. */
+export async function withLock(file, onWait, work) {
+  let told = false;
+  for (;;) {
+    const lock = tryLock(file);
+    if (lock.release) {
+      try {
+        return await work();
+      } finally {
+        lock.release();
+      }
+    }
+    if (!told) onWait(lock.holder.pid);
+    told = true;
+    await sleep(250);
+  }
+}

@@ -1,0 +1,38 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { loadConfig, type Config } from '../config.js';
+
+/**
+ * The environment of the service that a command is about: what is set in the environment first, and what is missing
+ * there from the `dev.json` of the copy that `npm start` runs in BURSAR_HOME (default: `.bursar` here).
+ */
+export function findService(env: NodeJS.ProcessEnv = process.env): Config {
+  const home = resolve(env.BURSAR_HOME ?? '.bursar');
+  const dev = readJson(join(home, 'dev.json'));
+  const secrets = readJson(join(home, 'secrets.json'));
+  if (!dev && !env.MONGODB_URI) {
+    throw new Error(
+      `No running Bursar found: MONGODB_URI is not set, and ${home} has no dev.json. Start one with npm start.`,
+    );
+  }
+  const found = {
+    MONGODB_URI: dev?.mongodb_uri,
+    TEMPORAL_ADDRESS: dev?.temporal_address,
+    TEMPORAL_NAMESPACE: dev?.temporal_namespace,
+    SANDBOX_BANK_URL: dev?.sandbox_bank_url,
+    SANDBOX_BANK_SECRET: secrets?.bank_secret,
+    BURSAR_KEY_PEPPER: secrets?.key_pepper,
+  };
+  return loadConfig({ BURSAR_LOG_LEVEL: 'error', ...definedOnly(found), ...definedOnly(env) });
+}
+
+function readJson(file: string): Record<string, string> | null {
+  return existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>)
+    : null;
+}
+
+const definedOnly = (values: Record<string, string | undefined>) =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== undefined && value !== ''),
+  );

@@ -1,0 +1,24 @@
+import Table from 'cli-table3';
+
+type Value = string | number | boolean | null | undefined | object;
+
+/** One thing: JSON for programs, a line per field for people. */
+export function print(json: boolean, record: Record<string, Value>): void {
+  if (json) return console.log(JSON.stringify(record));
+  const table = new Table({ style: { head: [] } });
+  table.push(...Object.entries(record).map(([name, value]) => ({ [name]: show(value) })));
+  console.log(table.toString());
+}
+
+/** Many things: a JSON array for programs, a table for people. */
+export function printTable(json: boolean, rows: Record<string, Value>[]): void {
+  if (json) return console.log(JSON.stringify(rows));
+  const [first] = rows;
+  if (!first) return console.log('none');
+  const table = new Table({ head: Object.keys(first), style: { head: [] } });
+  table.push(...rows.map((row) => Object.values(row).map(show)));
+  console.log(table.toString());
+}
+
+const show = (value: Value): string =>
+  typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–');

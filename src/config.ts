@@ -1,0 +1,81 @@
+import { z } from 'zod';
+
+const flag = (fallback: boolean) =>
+  z
+    .enum(['true', 'false'])
+    .default(fallback ? 'true' : 'false')
+    .transform((value) => value === 'true');
+const milliseconds = z.coerce.number().int().positive();
+
+const environment = z.object({
+  BURSAR_ENV: z.enum(['sandbox', 'live']).default('sandbox'),
+  HOST: z.string().default('127.0.0.1'),
+  PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
+  /** Addresses in front of us whose X-Forwarded-For entry is believed. */
+  BURSAR_TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
+  BURSAR_LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
+
+  MONGODB_URI: z.string().min(1),
+  BURSAR_DATABASE: z.string().min(1).optional(),
+  TEMPORAL_ADDRESS: z.string().min(1).default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: z.string().min(1).optional(),
+  /** Prefix of the task queues: another prefix is another, separate set of workers. */
+  BURSAR_TASK_QUEUE: z.string().min(1).default('bursar'),
+
+  /** Key of the HMAC under which API keys are stored; without it a stolen database holds no usable hash. */
+  BURSAR_KEY_PEPPER: z.string().min(32),
+
+  SANDBOX_BANK_URL: z.url().default('http://127.0.0.1:8090'),
+  /** Authenticates us at the sandbox bank and signs its callbacks. */
+  SANDBOX_BANK_SECRET: z.string().min(16),
+  SANDBOX_BANK_DEDUPLICATE: flag(true),
+  SANDBOX_BANK_FINAL_AFTER_MS: milliseconds.default(5_000),
+  SANDBOX_BANK_TIMEOUT_MS: milliseconds.default(10_000),
+  SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(500),
+
+  /** How long a transfer may stay unresolved before an operator is asked for. */
+  BURSAR_ATTENTION_AFTER_MS: milliseconds.default(24 * 60 * 60 * 1000),
+  /** Longest pause between two polls. */
+  BURSAR_POLL_MAX_MS: milliseconds.default(10 * 60 * 1000),
+  /** How long after its last sign of life a record's workflow is started again. */
+  BURSAR_SWEEP_SLACK_MS: milliseconds.default(30_000),
+  BURSAR_NAME_ENQUIRY_TIMEOUT_MS: milliseconds.default(2_000),
+});
+
+export type Config = ReturnType<typeof loadConfig>;
+
+/** Reads the environment, the only place that does. Throws one error that lists everything that is wrong. */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
+  const parsed = environment.safeParse(env);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+    throw new Error(`The environment is not usable:\n${lines.join('\n')}`);
+  }
+  const e = parsed.data;
+  return {
+    environment: e.BURSAR_ENV,
+    http: { host: e.HOST, port: e.PORT, trustedProxies: e.BURSAR_TRUSTED_PROXIES },
+    logLevel: e.BURSAR_LOG_LEVEL,
+    mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
+    temporal: {
+      address: e.TEMPORAL_ADDRESS,
+      namespace: e.TEMPORAL_NAMESPACE ?? `bursar-${e.BURSAR_ENV}`,
+      taskQueue: e.BURSAR_TASK_QUEUE,
+    },
+    keyPepper: e.BURSAR_KEY_PEPPER,
+    sandboxBank: {
+      url: e.SANDBOX_BANK_URL,
+      secret: e.SANDBOX_BANK_SECRET,
+      deduplicates: e.SANDBOX_BANK_DEDUPLICATE,
+      finalAfterMs: e.SANDBOX_BANK_FINAL_AFTER_MS,
+      timeoutMs: e.SANDBOX_BANK_TIMEOUT_MS,
+      callsPerSecond: e.SANDBOX_BANK_CALLS_PER_SECOND,
+    },
+    transfers: {
+      attentionAfterMs: e.BURSAR_ATTENTION_AFTER_MS,
+      pollMaxMs: e.BURSAR_POLL_MAX_MS,
+      sweepSlackMs: e.BURSAR_SWEEP_SLACK_MS,
+      nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomUUID } from 'node:crypto';
+import { MongoServerError, type Db, type Document, type IndexDescription } from 'mongodb';
+
+/** One collection as its owner wants it: the validator is the content of `$jsonSchema`, enforced for every write. */
+export type CollectionSpec = {
+  name: string;
+  validator: Document;
+  indexes: IndexDescription[];
+};
+
+/** One step of the schema. `up` must be repeatable: a process may die after the work and before the record of it. */
+export type Migration = { id: string; up(db: Db): Promise<void> };
+
+/** How long the others wait for a process that died while it migrated. */
+const LOCK_MS = 15_000;
+const RENEW_MS = 3_000;
+const RETRY_MS = 100;
+/** Building an index on a large collection takes minutes; past this a start had better fail loudly. */
+const GIVE_UP_MS = 10 * 60_000;
+
+const LOCK_ID = 'lock';
+const DUPLICATE_KEY = 11_000;
+const NAMESPACE_EXISTS = 48;
+
+type MigrationRecord = { _id: string; applied_at: Date };
+type Lock = { _id: string; owner: string; expires_at: Date };
+
+/**
+ * Brings the database up to date: every migration runs once, in the order given, however many processes start at the
+ * same moment; all of them return only when the whole list is recorded. Unknown records are left alone, so that an
+ * older version can start beside a newer one.
+ */
+export async function migrate(db: Db, migrations: readonly Migration[]): Promise<void> {
+  if ((await missing(db, migrations)).length === 0) return;
+  const lock = await acquireLock(db);
+  try {
+    for (const migration of await missing(db, migrations)) {
+      await migration.up(db);
+      lock.assertHeld();
+      await records(db).insertOne({ _id: migration.id, applied_at: new Date() });
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+/** A migration that creates these collections with validators and indexes, or brings existing ones to that state. */
+export function collectionsMigration(id: string, specs: readonly CollectionSpec[]): Migration {
+  return {
+    id,
+    async up(db) {
+      for (const spec of specs) await ensureCollection(db, spec);
+    },
+  };
+}
+
+async function ensureCollection(db: Db, spec: CollectionSpec): Promise<void> {
+  const validation = {
+    validator: { $jsonSchema: spec.validator },
+    validationLevel: 'strict',
+    validationAction: 'error',
+  };
+  try {
+    await db.createCollection(spec.name, validation);
+  } catch (error) {
+    if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
+    await db.command({ collMod: spec.name, ...validation });
+  }
+  if (spec.indexes.length > 0) await db.collection(spec.name).createIndexes(spec.indexes);
+}
+
+async function missing(db: Db, migrations: readonly Migration[]): Promise<Migration[]> {
+  const applied = new Set(await records(db).distinct('_id'));
+  return migrations.filter((migration) => !applied.has(migration.id));
+}
+
+/**
+ * One document is the lock. Its time is the server's, so the clocks of two machines are never compared; it is renewed
+ * while it is held, so that a long index build keeps it and a dead process loses it.
+ */
+async function acquireLock(db: Db) {
+  const owner = randomUUID();
+  await ensureLockDocument(db);
+  const giveUpAt = performance.now() + GIVE_UP_MS;
+  while (!(await tryLock(db, owner))) {
+    if (performance.now() > giveUpAt) throw new Error('another process holds the migration lock');
+    await sleep(RETRY_MS);
+  }
+  let lost: unknown = null;
+  const renewal = setInterval(() => {
+    renew(db, owner).catch((error: unknown) => (lost = error));
+  }, RENEW_MS);
+  return {
+    assertHeld() {
+      if (lost !== null) throw new Error('the migration lock was lost', { cause: lost });
+    },
+    async release() {
+      clearInterval(renewal);
+      await locks(db).updateOne({ _id: LOCK_ID, owner }, { $set: { expires_at: new Date(0) } });
+    },
+  };
+}
+
+const LEASE = { $add: ['$$NOW', LOCK_MS] };
+
+async function ensureLockDocument(db: Db): Promise<void> {
+  const free = { owner: '', expires_at: new Date(0) };
+  try {
+    await locks(db).updateOne({ _id: LOCK_ID }, { $setOnInsert: free }, { upsert: true });
+  } catch (error) {
+    // Two processes inserted at once: the document is there, which is all that is wanted.
+    if (!hasCode(error, DUPLICATE_KEY)) throw error;
+  }
+}
+
+async function tryLock(db: Db, owner: string): Promise<boolean> {
+  const { modifiedCount } = await locks(db).updateOne(
+    { _id: LOCK_ID, $expr: { $lt: ['$expires_at', '$$NOW'] } },
+    [{ $set: { owner, expires_at: LEASE } }],
+  );
+  return modifiedCount === 1;
+}
+
+async function renew(db: Db, owner: string): Promise<void> {
+  const { matchedCount } = await locks(db).updateOne({ _id: LOCK_ID, owner }, [
+    { $set: { expires_at: LEASE } },
+  ]);
+  if (matchedCount === 0) throw new Error('another process took the migration lock');
+}
+
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof MongoServerError && error.code === code;
+}
+
+const records = (db: Db) => db.collection<MigrationRecord>('migrations');
+const locks = (db: Db) => db.collection<Lock>('migration_lock');

@@ -1,0 +1,27 @@
+import { collectionsMigration, type Migration } from './migrations.js';
+import { apiKeysCollection } from '../api-keys/store.js';
+import {
+  idempotencyKeysCollection,
+  postingsCollection,
+  walletsCollection,
+} from '../ledger/store.js';
+import { rateLimitsCollection } from '../rate-limits/store.js';
+import { tenantsCollection } from '../tenants/store.js';
+import { transfersCollection } from '../transfers/store.js';
+import { callbacksCollection } from '../webhooks/callbacks.js';
+
+/** Every step of the schema, oldest first. A step that was released is never edited: add a new one. */
+export const migrations: readonly Migration[] = [
+  collectionsMigration('0001-tenants-keys-limits', [
+    tenantsCollection,
+    apiKeysCollection,
+    rateLimitsCollection,
+  ]),
+  collectionsMigration('0002-ledger-transfers-callbacks', [
+    walletsCollection,
+    postingsCollection,
+    idempotencyKeysCollection,
+    transfersCollection,
+    callbacksCollection,
+  ]),
+];

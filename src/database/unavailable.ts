@@ -1,0 +1,64 @@
+import {
+  MongoError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoOperationTimeoutError,
+  MongoServerError,
+  MongoServerSelectionError,
+  MongoTopologyClosedError,
+  MongoWriteConcernError,
+} from 'mongodb';
+
+/** The driver does not export these two: a pool that is full, or was emptied because its server went away. */
+const POOL_ERRORS = new Set([
+  'MongoWaitQueueTimeoutError',
+  'MongoPoolClearedError',
+  'MongoPoolClosedError',
+]);
+
+/** Server codes that speak of the server's state and not of the request. */
+const UNAVAILABLE_CODES = new Set([
+  6, // HostUnreachable
+  7, // HostNotFound
+  24, // LockTimeout
+  50, // MaxTimeMSExpired
+  64, // WriteConcernTimeout
+  89, // NetworkTimeout
+  91, // ShutdownInProgress
+  112, // WriteConflict
+  189, // PrimarySteppedDown
+  202, // NetworkInterfaceExceededTimeLimit
+  251, // NoSuchTransaction: ended by transactionLifetimeLimitSeconds
+  262, // ExceededTimeLimit
+  9001, // SocketException
+  10107, // NotWritablePrimary
+  11600, // InterruptedAtShutdown
+  11602, // InterruptedDueToReplStateChange
+  13435, // NotPrimaryNoSecondaryOk
+  13436, // NotPrimaryOrSecondary
+]);
+
+const RETRYABLE_LABELS = [
+  'TransientTransactionError',
+  'UnknownTransactionCommitResult',
+  'RetryableWriteError',
+];
+
+/**
+ * Whether an error says that MongoDB cannot serve now (away, failing over, overloaded), so that the same request may
+ * well succeed later. Errors of the request itself, a validator's refusal for one, are not.
+ */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  if (!(error instanceof MongoError)) return false;
+  return (
+    error instanceof MongoNetworkError ||
+    error instanceof MongoServerSelectionError ||
+    error instanceof MongoOperationTimeoutError ||
+    error instanceof MongoWriteConcernError ||
+    error instanceof MongoNotConnectedError ||
+    error instanceof MongoTopologyClosedError ||
+    POOL_ERRORS.has(error.name) ||
+    (error instanceof MongoServerError && UNAVAILABLE_CODES.has(Number(error.code))) ||
+    RETRYABLE_LABELS.some((label) => error.hasErrorLabel(label))
+  );
+}

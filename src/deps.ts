@@ -1,0 +1,78 @@
+import { createApiKeys } from './api-keys/store.js';
+import type { Config } from './config.js';
+import { connectDatabase } from './database/client.js';
+import { migrate } from './database/migrations.js';
+import { migrations } from './database/schema.js';
+import { createIdempotency } from './idempotency/store.js';
+import { createGroupCommit } from './ledger/group-commit.js';
+import { createLog } from './log.js';
+import { createProviders } from './providers/registry.js';
+import { createTemporal } from './temporal/client.js';
+import { createTenants } from './tenants/store.js';
+import { createTransferCreation } from './transfers/create.js';
+import { createNameEnquiry } from './transfers/name-enquiry.js';
+import { createTransferStarter } from './transfers/starter.js';
+import { createTransfers } from './transfers/store.js';
+import { createCallbacks } from './webhooks/callbacks.js';
+
+export type Deps = Awaited<ReturnType<typeof createDeps>>;
+
+/** The composition root: everything that API, worker and command line are made of, connected and migrated. */
+export async function createDeps(config: Config, name: string) {
+  const log = createLog({ level: config.logLevel, name });
+  const database = await connectDatabase(config.mongodb, `bursar-${name}`);
+  await migrate(database.db, migrations);
+
+  const { db } = database;
+  const tenants = createTenants({ db, environment: config.environment });
+  const apiKeys = createApiKeys({
+    db,
+    pepper: config.keyPepper,
+    environment: config.environment,
+    tenants,
+    log,
+  });
+  const providers = createProviders(config);
+  const temporal = createTemporal(config.temporal);
+  const groupCommit = createGroupCommit(database);
+  const transfers = createTransfers(database, groupCommit, config.transfers.sweepSlackMs);
+  const { attentionAfterMs, pollMaxMs, nameEnquiryTimeoutMs } = config.transfers;
+  const starter = createTransferStarter({
+    client: temporal.client,
+    taskQueue: config.temporal.taskQueue,
+    providers,
+    policy: { attentionAfterMs, pollMaxMs },
+    log,
+  });
+  const createTransfer = createTransferCreation({
+    transfers,
+    starter,
+    nameEnquiry: createNameEnquiry(providers.forTransfers, nameEnquiryTimeoutMs),
+    provider: providers.forTransfers.name,
+  });
+
+  return {
+    config,
+    log,
+    database,
+    tenants,
+    apiKeys,
+    providers,
+    temporal,
+    groupCommit,
+    transfers,
+    starter,
+    createTransfer,
+    idempotency: createIdempotency(database),
+    callbacks: createCallbacks(database, { transfers, starter, log }),
+
+    /** Lets what is under way end, then closes the connections. */
+    async close(): Promise<void> {
+      await groupCommit.idle();
+      await starter.idle();
+      await apiKeys.idle();
+      await temporal.close();
+      await database.client.close();
+    },
+  };
+}

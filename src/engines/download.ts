@@ -1,0 +1,41 @@
+/**
+ * A process of its own that downloads one engine from its makers: `download.js <engine> <version>
+ * <folder>`. Prints the program's path as its last line; official.ts watches it and ends it.
+ */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { TestWorkflowEnvironment } from '@temporalio/testing';
+import { MongoBinary } from 'mongodb-memory-server-core';
+
+/** The SDK offers its downloader only as the first half of starting a server, so one is started. */
+async function downloadTemporal(version: string, folder: string): Promise<string> {
+  const file = join(folder, `temporal-${version}`);
+  try {
+    const environment = await TestWorkflowEnvironment.createLocal({
+      server: {
+        executable: { type: 'cached-download', version, downloadDir: folder, ttl: '10 years' },
+      },
+    });
+    await environment.teardown();
+  } catch (error) {
+    // Whether what was downloaded runs is found out by its next user, who says it better.
+    if (!existsSync(file)) throw error;
+  }
+  return file;
+}
+
+function downloadMongod(version: string, folder: string): Promise<string> {
+  return MongoBinary.getPath({ version, downloadDir: folder, checkMD5: true });
+}
+
+const [engine = '', version = '', folder = ''] = process.argv.slice(2);
+try {
+  const download = engine === 'temporal' ? downloadTemporal : downloadMongod;
+  console.log(await download(version, folder));
+  process.exit(0);
+} catch (error) {
+  const causes: string[] = [];
+  for (let e: unknown = error; e instanceof Error; e = e.cause) causes.push(e.message);
+  console.error(causes.join(': ').replaceAll(/\s+/g, ' ').slice(0, 400));
+  process.exit(1);
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tryLock } from './lock.js';
+
+/** What a running copy tells scripts and the command line, in dev.json. A pid is null for what is not ours. */
+export type DevFile = {
+  api_url: string;
+  docs_url: string;
+  temporal_ui_url: string | null;
+  temporal_address: string;
+  temporal_namespace: string;
+  mongodb_uri: string;
+  sandbox_bank_url: string;
+  tenant: string;
+  keys: { secret: string; public: string };
+  pids: Record<'api' | 'worker' | 'bank' | 'temporal' | 'mongod', number | null>;
+};
+
+/** Generated once; without the pepper the stored keys are worthless, so they live next to the data. */
+export type Secrets = {
+  key_pepper: string;
+  bank_secret: string;
+  demo: { tenant: string; secret: string; public: string } | null;
+};
+
+export type Home = {
+  path: string;
+  mongodData: string;
+  temporalFile: string;
+  bankData: string;
+  log(name: string): string;
+  secrets(): Secrets;
+  saveSecrets(secrets: Secrets): void;
+  writeDevFile(content: DevFile): void;
+  removeDevFile(): void;
+  /** From now on another start waits for us instead of giving up. */
+  markStopping(): void;
+  release(): void;
+};
+
+/** How long a living supervisor may take to show that it is about to stop. */
+const NOTICE_MS = 2_000;
+const STOPPING_LIMIT_MS = 120_000;
+
+/**
+ * Opens the folder of a copy for this process alone. Throws if a living `npm start` has it; waits for
+ * one that is stopping.
+ */
+export async function openHome(folder: string, log: (line: string) => void): Promise<Home> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const path = realpathSync(folder);
+  const release = await lockHome(path, log);
+  const at = (name: string) => join(path, name);
+  rmSync(at('stopping'), { force: true });
+  mkdirSync(at('logs'), { recursive: true, mode: 0o700 });
+  return {
+    path,
+    mongodData: at('mongod'),
+    temporalFile: at('temporal.db'),
+    bankData: at('bank'),
+    log: (name) => join(path, 'logs', `${name}.log`),
+    secrets: () => readSecrets(at('secrets.json')),
+    saveSecrets: (secrets) => writeWhole(at('secrets.json'), secrets),
+    writeDevFile: (content) => writeWhole(at('dev.json'), content),
+    removeDevFile: () => rmSync(at('dev.json'), { force: true }),
+    markStopping: () => writeFileSync(at('stopping'), ''),
+    release() {
+      rmSync(at('stopping'), { force: true });
+      release();
+    },
+  };
+}
+
+async function lockHome(path: string, log: (line: string) => void): Promise<() => void> {
+  const began = Date.now();
+  let told = false;
+  for (;;) {
+    const { release, holder } = tryLock(join(path, 'supervisor.lock'));
+    if (release !== undefined) return release;
+    const stopping = existsSync(join(path, 'stopping'));
+    if (Date.now() - began > (stopping ? STOPPING_LIMIT_MS : NOTICE_MS)) {
+      throw new Error(
+        `Bursar is already running from ${path} (process ${holder.pid}).\n` +
+          `Stop it with Ctrl-C, or run a second copy with its own folder: BURSAR_HOME=/some/folder npm start`,
+      );
+    }
+    if (stopping && !told) log(`process ${holder.pid} is still stopping; waiting for it …`);
+    told ||= stopping;
+    await sleep(100);
+  }
+}
+
+function readSecrets(file: string): Secrets {
+  if (!existsSync(file)) {
+    const secrets = { key_pepper: random(), bank_secret: random(), demo: null };
+    writeWhole(file, secrets);
+    return secrets;
+  }
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
+  } catch {
+    // Its content must not be quoted.
+    throw new Error(`${file} is not readable as JSON: put back its backup, or delete the folder.`);
+  }
+}
+
+function random(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Written beside and renamed: a reader sees the old content or the new one, and only its owner does. */
+function writeWhole(file: string, content: object): void {
+  const draft = `${file}.next`;
+  rmSync(draft, { force: true });
+  writeFileSync(draft, `${JSON.stringify(content, null, 2)}\n`, { mode: 0o600, flush: true });
+  renameSync(draft, file);
+}

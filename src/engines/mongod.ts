@@ -1,0 +1,131 @@
+import { mkdirSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MongoClient, MongoServerError } from 'mongodb';
+import { launch, readFrom, sizeOf, type Running } from './processes.js';
+
+export type MongodOptions = {
+  binary: string;
+  dataDir: string;
+  port: number;
+  logFile: string;
+  /** Called as soon as the process exists, long before it is ready. */
+  onSpawn?: (process: Running) => void;
+};
+
+export type RunningMongod = Omit<Running, 'stop'> & { uri: string; stop(): Promise<void> };
+
+const REPLICA_SET = 'bursar';
+const READY_WITHIN_MS = 60_000;
+/** A clean shutdown writes a checkpoint; what is killed instead replays its journal. */
+const STOP_GRACE_MS = 20_000;
+
+const NOT_YET_INITIALIZED = 94;
+const INVALID_REPLICA_SET_CONFIG = 93;
+
+/**
+ * Starts mongod as a replica set of one (transactions need one) on 127.0.0.1, and returns when it
+ * accepts writes. The same data may come back on another port.
+ */
+export async function startMongod(options: MongodOptions): Promise<RunningMongod> {
+  const { port, dataDir, logFile } = options;
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const logged = sizeOf(logFile);
+  const mongod = launch({ command: options.binary, args: mongodArguments(options), logFile });
+  options.onSpawn?.(mongod);
+  try {
+    await becomePrimary(mongod, port);
+  } catch (error) {
+    await mongod.stop(STOP_GRACE_MS);
+    const why = error instanceof Error ? error.message : String(error);
+    const said = lastErrors(readFrom(logFile, logged));
+    throw new Error(`mongod ${why}\n${said}  Its log: ${logFile}`, { cause: error });
+  }
+  const uri = `mongodb://127.0.0.1:${port}/?replicaSet=${REPLICA_SET}&directConnection=true`;
+  return { ...mongod, uri, stop: () => mongod.stop(STOP_GRACE_MS) };
+}
+
+function mongodArguments({ dataDir, port }: MongodOptions): string[] {
+  return [
+    ['--dbpath', dataDir],
+    ['--port', String(port)],
+    ['--bind_ip', '127.0.0.1'],
+    ['--replSet', REPLICA_SET],
+    ['--nounixsocket'],
+    ['--wiredTigerCacheSizeGB', '0.5'],
+    ['--oplogSize', '512'],
+    // A process killed inside a transaction otherwise blocks its documents for over a minute.
+    ['--setParameter', 'transactionLifetimeLimitSeconds=3'],
+    // Nobody to hand over to: a quiesce period only makes stopping slower.
+    ['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
+    ['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+  ].flat();
+}
+
+async function becomePrimary(mongod: Running, port: number): Promise<void> {
+  let last: unknown = 'it did not answer';
+  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
+    if (mongod.hasEnded()) throw new Error((await mongod.ended).words);
+    // A client that once failed to connect stays closed: each attempt takes a new one.
+    const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {
+      directConnection: true,
+      serverSelectionTimeoutMS: 1_000,
+      connectTimeoutMS: 2_000,
+      maxPoolSize: 1,
+    });
+    try {
+      if (await isOursAndPrimary(client, mongod.pid, port)) return;
+      last = 'it is not primary yet';
+    } catch (error) {
+      last = error;
+    } finally {
+      await client.close();
+    }
+  }
+  const said = last instanceof Error ? last.message : String(last);
+  throw new Error(`was not ready within ${READY_WITHIN_MS / 1000} s: ${said}`);
+}
+
+async function isOursAndPrimary(client: MongoClient, pid: number, port: number): Promise<boolean> {
+  const admin = client.db('admin');
+  // Another mongod on this port would answer just as well, while ours is about to give up.
+  const status = await admin.command({ serverStatus: 1, repl: 0, metrics: 0, wiredTiger: 0 });
+  if (Number(status['pid']) !== pid) throw new Error(`port ${port} is served by another process`);
+
+  const hello = await admin.command({ hello: 1 });
+  if (hello['isWritablePrimary'] === true) return true;
+  await configure(client, `127.0.0.1:${port}`);
+  return false;
+}
+
+/** Makes the set's one member this address: first start, or data that ran on another port before. */
+async function configure(client: MongoClient, host: string): Promise<void> {
+  const admin = client.db('admin');
+  const members = [{ _id: 0, host }];
+  try {
+    const { config } = await admin.command({ replSetGetConfig: 1 });
+    if (config.members.length === 1 && config.members[0].host === host) return;
+    const next = { ...config, version: Number(config.version) + 1, members };
+    await admin.command({ replSetReconfig: next, force: true });
+  } catch (error) {
+    const code = error instanceof MongoServerError ? error.code : null;
+    if (code !== NOT_YET_INITIALIZED && code !== INVALID_REPLICA_SET_CONFIG) throw error;
+    await admin.command({ replSetInitiate: { _id: REPLICA_SET, members } });
+  }
+}
+
+/** What mongod's log (a JSON document a line) says about why it ended. */
+function lastErrors(log: string): string {
+  const lines = log.split('\n').flatMap((line) => {
+    if (!line.startsWith('{')) return line.trim() === '' ? [] : [line];
+    try {
+      const { s, msg, attr } = JSON.parse(line) as { s: string; msg: string; attr?: object };
+      return s === 'E' || s === 'F' ? [`${msg} ${JSON.stringify(attr ?? {})}`] : [];
+    } catch {
+      return [];
+    }
+  });
+  return lines
+    .slice(-3)
+    .map((line) => `  ${line.slice(0, 300)}\n`)
+    .join('');
+}

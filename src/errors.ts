@@ -1,0 +1,78 @@
+/**
+ * The catalogue: every code a client can meet, with its HTTP status and its public message.
+ * The message never carries a value from the request; what went wrong inside travels as `cause` and is only logged.
+ */
+export const ERRORS = {
+  unauthorized: [401, 'A valid API key is required: send Authorization: Bearer <key>.'],
+  invalid_key: [401, 'The API key is malformed.'],
+  expired_key: [401, 'The API key has expired or was revoked.'],
+  wrong_environment: [401, 'This API key belongs to the other environment.'],
+  invalid_signature: [401, 'The signature of this callback is missing or wrong.'],
+  forbidden: [403, 'This API key may not do that.'],
+  ip_not_allowed: [403, 'This API key may not be used from this address.'],
+  feature_not_enabled: [403, 'This feature is not enabled for this account.'],
+  not_found: [404, 'There is no such resource.'],
+  method_not_allowed: [405, 'This route does not support that method.'],
+  payload_too_large: [413, 'The request body is too large.'],
+  unsupported_media_type: [415, 'Send the body as application/json in UTF-8.'],
+  validation_error: [400, 'The request is not valid.'],
+  insufficient_balance: [422, 'The wallet balance is lower than the amount plus the fee.'],
+  invalid_account: [422, 'The recipient account was not found.'],
+  limit_exceeded: [422, 'The daily transfer limit would be exceeded.'],
+  duplicate_reference: [422, 'This reference was used before.'],
+  idempotency_key_reused: [422, 'This idempotency key was used for a different request.'],
+  invalid_state: [422, 'The resource is in a state that does not allow this.'],
+  provider_declined: [422, 'The provider declined.'],
+  rate_limit_exceeded: [429, 'Too many requests.'],
+  internal_error: [500, 'Something went wrong on our side.'],
+  service_unavailable: [
+    503,
+    'The service cannot take this request now. Nothing is lost: try again.',
+  ],
+} as const satisfies Record<string, readonly [number, string]>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export type ErrorExtra = {
+  message?: string;
+  /** Path of the offending field, as the client wrote it: `recipient_account`, `metadata.order`. */
+  field?: string;
+  details?: Record<string, unknown>;
+  /** Sets `Retry-After`. */
+  retryAfterSeconds?: number;
+  cause?: unknown;
+};
+
+/** The one error type that reaches a client. Anything else that is thrown becomes `internal_error`. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly status: number;
+  readonly field: string | undefined;
+  readonly details: Record<string, unknown> | undefined;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, extra: ErrorExtra = {}) {
+    const [status, message] = ERRORS[code];
+    super(extra.message ?? message, { cause: extra.cause });
+    this.name = 'ApiError';
+    this.code = code;
+    this.status = status;
+    this.field = extra.field;
+    this.details = extra.details;
+    this.retryAfterSeconds = extra.retryAfterSeconds ?? (status === 503 ? 1 : undefined);
+  }
+}
+
+/** The error envelope, shared by the HTTP renderer and by refusals that are stored as answers. */
+export function errorBody(error: ApiError): { success: false; error: Record<string, unknown> } {
+  return {
+    success: false,
+    error: {
+      code: error.code,
+      message: error.message,
+      status: error.status,
+      ...(error.field !== undefined && { field: error.field }),
+      ...(error.details !== undefined && { details: error.details }),
+    },
+  };
+}

@@ -1,0 +1,87 @@
+import { ApiError } from '../errors.js';
+import { WINDOW_NAME, type Allowance, type RateLimit } from '../rate-limits/rate-limit.js';
+import type { RateLimits } from '../rate-limits/store.js';
+import { allowance } from '../tenants/tenant.js';
+import { addressSubject } from './client-address.js';
+import { callerOf, type AppContext, type Middleware } from './context.js';
+
+type Limiter = { rateLimits: Pick<RateLimits, 'take'> };
+
+/**
+ * What one address may do without a valid key. Guessing a key is hopeless at any rate (190 bits); this is for whoever
+ * hammers. A valid key is counted against its tenant alone, so it is never hurt by a neighbour behind the same NAT.
+ */
+const UNAUTHENTICATED: Allowance = { rate: 60, burst: 90 };
+
+/** Provider callbacks, per route family and address: far above what a provider sends, far below what would hurt. */
+export const CALLBACK_ALLOWANCE: Allowance = { rate: 60_000, burst: 90_000 };
+
+/** Counts the request against its tenant, and refuses it when the window is used up. */
+export function limitByTenant({ rateLimits }: Limiter): Middleware {
+  return async (ctx, next) => {
+    const { tenant } = callerOf(ctx);
+    refuseUnlessAllowed(await count(ctx, rateLimits, tenant.id, allowance(tenant)));
+    await next();
+  };
+}
+
+/** Counts the request against the address it comes from, apart for each `name`: for routes without keys. */
+export function limitBySource({
+  rateLimits,
+  name,
+  allowance,
+}: Limiter & { name: string; allowance: Allowance }): Middleware {
+  return async (ctx, next) => {
+    const subject = `${name}:${addressSubject(ctx.state.address)}`;
+    refuseUnlessAllowed(await count(ctx, rateLimits, subject, allowance));
+    await next();
+  };
+}
+
+/**
+ * Counts by address whatever was counted by nobody else: failed authentication, unknown paths, OPTIONS. So every answer
+ * carries the headers, and past the allowance the answer is a 429.
+ */
+export function limitUncounted({ rateLimits }: Limiter): Middleware {
+  async function countByAddress(ctx: AppContext): Promise<RateLimit | null> {
+    if (ctx.state.counted === true) return null;
+    const subject = `ip:${addressSubject(ctx.state.address)}`;
+    return count(ctx, rateLimits, subject, UNAUTHENTICATED);
+  }
+  return async (ctx, next) => {
+    try {
+      await next();
+    } catch (error) {
+      const result = await countByAddress(ctx);
+      // What failed on our side says so: a 429 would hide it.
+      if (result !== null && error instanceof ApiError && error.status < 500) {
+        refuseUnlessAllowed(result);
+      }
+      throw error;
+    }
+    const result = await countByAddress(ctx);
+    if (result !== null) refuseUnlessAllowed(result);
+  };
+}
+
+async function count(
+  ctx: AppContext,
+  rateLimits: Pick<RateLimits, 'take'>,
+  subject: string,
+  allowance: Allowance,
+): Promise<RateLimit> {
+  const result = await rateLimits.take(subject, allowance);
+  ctx.state.counted = true;
+  ctx.res.setHeader('X-RateLimit-Limit', result.limit);
+  ctx.res.setHeader('X-RateLimit-Remaining', result.remaining);
+  ctx.res.setHeader('X-RateLimit-Reset', result.resetAt);
+  return result;
+}
+
+function refuseUnlessAllowed(result: RateLimit): void {
+  if (result.allowed) return;
+  throw new ApiError('rate_limit_exceeded', {
+    retryAfterSeconds: result.retryAfterSeconds,
+    details: { limit: result.limit, window: WINDOW_NAME, retry_after: result.retryAfterSeconds },
+  });
+}

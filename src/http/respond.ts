@@ -1,0 +1,31 @@
+import type { AppContext } from './context.js';
+
+/** Where a list stands: by page (transfers) or by offset (cards); both fill the same `pagination` object. */
+export type ListPosition =
+  { page: number; limit: number; total: number } | { offset: number; limit: number; total: number };
+
+/** The success envelope. `data` is what a presenter made: bigint or undefined in it is a mistake, and a 500. */
+export function sendData(ctx: AppContext, status: number, data: unknown): void {
+  sendBytes(ctx, status, JSON.stringify({ success: true, data }));
+}
+
+/** The success envelope of a list, with the pagination object. */
+export function sendList(ctx: AppContext, items: readonly unknown[], position: ListPosition): void {
+  const { limit, total } = position;
+  const offset = 'page' in position ? (position.page - 1) * limit : position.offset;
+  const pagination = {
+    page: Math.floor(offset / limit) + 1,
+    limit,
+    total,
+    pages: Math.ceil(total / limit),
+    has_more: offset + items.length < total,
+  };
+  sendBytes(ctx, 200, JSON.stringify({ success: true, data: items, pagination }));
+}
+
+/** A finished envelope, byte for byte: a stored answer that is given again. */
+export function sendBytes(ctx: AppContext, status: number, json: string): void {
+  ctx.status = status;
+  ctx.set('Content-Type', 'application/json; charset=utf-8');
+  ctx.body = json;
+}

@@ -1,0 +1,27 @@
+import { typeid } from 'typeid-js';
+
+/** Every kind of resource has its own prefix, so that an id pasted anywhere says what it is. */
+const PREFIXES = {
+  tenant: 'ten',
+  apiKey: 'key',
+  transfer: 'trf',
+  bulkTransfer: 'btr',
+  request: 'req',
+  credit: 'crt',
+  callback: 'cbk',
+} as const;
+
+export type IdKind = keyof typeof PREFIXES;
+
+/**
+ * A new id: prefix, underscore, 26 characters of lowercase base32 whose leading part is the time (UUIDv7).
+ * Only `[a-z0-9_]`, so that every provider accepts it as a reference.
+ */
+export function newId(kind: IdKind): string {
+  return typeid(PREFIXES[kind]).toString();
+}
+
+/** Whether `value` has the shape of an id of this kind; says nothing about existence. */
+export function isId(kind: IdKind, value: string): boolean {
+  return new RegExp(`^${PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`).test(value);
+}

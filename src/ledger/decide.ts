@@ -1,0 +1,263 @@
+import { ApiError, errorBody } from '../errors.js';
+import { toWireAmount } from '../money.js';
+import { applyFact, type TransferFact, type Transition } from '../transfers/facts.js';
+import { holdPosting } from '../transfers/postings.js';
+import type { Transfer } from '../transfers/transfer.js';
+import { accounts, posting, type Posting } from './posting.js';
+import { emptyWallet, giveBack, usedOn, type Wallet } from './wallet.js';
+
+/** A final answer to a request, as the bytes that a retry gets again. */
+export type Answer = { status: number; body: string };
+
+/** An idempotency key to be claimed together with what it protects. */
+export type Claim = { id: string; fingerprint: string; createdAt: Date; expiresAt: Date };
+
+/** A key that was claimed. `resource` is null where the request was refused. */
+export type ClaimedKey = Claim & { tenant: string; answer: Answer; resource: string | null };
+
+export type AcceptItem = {
+  kind: 'accept';
+  tenant: string;
+  /** Complete, with its id, before it queues. */
+  transfer: Transfer;
+  dailyLimitMinor: bigint;
+  claim: Claim | null;
+  /** What the client is told when it is accepted. */
+  answer: Answer;
+};
+/** A refusal that was found before the commit: nothing but its key is claimed, so that a retry gets the same answer. */
+export type RefusalItem = { kind: 'refusal'; tenant: string; claim: Claim; answer: Answer };
+export type FactItem = { kind: 'fact'; tenant: string; id: string; fact: TransferFact };
+export type CreditItem = { kind: 'credit'; tenant: string; id: string; amountMinor: bigint };
+export type Item = AcceptItem | RefusalItem | FactItem | CreditItem;
+
+export type AcceptOutcome =
+  | { kind: 'answered'; answer: Answer; resource: string | null; replayed: boolean }
+  | { kind: 'key_reused' };
+export type FactOutcome =
+  | { kind: 'fact'; verdict: Transition['verdict']; transfer: Transfer }
+  | { kind: 'no_such_transfer' };
+export type CreditOutcome =
+  { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
+export type Outcome = AcceptOutcome | FactOutcome | CreditOutcome;
+
+/** What the transaction read. Only what the items name is in it; what is missing does not exist. */
+export type Snapshot = {
+  keys: Map<string, ClaimedKey>;
+  /** `<tenant>/<reference>` → id of the transfer that has it. */
+  references: Map<string, string>;
+  transfers: Map<string, Transfer>;
+  wallets: Map<string, Wallet>;
+  /** Postings that a credit would repeat. */
+  postings: Map<string, Posting>;
+};
+
+/** Everything that one transaction writes. */
+export type Writes = {
+  newKeys: ClaimedKey[];
+  /** Keys that had expired and are used again. */
+  renewedKeys: ClaimedKey[];
+  newTransfers: Transfer[];
+  changedTransfers: Transfer[];
+  postings: Posting[];
+  wallets: Wallet[];
+};
+
+export const referenceKey = (tenant: string, reference: string) => `${tenant}/${reference}`;
+
+/**
+ * All the rules of a commit, without a database: items see the effect of those before them, each gets its own
+ * outcome, and the writes of all of them are what one transaction has to write. Leaves `snapshot` as it is.
+ */
+export function decide(
+  snapshot: Snapshot,
+  items: readonly Item[],
+  now: Date,
+): { writes: Writes; outcomes: Outcome[] } {
+  const view = createView(snapshot);
+  const outcomes = items.map((item) => {
+    switch (item.kind) {
+      case 'accept':
+        return decideAccept(view, item, now);
+      case 'refusal':
+        return earlierAnswer(view, item.claim, null, now) ?? answerWith(view, item, item.answer);
+      case 'fact':
+        return decideFactItem(view, item, now);
+      case 'credit':
+        return decideCredit(view, item, now);
+    }
+  });
+  return { writes: view.writes(), outcomes };
+}
+
+type View = ReturnType<typeof createView>;
+
+/** The snapshot with the effects of the items so far laid over it. */
+function createView(snapshot: Snapshot) {
+  const keys = new Map<string, ClaimedKey>();
+  const references = new Map<string, string>();
+  const created = new Map<string, Transfer>();
+  const changed = new Map<string, Transfer>();
+  const wallets = new Map<string, Wallet>();
+  const postings = new Map<string, Posting>();
+  const transferOf = (id: string) =>
+    changed.get(id) ?? created.get(id) ?? snapshot.transfers.get(id);
+  return {
+    key: (id: string) => keys.get(id) ?? snapshot.keys.get(id),
+    claim: (key: ClaimedKey) => void keys.set(key.id, key),
+    reference: (id: string) => references.get(id) ?? snapshot.references.get(id),
+    transfer: transferOf,
+    create(transfer: Transfer) {
+      created.set(transfer._id, transfer);
+      references.set(referenceKey(transfer.tenant, transfer.reference), transfer._id);
+    },
+    change: (transfer: Transfer) =>
+      void (created.has(transfer._id) ? created : changed).set(transfer._id, transfer),
+    wallet: (tenant: string) =>
+      wallets.get(tenant) ?? snapshot.wallets.get(tenant) ?? emptyWallet(tenant),
+    changeWallet: (wallet: Wallet) => void wallets.set(wallet.tenant, wallet),
+    posting: (id: string) => postings.get(id) ?? snapshot.postings.get(id),
+    post: (entry: Posting) => void postings.set(entry.id, entry),
+    writes: (): Writes => ({
+      newKeys: [...keys.values()].filter((key) => !snapshot.keys.has(key.id)),
+      renewedKeys: [...keys.values()].filter((key) => snapshot.keys.has(key.id)),
+      newTransfers: [...created.values()],
+      changedTransfers: [...changed.values()],
+      postings: [...postings.values()],
+      wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1 })),
+    }),
+  };
+}
+
+/** A refusal as the answer that is given and kept. */
+export const refusalAnswer = (error: ApiError): Answer => ({
+  status: error.status,
+  body: JSON.stringify(errorBody(error)),
+});
+
+/** What a key that is already claimed answers; null where it is free, also when it has expired. */
+function earlierAnswer(
+  view: View,
+  claim: Claim | null,
+  own: string | null,
+  now: Date,
+): AcceptOutcome | null {
+  const earlier = claim && view.key(claim.id);
+  if (!claim || !earlier || earlier.expiresAt <= now) return null;
+  if (earlier.fingerprint !== claim.fingerprint) return { kind: 'key_reused' };
+  const { answer, resource } = earlier;
+  return { kind: 'answered', answer, resource, replayed: own === null || resource !== own };
+}
+
+/** Answers without making anything: the key, if there is one, keeps the answer. */
+function answerWith(
+  view: View,
+  item: { tenant: string; claim: Claim | null },
+  answer: Answer,
+): AcceptOutcome {
+  if (item.claim) view.claim({ ...item.claim, tenant: item.tenant, answer, resource: null });
+  return { kind: 'answered', answer, resource: null, replayed: false };
+}
+
+function decideAccept(view: View, item: AcceptItem, now: Date): AcceptOutcome {
+  const { claim, transfer } = item;
+  const earlier = earlierAnswer(view, claim, transfer._id, now);
+  if (earlier) return earlier;
+  const accepted: AcceptOutcome = {
+    kind: 'answered',
+    answer: item.answer,
+    resource: transfer._id,
+    replayed: false,
+  };
+  // My own earlier commit, whose result never reached me.
+  if (view.transfer(transfer._id)) return accepted;
+
+  const wallet = view.wallet(item.tenant);
+  const refusal = refuse(view, item, wallet);
+  if (refusal) {
+    return answerWith(view, item, refusalAnswer(refusal));
+  }
+  const { day, usedMinor } = usedOn(wallet, transfer.day);
+  const held: Transfer = { ...transfer, day };
+  view.changeWallet({
+    ...wallet,
+    availableMinor: wallet.availableMinor - transfer.total_minor,
+    day,
+    dayUsedMinor: usedMinor + transfer.amount_minor,
+  });
+  view.create(held);
+  view.post(holdPosting(held));
+  if (claim) {
+    view.claim({ ...claim, tenant: item.tenant, answer: item.answer, resource: transfer._id });
+  }
+  return accepted;
+}
+
+/** Why this transfer can't be accepted, or null. A refusal uses up neither reference nor limit. */
+function refuse(view: View, item: AcceptItem, wallet: Wallet): ApiError | null {
+  const { transfer } = item;
+  const first = view.reference(referenceKey(item.tenant, transfer.reference));
+  if (first) {
+    return new ApiError('duplicate_reference', { field: 'reference', details: { id: first } });
+  }
+  if (wallet.availableMinor < transfer.total_minor) {
+    return new ApiError('insufficient_balance', {
+      details: {
+        required: toWireAmount(transfer.total_minor),
+        available: toWireAmount(wallet.availableMinor),
+      },
+    });
+  }
+  const { usedMinor } = usedOn(wallet, transfer.day);
+  if (usedMinor + transfer.amount_minor > item.dailyLimitMinor) {
+    return new ApiError('limit_exceeded', {
+      details: { limit: toWireAmount(item.dailyLimitMinor), used: toWireAmount(usedMinor) },
+    });
+  }
+  return null;
+}
+
+function decideFactItem(view: View, item: FactItem, now: Date): FactOutcome {
+  const transfer = view.transfer(item.id);
+  if (!transfer || transfer.tenant !== item.tenant) return { kind: 'no_such_transfer' };
+  const wallet = view.wallet(item.tenant);
+  const transition = applyFact(transfer, item.fact, now, wallet.availableMinor);
+  if (transition.next !== transfer) {
+    view.change(transition.next);
+    transition.postings.forEach(view.post);
+  }
+  // A capture leaves the wallet alone: settlement must not compete with acceptance for its document.
+  const { availableMinor, owedMinor, dayMinor } = transition;
+  if (availableMinor !== 0n || owedMinor !== 0n || dayMinor !== 0n) {
+    const touched = {
+      ...wallet,
+      availableMinor: wallet.availableMinor + availableMinor,
+      owedMinor: wallet.owedMinor + owedMinor,
+    };
+    view.changeWallet(giveBack(touched, transfer.day, dayMinor));
+  }
+  return { kind: 'fact', verdict: transition.verdict, transfer: transition.next };
+}
+
+/** Money from outside: what the tenant owes is taken first, the rest becomes available. Once per posting id. */
+function decideCredit(view: View, item: CreditItem, now: Date): CreditOutcome {
+  const wallet = view.wallet(item.tenant);
+  const earlier = view.posting(item.id);
+  if (earlier) {
+    const moved = earlier.legs.find((leg) => leg.account === accounts.external)?.amountMinor;
+    return moved === -item.amountMinor
+      ? { kind: 'credited', availableMinor: wallet.availableMinor }
+      : { kind: 'credit_conflict' };
+  }
+  const repaid = wallet.owedMinor < item.amountMinor ? wallet.owedMinor : item.amountMinor;
+  const availableMinor = wallet.availableMinor + item.amountMinor - repaid;
+  view.post(
+    posting(item.id, item.tenant, now, [
+      { account: accounts.external, amountMinor: -item.amountMinor },
+      { account: accounts.receivable(item.tenant), amountMinor: repaid },
+      { account: accounts.available(item.tenant), amountMinor: item.amountMinor - repaid },
+    ]),
+  );
+  view.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaid });
+  return { kind: 'credited', availableMinor };
+}

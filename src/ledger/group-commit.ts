@@ -1,0 +1,169 @@
+import { MongoError, MongoServerError, type ClientSession } from 'mongodb';
+import { createLane, type Lane } from '../batching.js';
+import { TRANSACTION_OPTIONS, type Database } from '../database/client.js';
+import { isDatabaseUnavailable } from '../database/unavailable.js';
+import { ApiError } from '../errors.js';
+import {
+  decide,
+  type AcceptItem,
+  type AcceptOutcome,
+  type CreditItem,
+  type CreditOutcome,
+  type FactItem,
+  type FactOutcome,
+  type Item,
+  type Outcome,
+  type RefusalItem,
+} from './decide.js';
+import { applyWrites, ledgerCollections, readSnapshot } from './store.js';
+
+/** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
+const WALLET_LANES = 4;
+/** Captures touch no wallet: they have lanes of their own and never wait behind acceptance. */
+const CAPTURE_LANES = 2;
+const MAX_BATCH = 256;
+const MAX_BATCH_BYTES = 1_000_000;
+const MAX_WAITING = 4_096;
+/** Callers are answered 503 after this; what waited longer is dropped before its batch begins, never during. */
+const MAX_WAIT_MS = 4_000;
+/** How long a batch is decided again after conflicts and repeated commits. */
+const RETRY_FOR_MS = 5_000;
+
+export type GroupCommit = {
+  /**
+   * Commits one item together with whatever else is waiting, and answers its own outcome.
+   * Rejects with `OverloadError` when nothing was done, and with `service_unavailable` when the outcome is unknown:
+   * the same item may then be handed in again.
+   */
+  commit(item: AcceptItem | RefusalItem): Promise<AcceptOutcome>;
+  commit(item: FactItem): Promise<FactOutcome>;
+  commit(item: CreditItem): Promise<CreditOutcome>;
+  /** Items waiting for a batch. */
+  waiting(): number;
+  /** Resolves when all that was handed in has its answer. */
+  idle(): Promise<void>;
+};
+
+type Settled = { outcome: Outcome } | { error: unknown };
+
+export function createGroupCommit({ client, db }: Database): GroupCommit {
+  const collections = ledgerCollections(db);
+  const lanes = Array.from({ length: WALLET_LANES + CAPTURE_LANES }, () =>
+    createLane<Item, Settled>({
+      run: (items) => commitBatch(items, false),
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+      maxWaitMs: MAX_WAIT_MS,
+      maxBatchWeight: MAX_BATCH_BYTES,
+      weigh: (item) => (item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000),
+    }),
+  );
+
+  /** One transaction for all of them; if one item spoils it, the halves go alone until that item is found. */
+  async function commitBatch(items: Item[], again: boolean): Promise<Settled[]> {
+    try {
+      const outcomes = await decideUntilCommitted(items, again);
+      return outcomes.map((outcome) => ({ outcome }));
+    } catch (error) {
+      if (items.length === 1 || !isSpoiled(error)) return items.map(() => ({ error }));
+      const middle = items.length >> 1;
+      const left = await commitBatch(items.slice(0, middle), true);
+      return [...left, ...(await commitBatch(items.slice(middle), true))];
+    }
+  }
+
+  async function decideUntilCommitted(items: Item[], again: boolean): Promise<Outcome[]> {
+    const deadline = performance.now() + RETRY_FOR_MS;
+    for (let attempt = 0; ; attempt += 1) {
+      const session = client.startSession();
+      try {
+        return await transact(items, session, again || attempt > 0, deadline);
+      } catch (error) {
+        if (!isConflict(error)) throw error;
+        if (performance.now() > deadline) throw unavailable(error);
+        // Another process has the same wallet: spread the next try.
+        await pause(Math.random() * Math.min(2 ** attempt, 64));
+      } finally {
+        await session.endSession();
+      }
+    }
+  }
+
+  async function transact(
+    items: Item[],
+    session: ClientSession,
+    again: boolean,
+    deadline: number,
+  ): Promise<Outcome[]> {
+    session.startTransaction(TRANSACTION_OPTIONS);
+    const snapshot = await readSnapshot(collections, items, session, again);
+    const { writes, outcomes } = decide(snapshot, items, new Date());
+    if (Object.values(writes).every((list) => list.length === 0)) {
+      await session.abortTransaction();
+      return outcomes;
+    }
+    await applyWrites(collections, writes, session);
+    await commitKnowingly(session, deadline);
+    return outcomes;
+  }
+
+  function laneOf(item: Item): Lane<Item, Settled> {
+    const capture = item.kind === 'fact' && item.fact.kind === 'paid';
+    const index = capture
+      ? WALLET_LANES + (hash(item.id) % CAPTURE_LANES)
+      : hash(item.tenant) % WALLET_LANES;
+    return lanes[index] as Lane<Item, Settled>;
+  }
+
+  async function commit(item: Item): Promise<Outcome> {
+    const settled = await laneOf(item).submit(item);
+    if ('error' in settled) throw settled.error;
+    return settled.outcome;
+  }
+
+  return {
+    // An item's kind decides its outcome's kind: `decide` answers them in order.
+    commit: commit as GroupCommit['commit'],
+    waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting, 0),
+    idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
+  };
+}
+
+/** Commits until the result is known or time is up; a repeated commit of one transaction is harmless. */
+async function commitKnowingly(session: ClientSession, deadline: number): Promise<void> {
+  for (;;) {
+    try {
+      return await session.commitTransaction();
+    } catch (error) {
+      const unknown =
+        error instanceof MongoError && error.hasErrorLabel('UnknownTransactionCommitResult');
+      if (!unknown) throw error;
+      if (performance.now() > deadline) {
+        const message = 'The outcome is not known yet: repeat the request with the same key.';
+        throw new ApiError('service_unavailable', { message, cause: error });
+      }
+      await pause(50);
+    }
+  }
+}
+
+const DUPLICATE_KEY = 11_000;
+
+/** Somebody else was faster: reading again and deciding again gives the right answer. */
+function isConflict(error: unknown): boolean {
+  if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return true;
+  return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
+}
+
+/** Whether an item may be the cause. A database that is away or slow is no reason to try the items one by one. */
+const isSpoiled = (error: unknown) => !(error instanceof ApiError || isDatabaseUnavailable(error));
+
+const unavailable = (cause: unknown) => new ApiError('service_unavailable', { cause });
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function hash(text: string): number {
+  let h = 0;
+  for (let i = 0; i < text.length; i += 1) h = (Math.imul(h, 31) + text.charCodeAt(i)) >>> 0;
+  return h;
+}

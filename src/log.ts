@@ -1,0 +1,89 @@
+import { pino, type DestinationStream, type Logger } from 'pino';
+
+export type Log = Logger;
+
+/**
+ * Names of fields that never reach a log line, at any depth, compared without case, `_` and `-`. What identifies a
+ * person, an account or a secret; and everything a caller wrote freely.
+ */
+const HIDDEN = new Set(
+  [
+    'authorization cookie set_cookie headers key api_key token secret password pepper signature pan cvv card_number',
+    'account account_number account_name account_holder recipient recipient_account recipient_name',
+    'destination_account_number destination_account_name name email phone bvn nin',
+    'body raw_body bytes json narration metadata description',
+  ].flatMap((line) => line.split(' ').map(canonical)),
+);
+const MASK = '[redacted]';
+const MAX_DEPTH = 6;
+
+/** A JSON log. `destination` is for tests; the default is standard output, written without blocking the event loop. */
+export function createLog({
+  level,
+  name,
+  destination = pino.destination({ fd: 1, sync: false }),
+}: {
+  level: string;
+  name: string;
+  destination?: DestinationStream;
+}): Log {
+  return pino(
+    {
+      level,
+      name,
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      serializers: { err: describeError },
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => hideFields(fields, 0) as Record<string, unknown>,
+      },
+    },
+    destination,
+  );
+}
+
+/**
+ * An error for the log: what is needed to find the fault, and nothing of the request. The database puts the offending
+ * values into its messages (a duplicate key, a validator's refusal), so texts are masked and detail fields left out.
+ */
+export function describeError(error: unknown, depth = 0): Record<string, unknown> {
+  if (!(error instanceof Error)) return { type: typeof error };
+  const { code } = error as { code?: unknown };
+  return {
+    type: error.name,
+    message: maskText(error.message),
+    ...((typeof code === 'string' || typeof code === 'number') && { code }),
+    stack: maskText(error.stack ?? ''),
+    ...(error.cause !== undefined &&
+      depth < MAX_DEPTH && { cause: describeError(error.cause, depth + 1) }),
+  };
+}
+
+/** Masks keys, credentials in addresses, the database's quotations, and every run of digits that could be an account. */
+export function maskText(text: string): string {
+  return text
+    .replaceAll(/\b([sp]k_(?:sandbox|live)_)[0-9A-Za-z]+/g, `$1${MASK}`)
+    .replaceAll(/\bBearer\s+\S+/gi, `Bearer ${MASK}`)
+    .replaceAll(/:\/\/[^@/\s]+@/g, `://${MASK}@`)
+    .replaceAll(/dup key: .*$/gm, `dup key: ${MASK}`)
+    .replaceAll(/\d{9,}/g, '[digits]');
+}
+
+function hideFields(value: unknown, depth: number): unknown {
+  if (typeof value !== 'object' || value === null || value instanceof Date) return value;
+  // Errors have a serializer of their own; anything deeper than this is not worth a log line.
+  if (value instanceof Error) return depth === 1 ? value : describeError(value);
+  if (depth === MAX_DEPTH || ArrayBuffer.isView(value)) return MASK;
+  if (Array.isArray(value)) return value.map((item) => hideFields(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      HIDDEN.has(canonical(name)) ? MASK : hideFields(item, depth + 1),
+    ]),
+  );
+}
+
+function canonical(name: string): string {
+  return name.toLowerCase().replaceAll(/[_-]/g, '');
+}

@@ -1,0 +1,54 @@
+import { Router } from '@koa/router';
+import { createApp } from './app.js';
+import { loadConfig } from './config.js';
+import { createDeps } from './deps.js';
+import type { AppState } from './http/context.js';
+import { createHealth } from './http/health.js';
+import { createServer } from './http/server.js';
+import { createRateLimits } from './rate-limits/store.js';
+import { transferRoutes } from './transfers/routes.js';
+import { callbackRoutes } from './webhooks/routes.js';
+
+/** The API process. SIGTERM: not ready, what is under way is answered, then the connections are closed. */
+async function main(): Promise<void> {
+  const config = loadConfig();
+  const deps = await createDeps(config, 'api');
+  const { log, database, apiKeys } = deps;
+  // Temporal is not asked for: a request is taken while it is away, and its workflow started later.
+  const checks = { mongodb: () => database.db.command({ ping: 1 }) };
+  const health = createHealth({ checks, log });
+  const api = new Router<AppState>();
+  const callbacks = new Router<AppState>();
+  transferRoutes(api, deps);
+  callbackRoutes(callbacks, deps);
+  const app = createApp({
+    log,
+    apiKeys,
+    rateLimits: createRateLimits({ db: database.db, log }),
+    health,
+    routers: [api],
+    publicRouters: [{ name: 'callbacks', router: callbacks }],
+    trustedProxies: config.http.trustedProxies,
+  });
+  const server = createServer({ app, health, log });
+  const address = await server.listen(config.http);
+  log.info(address, 'api is listening');
+
+  let stopping = false;
+  const stop = async () => {
+    if (stopping) return;
+    stopping = true;
+    await server.drain();
+    await deps.close();
+  };
+  const onSignal = () => {
+    stop().catch((error: unknown) => {
+      log.error({ err: error }, 'stopping failed');
+      process.exitCode = 1;
+    });
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
+
+await main();

@@ -1,0 +1,47 @@
+const MAX_BYTES = 8 * 1024;
+const MAX_KEYS = 50;
+const MAX_DEPTH = 5;
+
+type Problem = { path: string[]; message: string };
+
+/**
+ * Why a caller's metadata can not be kept, or null. Bounds: 8 KiB of JSON, 50 keys, 5 levels. A card number in it is
+ * refused: what must never be stored can't hide in a free field.
+ */
+export function findMetadataProblem(metadata: Record<string, unknown>): Problem | null {
+  if (Buffer.byteLength(JSON.stringify(metadata)) > MAX_BYTES) {
+    return { path: [], message: `must be at most ${MAX_BYTES} bytes of JSON` };
+  }
+  const open: { value: unknown; path: string[]; depth: number }[] = [
+    { value: metadata, path: [], depth: 1 },
+  ];
+  let keys = 0;
+  for (let next = open.pop(); next; next = open.pop()) {
+    const { value, path, depth } = next;
+    if (typeof value === 'string' || typeof value === 'number') {
+      if (holdsCardNumber(String(value))) return { path, message: 'must not hold a card number' };
+    } else if (typeof value === 'object' && value !== null) {
+      if (depth > MAX_DEPTH) return { path, message: `must be at most ${MAX_DEPTH} levels deep` };
+      keys += Array.isArray(value) ? 0 : Object.keys(value).length;
+      if (keys > MAX_KEYS) return { path: [], message: `must have at most ${MAX_KEYS} keys` };
+      for (const [name, child] of Object.entries(value)) {
+        open.push({ value: child, path: [...path, name], depth: depth + 1 });
+      }
+    }
+  }
+  return null;
+}
+
+/** 13 to 19 digits, perhaps grouped, that begin like a payment card (3 to 6) and pass the Luhn check. */
+function holdsCardNumber(text: string): boolean {
+  const runs = text.match(/(?<![0-9])[3-6](?:[ -]?[0-9]){12,18}(?![0-9])/g) ?? [];
+  return runs.some((run) => passesLuhn(run.replace(/[ -]/g, '')));
+}
+
+function passesLuhn(digits: string): boolean {
+  const sum = [...digits].toReversed().reduce((total, digit, i) => {
+    const value = Number(digit) * (i % 2 === 1 ? 2 : 1);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return sum % 10 === 0;
+}

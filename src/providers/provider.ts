@@ -1,0 +1,101 @@
+/**
+ * The ports. A provider is one folder that implements them, one line in `registry.ts` and one run of the
+ * contract suite. Ports answer with plain values: a provider's silence is an answer too (`unknown`), and only an
+ * explicit answer is terminal. No port throws for what the provider did or did not say.
+ */
+
+/** What "not found" proves at this provider, after a request whose answer never came. */
+export type Absence =
+  /** The same reference may be sent again: the provider pays it once. */
+  | { kind: 'deduplicates' }
+  /** Two "not found" this far apart, both after our connection was closed, prove that nothing was done. */
+  | { kind: 'final_after'; ms: number }
+  /** Nothing proves absence: never send again, ask an operator. */
+  | { kind: 'never' };
+
+export type TransferCapabilities = {
+  absence: Absence;
+  /** Bound of our calls to this provider over all workers. */
+  callsPerSecond: number;
+};
+
+export type TransferOrder = {
+  /** Our own resource id. The provider never sees a caller's reference in its place. */
+  reference: string;
+  /** The caller's reference, for the provider's metadata. */
+  clientReference: string;
+  amountMinor: bigint;
+  currency: 'NGN';
+  recipient: { account: string; bankCode: string; name: string | null };
+  narration: string;
+  /** When we decided to send: a provider may refuse what is too old. */
+  requestedAt: Date;
+};
+
+/** What a provider said about one payment. `code` and `reason` are ours, never the provider's own text. */
+export type PaymentState =
+  | { kind: 'paid'; amountMinor: bigint | null; sessionId: string | null }
+  | { kind: 'refused'; code: string }
+  | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
+  | { kind: 'pending' };
+
+/** The provider's own id of the call, for its support desk. */
+export type CallTrace = { providerRequestId: string | null };
+
+export type InitiateAnswer = CallTrace &
+  (
+    | PaymentState
+    /** Explicitly not taken: may be sent again after the pause without asking first. */
+    | { kind: 'throttled'; retryAfterMs: number }
+    /** Time-out, reset, 5xx, unreadable: it may have been paid or not. */
+    | { kind: 'unknown'; reason: UnknownReason }
+  );
+
+export type VerifyAnswer = CallTrace &
+  (PaymentState | { kind: 'not_found' } | { kind: 'unknown'; reason: UnknownReason });
+
+export type UnknownReason =
+  | 'timeout'
+  | 'connection'
+  | 'server_error'
+  | 'unreadable'
+  | 'throttled'
+  /** Refused for its age: this request did nothing, which says nothing of an earlier one. */
+  | 'too_old';
+
+export type NameEnquiryAnswer =
+  | { kind: 'found'; name: string; bankName: string }
+  | { kind: 'not_found' }
+  | { kind: 'no_answer'; reason: UnknownReason };
+
+/** A callback whose signature was right. */
+export type Callback = {
+  /** Equal for repeats of one event: the provider's event id, or a hash of the body. */
+  dedupeKey: string;
+  /** The reference that we gave: our resource id. */
+  reference: string;
+  state: PaymentState;
+  occurredAt: Date | null;
+};
+
+export type CallbackReading =
+  | { kind: 'callback'; callback: Callback }
+  /** Authentic, but nothing that we act on. */
+  | { kind: 'ignored'; dedupeKey: string }
+  | { kind: 'bad_signature' };
+
+export type TransferProvider = {
+  name: string;
+  capabilities: TransferCapabilities;
+  resolveAccount(
+    account: { account: string; bankCode: string },
+    signal: AbortSignal,
+  ): Promise<NameEnquiryAnswer>;
+  initiate(order: TransferOrder, signal: AbortSignal): Promise<InitiateAnswer>;
+  verify(reference: string, signal: AbortSignal): Promise<VerifyAnswer>;
+  readCallback(
+    raw: Buffer,
+    headers: Record<string, string | undefined>,
+    now: Date,
+  ): CallbackReading;
+};

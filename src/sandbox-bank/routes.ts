@@ -1,0 +1,160 @@
+import type { IncomingMessage } from 'node:http';
+import type { Bank } from './bank.js';
+import { BANKS } from './directory.js';
+import { faultsBody, type FaultyCall, type Faults } from './faults.js';
+import { readBody, Refusal, validate } from './http.js';
+import type { Effect, State } from './state.js';
+import {
+  answer,
+  enquiryBody,
+  errorAnswer,
+  journalQuery,
+  tellBody,
+  transferBody,
+  type Outcome,
+} from './wire.js';
+
+/** Executes in one turn of the event loop; called after the whole request was read and found valid. */
+type Execute = () => Outcome;
+
+export type Route = {
+  /** What the fault switch knows the call as; `other`: never faulty; null: an audit route, open to all. */
+  call: FaultyCall | 'other' | null;
+  read: (req: IncomingMessage, query: URLSearchParams) => Execute | Promise<Execute>;
+};
+
+type Parts = { bank: Bank; state: State; faults: Faults; about: Record<string, unknown> };
+type Methods = Record<string, Route>;
+
+/** Finds the route of a request; an answer instead (404, 405) if there is none. */
+export function createRoutes(parts: Parts): (method: string, path: string) => Route | Outcome {
+  const fixed = new Map<string, Methods>([...bankRoutes(parts), ...auditRoutes(parts)]);
+  const { bank } = parts;
+  const byReference: [prefix: string, (reference: string) => Methods][] = [
+    [
+      '/v1/transfers/',
+      (reference) => ({ GET: { call: 'lookup', read: () => () => bank.lookup(reference) } }),
+    ],
+    [
+      '/_sandbox/transfers/',
+      (reference) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const { outcome } = await readBody(req, tellBody);
+            return () => bank.tell(reference, outcome);
+          },
+        },
+      }),
+    ],
+  ];
+
+  function find(path: string): Methods | undefined {
+    const found = fixed.get(path);
+    if (found) return found;
+    for (const [prefix, make] of byReference) {
+      const rest = path.startsWith(prefix) ? path.slice(prefix.length) : '';
+      if (rest !== '' && !rest.includes('/')) return make(decode(rest));
+    }
+    return undefined;
+  }
+
+  return (method, path) => {
+    const methods = find(path);
+    if (!methods) return errorAnswer(404, 'no_such_route', 'there is no such route');
+    const route = Object.hasOwn(methods, method) ? methods[method] : undefined;
+    if (route) return route;
+    const allow = Object.keys(methods).join(', ');
+    return errorAnswer(405, 'method_not_allowed', 'not with this method', { allow });
+  };
+}
+
+function bankRoutes({ bank }: Parts): [string, Methods][] {
+  const submit: Route = {
+    call: 'submit',
+    read: async (req) => {
+      const order = await readBody(req, transferBody);
+      return () => bank.submit(order);
+    },
+  };
+  const enquiry: Route = {
+    call: 'enquiry',
+    read: async (req) => {
+      const body = await readBody(req, enquiryBody);
+      return () => bank.enquire(body);
+    },
+  };
+  return [
+    ['/v1/transfers', { POST: submit }],
+    ['/v1/name-enquiries', { POST: enquiry }],
+    ['/v1/banks', { GET: { call: 'other', read: () => () => answer(200, { banks: BANKS }) } }],
+  ];
+}
+
+function auditRoutes({ state, faults, about }: Parts): [string, Methods][] {
+  const health = () =>
+    answer(200, {
+      ok: true,
+      ...about,
+      last_seq: state.effects.length,
+      callbacks_waiting: state.callbacks.size,
+    });
+  const journal: Route = {
+    call: null,
+    read: (_req, query) => {
+      const filter = validate(Object.fromEntries(query), journalQuery);
+      return () => answer(200, { entries: journalEntries(state, filter) });
+    },
+  };
+  const setFaults: Route = {
+    call: null,
+    read: async (req) => {
+      const setting = await readBody(req, faultsBody);
+      return () => {
+        faults.set(setting);
+        return answer(200, faults.current());
+      };
+    },
+  };
+  const showFaults: Route = { call: null, read: () => () => answer(200, faults.current()) };
+  return [
+    ['/_sandbox/health', { GET: { call: null, read: () => health } }],
+    ['/_sandbox/journal', { GET: journal }],
+    ['/_sandbox/faults', { GET: showFaults, POST: setFaults }],
+  ];
+}
+
+type JournalFilter = {
+  reference?: string | undefined;
+  client_reference?: string | undefined;
+  after: number;
+  limit: number;
+};
+
+function journalEntries(state: State, filter: JournalFilter) {
+  const wanted = ({ transfer: { order } }: Effect): boolean =>
+    (filter.reference === undefined || order.reference === filter.reference) &&
+    (filter.client_reference === undefined || order.client_reference === filter.client_reference);
+  return state.effects
+    .slice(filter.after)
+    .filter(wanted)
+    .slice(0, filter.limit)
+    .map(({ seq, kind, transfer: { order, sessionId }, at }) => ({
+      seq,
+      kind,
+      reference: order.reference,
+      client_reference: order.client_reference,
+      amount_minor: order.amount_minor,
+      currency: order.currency,
+      session_id: sessionId,
+      at: new Date(at).toISOString(),
+    }));
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new Refusal(errorAnswer(400, 'invalid_request', 'the path is not valid'));
+  }
+}

@@ -1,0 +1,71 @@
+import { isGrpcServiceError, type Connection } from '@temporalio/client';
+import { SearchAttributeType } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { searchAttributes } from '../transfers/search-attributes.js';
+
+/** The server's numbers for the value types of search attributes. */
+const INDEXED_VALUE_TYPES = {
+  [SearchAttributeType.TEXT]: 1,
+  [SearchAttributeType.KEYWORD]: 2,
+  [SearchAttributeType.INT]: 3,
+  [SearchAttributeType.DOUBLE]: 4,
+  [SearchAttributeType.BOOL]: 5,
+  [SearchAttributeType.DATETIME]: 6,
+  [SearchAttributeType.KEYWORD_LIST]: 7,
+} as const;
+
+const GRPC_ALREADY_EXISTS = 6;
+const RETENTION_DAYS = 7;
+
+const ignoreExisting = (error: unknown) => {
+  if (isGrpcServiceError(error) && Number(error.code) === GRPC_ALREADY_EXISTS) return;
+  throw error;
+};
+
+/**
+ * Makes the namespace and its search attributes where they are missing, and throws if one has another type: a
+ * workflow that sets an attribute which does not exist would fail its task for ever.
+ */
+export async function ensureNamespace(connection: Connection, namespace: string): Promise<void> {
+  await connection.workflowService
+    .registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs(`${RETENTION_DAYS} days`),
+    })
+    .catch(ignoreExisting);
+  const wanted = Object.fromEntries(
+    Object.values(searchAttributes).map((key) => [key.name, INDEXED_VALUE_TYPES[key.type]]),
+  );
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const problem = await registerMissing(connection, namespace, wanted);
+    if (!problem) return;
+    // A new namespace becomes visible to the whole server only after some seconds.
+    if (Date.now() > deadline) throw new Error(problem);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+async function registerMissing(
+  connection: Connection,
+  namespace: string,
+  wanted: Record<string, number>,
+): Promise<string | null> {
+  try {
+    const { customAttributes } = await connection.operatorService.listSearchAttributes({
+      namespace,
+    });
+    const missing = Object.entries(wanted).filter(([name]) => !(name in customAttributes));
+    const wrong = Object.entries(wanted).find(
+      ([name, type]) => name in customAttributes && Number(customAttributes[name]) !== type,
+    );
+    if (wrong) return `the search attribute ${wrong[0]} exists with another type`;
+    if (missing.length === 0) return null;
+    await connection.operatorService
+      .addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing) })
+      .catch(ignoreExisting);
+    return `search attributes are not registered yet: ${missing.map(([name]) => name).join(', ')}`;
+  } catch (error) {
+    return `search attributes can't be registered: ${String(error)}`;
+  }
+}

@@ -1,0 +1,134 @@
+import type { Db } from 'mongodb';
+import type { CollectionSpec } from '../database/migrations.js';
+import { newId } from '../ids.js';
+import {
+  DEFAULT_TRANSFER_LIMITS,
+  FEATURES,
+  PLAN_NAMES,
+  type Feature,
+  type Plan,
+  type Tenant,
+} from './tenant.js';
+
+type TenantDocument = {
+  _id: string;
+  name: string;
+  plan: Plan;
+  rate_per_minute: number | null;
+  features: Record<Feature, boolean>;
+  limits: { min_minor: bigint; max_minor: bigint; daily_minor: bigint };
+  created_at: Date;
+};
+
+const positiveLong = { bsonType: 'long', minimum: 1 };
+
+export const tenantsCollection: CollectionSpec = {
+  name: 'tenants',
+  validator: {
+    bsonType: 'object',
+    required: ['name', 'plan', 'rate_per_minute', 'features', 'limits', 'created_at'],
+    properties: {
+      name: { bsonType: 'string', minLength: 1 },
+      plan: { enum: PLAN_NAMES },
+      rate_per_minute: { bsonType: ['int', 'null'], minimum: 1 },
+      features: {
+        bsonType: 'object',
+        properties: Object.fromEntries(
+          FEATURES.map((feature) => [feature, { bsonType: 'bool' as const }]),
+        ),
+      },
+      limits: {
+        bsonType: 'object',
+        required: ['min_minor', 'max_minor', 'daily_minor'],
+        properties: {
+          min_minor: positiveLong,
+          max_minor: positiveLong,
+          daily_minor: positiveLong,
+        },
+      },
+      created_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [],
+};
+
+export type NewTenant = {
+  name: string;
+  plan: Plan;
+  /** A custom rate; its burst is one and a half times it. */
+  ratePerMinute?: number;
+  dailyLimitMinor?: bigint;
+  features?: Partial<Record<Feature, boolean>>;
+};
+
+export type Tenants = ReturnType<typeof createTenants>;
+
+/** Tenants change through the operator's command line alone; a change is seen by every process within a second. */
+export function createTenants({ db, environment }: { db: Db; environment: 'sandbox' | 'live' }) {
+  const tenants = db.collection<TenantDocument>('tenants');
+
+  return {
+    /** In the sandbox every feature is on unless it is switched off by name; in live none is. */
+    async create(input: NewTenant): Promise<Tenant> {
+      const document: TenantDocument = {
+        _id: newId('tenant'),
+        name: input.name,
+        plan: input.plan,
+        rate_per_minute: input.ratePerMinute ?? null,
+        features: { ...allFeatures(environment === 'sandbox'), ...input.features },
+        limits: {
+          min_minor: DEFAULT_TRANSFER_LIMITS.minMinor,
+          max_minor: DEFAULT_TRANSFER_LIMITS.maxMinor,
+          daily_minor: input.dailyLimitMinor ?? DEFAULT_TRANSFER_LIMITS.dailyMinor,
+        },
+        created_at: new Date(),
+      };
+      await tenants.insertOne(document);
+      return toTenant(document);
+    },
+
+    async get(id: string): Promise<Tenant | null> {
+      const document = await tenants.findOne({ _id: id });
+      return document && toTenant(document);
+    },
+
+    async list(): Promise<Tenant[]> {
+      return (await tenants.find().sort({ _id: 1 }).toArray()).map(toTenant);
+    },
+
+    /** Switches the named features and leaves the others; `null` when there is no such tenant. */
+    async updateFeatures(
+      id: string,
+      features: Partial<Record<Feature, boolean>>,
+    ): Promise<Tenant | null> {
+      const changes = Object.entries(features).map(([name, on]) => [`features.${name}`, on]);
+      if (changes.length === 0) return this.get(id);
+      const document = await tenants.findOneAndUpdate(
+        { _id: id },
+        { $set: Object.fromEntries(changes) },
+        { returnDocument: 'after' },
+      );
+      return document && toTenant(document);
+    },
+  };
+}
+
+function allFeatures(on: boolean): Record<Feature, boolean> {
+  return { identity: on, virtual_accounts: on, cards: on, billpay: on };
+}
+
+function toTenant(document: TenantDocument): Tenant {
+  return {
+    id: document._id,
+    name: document.name,
+    plan: document.plan,
+    ratePerMinute: document.rate_per_minute,
+    features: document.features,
+    limits: {
+      minMinor: document.limits.min_minor,
+      maxMinor: document.limits.max_minor,
+      dailyMinor: document.limits.daily_minor,
+    },
+    createdAt: document.created_at,
+  };
+}

@@ -1,0 +1,223 @@
+import type { Posting } from '../ledger/posting.js';
+import {
+  adoptionPosting,
+  capturePosting,
+  releasePosting,
+  reversalPosting,
+  suspensePosting,
+} from './postings.js';
+import { failure, isOpen, timelineEntry, type TimelineType, type Transfer } from './transfer.js';
+
+/** What became known, whoever said it. Facts are ranked, not ordered by arrival: a reversal outranks the payment. */
+export type TransferFact = FactOrigin &
+  (
+    | { kind: 'paid'; amountMinor: bigint | null; sessionId: string | null }
+    | { kind: 'refused'; code: string }
+    | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
+    /** An operator takes a payment out of `suspense` and lets the wallet pay for it after all. */
+    | { kind: 'adopted' }
+  );
+
+export type FactOrigin = {
+  via: 'provider_answer' | 'poll' | 'webhook' | 'operator';
+  actor: string;
+  providerRequestId: string | null;
+  /** An operator's reason. */
+  note: string | null;
+};
+
+/** What a fact does. `unchanged` and `stale` write nothing. */
+export type Transition = {
+  verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
+  next: Transfer;
+  postings: Posting[];
+  /** What is added to the wallet's available balance (negative: taken). */
+  availableMinor: bigint;
+  /** What the wallet could not cover and owes from now on. */
+  owedMinor: bigint;
+  /** What the day of acceptance gets back. */
+  dayMinor: bigint;
+};
+
+type Change = {
+  set: Partial<Transfer>;
+  entry: [TimelineType, string];
+  postings?: Posting[];
+  availableMinor?: bigint;
+  owedMinor?: bigint;
+  dayMinor?: bigint;
+  verdict?: 'applied' | 'attention';
+};
+
+/**
+ * The state guard: what a fact does to a transfer. Pure, total, and the only place where a transfer ends.
+ * A fact that is already so changes nothing; one that contradicts what is booked moves no money and asks for an
+ * operator.
+ */
+export function applyFact(
+  transfer: Transfer,
+  fact: TransferFact,
+  now: Date,
+  availableMinor: bigint,
+): Transition {
+  const change = decideFact(transfer, fact, now, availableMinor);
+  const idle = { postings: [], availableMinor: 0n, owedMinor: 0n, dayMinor: 0n };
+  if (typeof change === 'string') return { verdict: change, next: transfer, ...idle };
+  const { set, entry, verdict = 'applied', ...effects } = change;
+  const origin = { providerRequestId: fact.providerRequestId };
+  const told = timelineEntry(now, fact.via, fact.actor, { detail: tell(fact), ...origin });
+  const done = timelineEntry(now, entry[0], 'bursar', { detail: entry[1] });
+  const next: Transfer = {
+    ...transfer,
+    ...set,
+    version: transfer.version + 1,
+    updated_at: now,
+    timeline: [...transfer.timeline, told, done],
+  };
+  next.due_at = isOpen(next) ? next.due_at : null;
+  return { verdict, next, ...idle, ...effects };
+}
+
+const tell = (fact: TransferFact) =>
+  [fact.kind === 'refused' ? `refused: ${fact.code}` : fact.kind, fact.note]
+    .filter((part) => part !== null)
+    .join('; ');
+
+function decideFact(
+  transfer: Transfer,
+  fact: TransferFact,
+  now: Date,
+  availableMinor: bigint,
+): Change | 'unchanged' | 'stale' {
+  if ('amountMinor' in fact && fact.amountMinor !== null) {
+    if (fact.amountMinor !== transfer.amount_minor) {
+      return raise(
+        transfer,
+        now,
+        `the bank reports another amount than was ordered (${fact.kind})`,
+      );
+    }
+  }
+  if (isOpen(transfer)) return decideOpen(transfer, fact, now);
+  return transfer.status === 'completed'
+    ? decideCompleted(transfer, fact, now)
+    : decideFailed(transfer, fact, now, availableMinor);
+}
+
+function decideOpen(transfer: Transfer, fact: TransferFact, now: Date): Change | 'stale' {
+  const closed = { attention: null };
+  switch (fact.kind) {
+    case 'paid':
+      return {
+        set: { ...closed, status: 'completed', session_id: fact.sessionId, completed_at: now },
+        entry: ['settled', 'the hold was captured, the fee was booked'],
+        postings: [capturePosting(transfer, now)],
+      };
+    case 'refused':
+      return {
+        set: { ...closed, status: 'failed', failure: failure(fact.code) },
+        entry: ['released', 'the hold was released to the wallet'],
+        postings: [releasePosting(transfer, now)],
+        availableMinor: transfer.total_minor,
+        dayMinor: transfer.amount_minor,
+      };
+    case 'reversed':
+      return {
+        ...reverse(transfer, fact.sessionId, now),
+        postings: [capturePosting(transfer, now), reversalPosting(transfer, now)],
+      };
+    case 'adopted':
+      return 'stale';
+  }
+}
+
+/** Paid and taken back: amount and fee return to the wallet, whether the payment had been booked or not. */
+function reverse(transfer: Transfer, sessionId: string | null, now: Date): Change {
+  return {
+    set: {
+      status: 'failed',
+      failure: failure('reversed'),
+      attention: null,
+      session_id: sessionId ?? transfer.session_id,
+      reversed_at: now,
+    },
+    entry: ['reversed', 'amount and fee were credited back to the wallet'],
+    postings: [reversalPosting(transfer, now)],
+    availableMinor: transfer.total_minor,
+    dayMinor: transfer.amount_minor,
+  };
+}
+
+function decideCompleted(
+  transfer: Transfer,
+  fact: TransferFact,
+  now: Date,
+): Change | 'unchanged' | 'stale' {
+  if (fact.kind === 'paid') return 'unchanged';
+  if (fact.kind === 'reversed') return reverse(transfer, fact.sessionId, now);
+  if (fact.kind === 'adopted') return 'stale';
+  return raise(transfer, now, 'the bank refused what it had reported as paid');
+}
+
+function decideFailed(
+  transfer: Transfer,
+  fact: TransferFact,
+  now: Date,
+  availableMinor: bigint,
+): Change | 'unchanged' | 'stale' {
+  switch (fact.kind) {
+    case 'refused':
+      return 'unchanged';
+    case 'paid':
+      if (transfer.reversed_at !== null) return 'stale';
+      if (transfer.in_suspense) return 'unchanged';
+      return {
+        set: {
+          in_suspense: true,
+          session_id: fact.sessionId,
+          attention: { since: now, reason: 'paid by the bank after the hold had been released' },
+        },
+        entry: ['suspense', 'the payment was booked against suspense'],
+        postings: [suspensePosting(transfer, now, 'in')],
+        verdict: 'attention',
+      };
+    case 'reversed':
+      if (transfer.reversed_at !== null) return 'unchanged';
+      return {
+        set: { reversed_at: now, in_suspense: false, attention: null },
+        entry: ['reversed', 'the bank took the payment back; the wallet had its money already'],
+        postings: transfer.in_suspense ? [suspensePosting(transfer, now, 'out')] : [],
+      };
+    case 'adopted':
+      return transfer.in_suspense ? adopt(transfer, now, availableMinor) : 'stale';
+  }
+}
+
+function adopt(transfer: Transfer, now: Date, availableMinor: bigint): Change {
+  const total = transfer.total_minor;
+  const owedMinor = availableMinor >= total ? 0n : total - availableMinor;
+  return {
+    set: {
+      status: 'completed',
+      failure: null,
+      in_suspense: false,
+      completed_at: now,
+      attention:
+        owedMinor === 0n ? null : { since: now, reason: 'the wallet could not cover this payment' },
+    },
+    entry: ['settled', 'the wallet was debited for a payment that had been proven late'],
+    postings: [adoptionPosting(transfer, now, owedMinor)],
+    availableMinor: owedMinor - total,
+    owedMinor,
+  };
+}
+
+/** No money moves; an operator has to look. Said once: the same reason again changes nothing. */
+function raise(transfer: Transfer, now: Date, reason: string): Change | 'unchanged' {
+  if (transfer.attention?.reason === reason) return 'unchanged';
+  return {
+    set: { attention: { since: now, reason } },
+    entry: ['attention_raised', reason],
+    verdict: 'attention',
+  };
+}

@@ -1,0 +1,34 @@
+import { toWireAmount } from '../money.js';
+import type { Transfer } from './transfer.js';
+
+const instant = (at: Date | null) => at?.toISOString() ?? null;
+
+/** A transfer as clients see it: every field is named here, so that a new stored field never leaks. */
+export function presentTransfer(transfer: Omit<Transfer, 'timeline'>) {
+  return {
+    id: transfer._id,
+    amount_minor: toWireAmount(transfer.amount_minor),
+    fee_minor: toWireAmount(transfer.fee_minor),
+    total_minor: toWireAmount(transfer.total_minor),
+    recipient_account: transfer.recipient.account,
+    recipient_name: transfer.recipient.name,
+    recipient_bank: transfer.recipient.bank,
+    recipient_bank_code: transfer.recipient.bank_code,
+    status: transfer.status,
+    reference: transfer.reference,
+    narration: transfer.narration,
+    session_id: transfer.session_id,
+    currency: transfer.currency,
+    metadata: transfer.metadata ?? {},
+    provider: transfer.provider,
+    failure: transfer.failure && { code: transfer.failure.code, message: transfer.failure.message },
+    attention: transfer.attention && {
+      since: transfer.attention.since.toISOString(),
+      reason: transfer.attention.reason,
+    },
+    created_at: transfer.created_at.toISOString(),
+    updated_at: transfer.updated_at.toISOString(),
+    completed_at: instant(transfer.completed_at),
+    reversed_at: instant(transfer.reversed_at),
+  };
+}

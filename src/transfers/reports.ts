@@ -1,0 +1,52 @@
+import type { UnknownReason } from '../providers/provider.js';
+
+/**
+ * What crosses Temporal: kinds, codes and references. No account number, name or provider's text may be added here,
+ * for it would stay in workflow histories. Amounts are integers in kobo.
+ */
+export type TransferInput = {
+  id: string;
+  tenant: string;
+  provider: string;
+  /** The provider's own queue, with its own rate limit. */
+  providerQueue: string;
+  /** Whether the name enquiry had answered before acceptance. */
+  recipientKnown: boolean;
+  policy: TransferPolicy;
+};
+
+/** Set at the start, so that a replay never reads configuration. */
+export type TransferPolicy = {
+  attentionAfterMs: number;
+  pollMaxMs: number;
+  absence: { kind: 'deduplicates' } | { kind: 'final_after'; ms: number } | { kind: 'never' };
+};
+
+export type TransferRef = { tenant: string; id: string };
+
+/** A fact as a report: something that ends the transfer or stands against what is booked. */
+export type FactReport = { providerRequestId: string | null } & (
+  | { kind: 'paid'; amountMinor: number | null; sessionId: string | null }
+  | { kind: 'reversed'; amountMinor: number | null; sessionId: string | null }
+  | { kind: 'refused'; code: string }
+);
+
+/** What a provider call came to. `sends` is how often the order has been let out so far. */
+export type CallReport =
+  | FactReport
+  | { kind: 'pending' }
+  | { kind: 'throttled'; retryAfterMs: number; sends: number }
+  | { kind: 'unknown'; reason: UnknownReason | 'activity_failed'; sends?: number }
+  /** Asked and not found: proves absence only as far as the provider's capability says. */
+  | { kind: 'not_found'; sends: number }
+  /** Somebody else has the permission to send: ask the provider. */
+  | { kind: 'not_permitted'; attention: string | null }
+  /** The order was never let out. */
+  | { kind: 'unsent'; sends: number }
+  /** The record has come to its end by another way. */
+  | { kind: 'closed' };
+
+/** Whether the transfer is still open after a fact: then the fact did not fit what is booked. */
+export type SettleReport = { open: boolean };
+
+export type ResolveReport = { kind: 'resolved' | 'no_such_account' | 'no_answer' };

@@ -1,0 +1,57 @@
+import { ApiError } from '../errors.js';
+import { jsonBody } from '../http/body.js';
+import { callerOf, type AppRouter } from '../http/context.js';
+import { answerOnce } from '../http/idempotency.js';
+import { sendData, sendList } from '../http/respond.js';
+import { validateBody, validateQuery } from '../http/validate.js';
+import type { Idempotency } from '../idempotency/store.js';
+import { isId } from '../ids.js';
+import type { CreateTransfer } from './create.js';
+import { presentTransfer } from './presenter.js';
+import { createTransferBody, listTransfersQuery, type ListTransfersQuery } from './schema.js';
+import type { TransferListing, Transfers } from './store.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+export function transferRoutes(
+  router: AppRouter,
+  deps: { transfers: Transfers; createTransfer: CreateTransfer; idempotency: Idempotency },
+): void {
+  const { transfers, createTransfer, idempotency } = deps;
+
+  router.post('/transfers', jsonBody(), async (ctx) => {
+    const body = validateBody(createTransferBody, ctx);
+    const { tenant } = callerOf(ctx);
+    await answerOnce(ctx, idempotency, (claim) => createTransfer(tenant, body, claim));
+  });
+
+  router.get('/transfers', async (ctx) => {
+    const query = validateQuery(listTransfersQuery, ctx);
+    const { items, total } = await transfers.list(callerOf(ctx).tenant.id, listing(query));
+    sendList(ctx, items.map(presentTransfer), { page: query.page, limit: query.limit, total });
+  });
+
+  router.get('/transfers/:id', async (ctx) => {
+    const id = String(ctx.params.id);
+    const found = isId('transfer', id) ? await transfers.get(callerOf(ctx).tenant.id, id) : null;
+    if (!found) throw new ApiError('not_found');
+    sendData(ctx, 200, presentTransfer(found));
+  });
+}
+
+/** The query in the store's terms: inclusive days become a half-open span, `successful` is `completed`. */
+function listing(query: ListTransfersQuery): TransferListing {
+  const { page, limit, reference, status, start_date: start, end_date: end } = query;
+  return {
+    page,
+    limit,
+    reference,
+    status: status === 'successful' ? 'completed' : status,
+    from: start === undefined ? undefined : new Date(start),
+    until: end === undefined ? undefined : new Date(Date.parse(end) + DAY_MS),
+    sort: {
+      field: query.sort.endsWith('amount_minor') ? 'amount_minor' : 'created_at',
+      descending: query.sort.startsWith('-'),
+    },
+  };
+}

@@ -1,0 +1,100 @@
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Log } from '../log.js';
+import type { TransferProvider } from '../providers/provider.js';
+import { TEMPORAL_DEADLINE_MS } from '../temporal/client.js';
+import type { TransferInput, TransferPolicy } from './reports.js';
+import { searchAttributes } from './search-attributes.js';
+import { transferWorkflowId, type Transfer } from './transfer.js';
+
+/** Starts that wait for Temporal at once in one process; what is beyond is left to the dispatcher. */
+const MAX_STARTING = 500;
+
+export type TransferStarter = ReturnType<typeof createTransferStarter>;
+
+/** Starts and wakes the workflow of a transfer. Starting one that runs does nothing: the record decides, not we. */
+export function createTransferStarter({
+  client,
+  taskQueue,
+  providers,
+  policy,
+  log,
+}: {
+  client: Client;
+  taskQueue: string;
+  providers: { transfer(name: string): TransferProvider };
+  policy: Omit<TransferPolicy, 'absence'>;
+  log: Log;
+}) {
+  const starting = new Set<Promise<void>>();
+
+  async function start(transfer: Transfer): Promise<void> {
+    const { provider } = transfer;
+    const { absence } = providers.transfer(provider).capabilities;
+    const input: TransferInput = {
+      id: transfer._id,
+      tenant: transfer.tenant,
+      provider,
+      providerQueue: providerQueue(taskQueue, provider),
+      recipientKnown: transfer.recipient.name !== null,
+      policy: { ...policy, absence },
+    };
+    await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+      client.workflow.start('transfer', {
+        workflowId: transferWorkflowId(transfer._id),
+        taskQueue,
+        args: [input],
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        typedSearchAttributes: [
+          { key: searchAttributes.tenant, value: transfer.tenant },
+          { key: searchAttributes.provider, value: provider },
+          { key: searchAttributes.reference, value: transfer.reference },
+          { key: searchAttributes.amount, value: Number(transfer.amount_minor) },
+          { key: searchAttributes.attention, value: false },
+        ],
+        staticSummary: `${transfer.currency} ${formatMajor(transfer.amount_minor)} by ${provider}`,
+      }),
+    );
+  }
+
+  return {
+    start,
+
+    /** Starts without being waited for. A start that fails or is not even tried is made up for by the dispatcher. */
+    startSoon(transfer: Transfer): void {
+      if (starting.size >= MAX_STARTING) return;
+      const attempt = start(transfer)
+        .catch((error: unknown) => {
+          log.warn(
+            { err: error, transfer: transfer._id },
+            'workflow not started, left to the dispatcher',
+          );
+        })
+        .finally(() => starting.delete(attempt));
+      starting.add(attempt);
+    },
+
+    /** Says that the record may have changed. A workflow that is not there has nothing left to look at. */
+    async wake(id: string): Promise<void> {
+      try {
+        await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+          client.workflow.getHandle(transferWorkflowId(id)).signal('wake'),
+        );
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) {
+          log.warn({ err: error, transfer: id }, 'workflow not woken, its next poll will see it');
+        }
+      }
+    },
+
+    idle: async () => void (await Promise.all(starting)),
+  };
+}
+
+/** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
+export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;
+
+function formatMajor(amountMinor: bigint): string {
+  const cents = (amountMinor % 100n).toString().padStart(2, '0');
+  return `${(amountMinor / 100n).toLocaleString('en')}.${cents}`;
+}

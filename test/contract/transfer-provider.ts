@@ -1,0 +1,267 @@
+import { newId } from '../../src/ids.js';
+import type {
+  CallbackReading,
+  TransferOrder,
+  TransferProvider,
+  VerifyAnswer,
+} from '../../src/providers/provider.js';
+
+/** What a recipient stands for. A provider's own test accounts are mapped to these. */
+export type Scenario =
+  | 'paid'
+  | 'refused'
+  | 'paidLaterByCallback'
+  | 'paidWithoutAnswer'
+  | 'lostWithoutAnswer'
+  | 'throttledFirst'
+  | 'unknownAccount'
+  | 'enquiryWithoutAnswer';
+
+export type DeliveredCallback = { raw: Buffer; headers: Record<string, string | undefined> };
+
+export type TransferProviderHarness = {
+  /** With a time limit of a second or less for each call. */
+  provider: TransferProvider;
+  /** The same at an address where nobody listens. */
+  unreachable: TransferProvider;
+  recipients: Record<Scenario, { account: string; bankCode: string }>;
+  /** Our code for the refusal of the `refused` recipient. */
+  refusalCode: string;
+  /** The first callback about a transfer, as it came in over HTTP. */
+  callbackAbout(reference: string): Promise<DeliveredCallback>;
+  close(): Promise<void>;
+};
+
+/** What every transfer provider must do, whoever it is. Runs against the real provider, or its sandbox, over HTTP. */
+export function describeTransferProvider(
+  name: string,
+  setup: () => Promise<TransferProviderHarness>,
+): void {
+  describe(`transfer provider ${name}`, () => {
+    let harness: TransferProviderHarness;
+    let provider: TransferProvider;
+
+    beforeAll(async () => {
+      harness = await setup();
+      provider = harness.provider;
+    });
+    afterAll(() => harness.close());
+
+    const never = new AbortController().signal;
+    const orderFor = (scenario: Scenario, amountMinor = 250_000n): TransferOrder => ({
+      reference: newId('transfer'),
+      clientReference: 'INV/2026-001',
+      amountMinor,
+      currency: 'NGN',
+      recipient: { ...harness.recipients[scenario], name: null },
+      narration: 'Invoice 001',
+      requestedAt: new Date(),
+    });
+    const verifyUntil = async (reference: string, kind: VerifyAnswer['kind']) => {
+      for (;;) {
+        const answer = await provider.verify(reference, never);
+        if (answer.kind === kind) return answer;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    };
+
+    test('a payment is told as paid, with its session and the trace of the call', async () => {
+      const order = orderFor('paid');
+      const answer = await provider.initiate(order, never);
+      expect(answer).toEqual({
+        kind: 'paid',
+        amountMinor: 250_000n,
+        sessionId: expect.stringMatching(/^\d{30}$/) as string,
+        providerRequestId: expect.any(String) as string,
+      });
+      expect(await provider.verify(order.reference, never)).toMatchObject({
+        ...answer,
+        providerRequestId: expect.any(String) as string,
+      });
+    });
+
+    test.each([1n, 100n, 99_999_999n, 500_000_000n])(
+      'the amount %s arrives to the unit',
+      async (amountMinor) => {
+        const order = orderFor('paid', amountMinor);
+        expect(await provider.initiate(order, never)).toMatchObject({ kind: 'paid', amountMinor });
+        expect(await provider.verify(order.reference, never)).toMatchObject({ amountMinor });
+      },
+    );
+
+    test('a conclusive refusal is told with our code', async () => {
+      const order = orderFor('refused');
+      const refusal = { kind: 'refused', code: harness.refusalCode };
+      expect(await provider.initiate(order, never)).toMatchObject(refusal);
+      expect(await provider.verify(order.reference, never)).toMatchObject(refusal);
+    });
+
+    test('a pending payment is told by callback, and then also to those who ask', async () => {
+      const order = orderFor('paidLaterByCallback');
+      expect(await provider.initiate(order, never)).toMatchObject({ kind: 'pending' });
+      const { raw, headers } = await harness.callbackAbout(order.reference);
+      const reading = provider.readCallback(raw, headers, new Date());
+      expect(reading).toMatchObject({
+        kind: 'callback',
+        callback: {
+          reference: order.reference,
+          state: { kind: 'paid', amountMinor: 250_000n },
+          occurredAt: expect.any(Date) as Date,
+        },
+      });
+      expect(await verifyUntil(order.reference, 'paid')).toMatchObject({ amountMinor: 250_000n });
+    });
+
+    test('a submit without an answer is unknown; asked by reference, the payment is found', async () => {
+      const order = orderFor('paidWithoutAnswer');
+      expect(await provider.initiate(order, never)).toEqual({
+        kind: 'unknown',
+        reason: 'timeout',
+        providerRequestId: null,
+      });
+      expect(await provider.verify(order.reference, never)).toMatchObject({
+        kind: 'paid',
+        amountMinor: 250_000n,
+      });
+    });
+
+    test('a submit without an answer that did nothing is unknown, and not found when asked', async () => {
+      const order = orderFor('lostWithoutAnswer');
+      expect(await provider.initiate(order, never)).toMatchObject({ kind: 'unknown' });
+      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+    });
+
+    test('throttled means not taken, with a pause; after that the same order is paid', async () => {
+      const order = orderFor('throttledFirst');
+      const answer = await provider.initiate(order, never);
+      expect(answer).toMatchObject({ kind: 'throttled' });
+      expect(answer.kind === 'throttled' && answer.retryAfterMs).toBeGreaterThan(0);
+      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+      const again = { ...order, requestedAt: new Date() };
+      expect(await provider.initiate(again, never)).toMatchObject({ kind: 'paid' });
+    });
+
+    test('where the provider de-duplicates, a repeated order is answered from the first', async () => {
+      if (provider.capabilities.absence.kind !== 'deduplicates') return;
+      const order = orderFor('paid');
+      const first = await provider.initiate(order, never);
+      const second = await provider.initiate({ ...order, requestedAt: new Date() }, never);
+      expect(second).toEqual({
+        ...first,
+        providerRequestId: expect.any(String) as string,
+      });
+    });
+
+    test('a reference that is known with another amount is never a refusal of the transfer', async () => {
+      const order = orderFor('paid');
+      await provider.initiate(order, never);
+      if (provider.capabilities.absence.kind !== 'deduplicates') return;
+      const other = await provider.initiate({ ...order, amountMinor: 1n }, never);
+      expect(['unknown', 'paid']).toContain(other.kind);
+      expect(await provider.verify(order.reference, never)).toMatchObject({
+        amountMinor: 250_000n,
+      });
+    });
+
+    test('a reference that was never used is not found', async () => {
+      expect(await provider.verify(newId('transfer'), never)).toMatchObject({ kind: 'not_found' });
+    });
+
+    test('a provider that cannot be reached is unknown, never an error and never a refusal', async () => {
+      const { unreachable } = harness;
+      const order = orderFor('paid');
+      const unknown = { kind: 'unknown', reason: 'connection', providerRequestId: null };
+      expect(await unreachable.initiate(order, never)).toEqual(unknown);
+      expect(await unreachable.verify(order.reference, never)).toEqual(unknown);
+      expect(await unreachable.resolveAccount(order.recipient, never)).toEqual({
+        kind: 'no_answer',
+        reason: 'connection',
+      });
+    });
+
+    test('name enquiry: a name, no such account, or no answer', async () => {
+      const enquire = (scenario: Scenario) =>
+        provider.resolveAccount(harness.recipients[scenario], never);
+      expect(await enquire('paid')).toEqual({
+        kind: 'found',
+        name: expect.stringMatching(/\S/) as string,
+        bankName: expect.stringMatching(/\S/) as string,
+      });
+      expect(await enquire('unknownAccount')).toEqual({ kind: 'not_found' });
+      expect(await enquire('enquiryWithoutAnswer')).toEqual({
+        kind: 'no_answer',
+        reason: 'timeout',
+      });
+    });
+
+    test('the caller may leave at any time: the answer is unknown at once', async () => {
+      const caller = new AbortController();
+      const order = orderFor('lostWithoutAnswer');
+      const calls = [
+        provider.initiate(order, caller.signal),
+        provider.resolveAccount(harness.recipients.enquiryWithoutAnswer, caller.signal),
+      ];
+      caller.abort();
+      const late = provider.verify(order.reference, caller.signal);
+      expect((await Promise.all([...calls, late])).map(({ kind }) => kind)).toEqual([
+        'unknown',
+        'no_answer',
+        'unknown',
+      ]);
+    });
+
+    test('an order that was given up before it was sent is never sent', async () => {
+      const order = orderFor('paid');
+      await provider.initiate(order, AbortSignal.abort());
+      expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
+    });
+
+    describe('callbacks', () => {
+      let callback: DeliveredCallback;
+      let reference: string;
+      const read = (change: Partial<DeliveredCallback>, now = new Date()): CallbackReading => {
+        const { raw, headers } = { ...callback, ...change };
+        return provider.readCallback(raw, headers, now);
+      };
+
+      beforeAll(async () => {
+        const order = orderFor('paidLaterByCallback');
+        reference = order.reference;
+        await provider.initiate(order, never);
+        callback = await harness.callbackAbout(reference);
+      });
+
+      test('a repeat of one delivery has the same key', () => {
+        expect(read({})).toMatchObject({ kind: 'callback' });
+        expect(read({})).toEqual(read({}));
+      });
+
+      test('any changed byte of the body is a bad signature', () => {
+        for (let i = 0; i < callback.raw.length; i += 7) {
+          const raw = Buffer.from(callback.raw);
+          raw[i] = (raw[i] ?? 0) ^ 1;
+          expect(read({ raw })).toEqual({ kind: 'bad_signature' });
+        }
+        expect(read({ raw: Buffer.alloc(0) })).toEqual({ kind: 'bad_signature' });
+      });
+
+      test('missing, cut, changed or foreign signatures are bad ones', () => {
+        expect(read({ headers: {} })).toEqual({ kind: 'bad_signature' });
+        for (const [header, value] of Object.entries(callback.headers)) {
+          if (!header.startsWith('x-') || value === undefined) continue;
+          for (const wrong of [undefined, '', value.slice(1), `${value}0`, '0'.repeat(128), 'ä']) {
+            const headers = { ...callback.headers, [header]: wrong };
+            expect(read({ headers })).toEqual({ kind: 'bad_signature' });
+          }
+        }
+      });
+
+      test('no callback and no answer throws, whatever comes in', () => {
+        const now = new Date();
+        for (const raw of ['', '{', 'null', '[1]', '\u0000\ufffd']) {
+          expect(() => read({ raw: Buffer.from(raw) }, now)).not.toThrow();
+        }
+      });
+    });
+  });
+}

@@ -1,0 +1,47 @@
+import { Connection } from '@temporalio/client';
+import { NativeConnection, Runtime } from '@temporalio/worker';
+import { loadConfig } from '../src/config.js';
+import { createDeps } from '../src/deps.js';
+import { ensureNamespace } from '../src/temporal/namespace.js';
+import { BUNDLE_PATH } from './bundle.js';
+import { createDispatcher } from './dispatcher.js';
+import { createWorkers } from './worker.js';
+
+/** The worker process: workflows, activities and the dispatcher. SIGTERM lets what is under way end. */
+async function main(): Promise<void> {
+  const config = loadConfig();
+  const { address, namespace, taskQueue } = config.temporal;
+  const deps = await createDeps(config, 'worker');
+  Runtime.install({ shutdownSignals: [] });
+  const setUp = await Connection.connect({ address });
+  await ensureNamespace(setUp, namespace);
+  await setUp.close();
+
+  const connection = await NativeConnection.connect({ address });
+  const workers = await createWorkers({
+    connection,
+    namespace,
+    taskQueue,
+    workflowBundle: { codePath: BUNDLE_PATH },
+    providers: deps.providers.all.map(({ name, capabilities }) => ({ name, ...capabilities })),
+    activities: deps,
+  });
+  const dispatcher = createDispatcher(deps);
+  const stop = () => {
+    dispatcher.stop();
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+  deps.log.info({ taskQueue, namespace }, 'worker is running');
+  try {
+    await Promise.all([dispatcher.run(), ...workers.map((worker) => worker.run())]);
+  } finally {
+    stop();
+    await connection.close();
+    await deps.close();
+  }
+  deps.log.info('worker has stopped');
+}
+
+await main();

@@ -1,0 +1,44 @@
+import { NativeConnection, Worker, type WorkflowBundleOption } from '@temporalio/worker';
+import { createActivities, type ActivityDeps } from '../activities/index.js';
+import { providerQueue } from '../src/transfers/starter.js';
+
+export type WorkerSettings = {
+  connection: NativeConnection;
+  namespace: string;
+  taskQueue: string;
+  workflowBundle: WorkflowBundleOption;
+  providers: { name: string; callsPerSecond: number }[];
+  activities: ActivityDeps;
+};
+
+/** In-flight work has this long to end before a stopping worker lets go of it. */
+const SHUTDOWN_GRACE = '20s';
+
+/**
+ * One worker for workflows and their writes to our own store, and one for each provider's calls: a queue per
+ * provider keeps its rate limit, and a slow provider holds back no other.
+ */
+export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
+  const { connection, namespace, taskQueue, workflowBundle, providers } = settings;
+  const activities = createActivities(settings.activities);
+  const common = { connection, namespace, activities, shutdownGraceTime: SHUTDOWN_GRACE } as const;
+  const main = await Worker.create({
+    ...common,
+    taskQueue,
+    workflowBundle,
+    maxCachedWorkflows: 1_000,
+    maxConcurrentWorkflowTaskExecutions: 100,
+    maxConcurrentLocalActivityExecutions: 200,
+  });
+  const calls = await Promise.all(
+    providers.map((provider) =>
+      Worker.create({
+        ...common,
+        taskQueue: providerQueue(taskQueue, provider.name),
+        maxConcurrentActivityTaskExecutions: 200,
+        maxTaskQueueActivitiesPerSecond: provider.callsPerSecond,
+      }),
+    ),
+  );
+  return [main, ...calls];
+}

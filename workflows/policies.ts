@@ -1,0 +1,25 @@
+import type { LocalActivityOptions, ActivityOptions } from '@temporalio/workflow';
+
+/**
+ * A call at a provider: asked once. A retry by the server would be a blind repeat, so silence comes back to the
+ * workflow as "unknown". The time is what the provider's own time-out (10 s at most) and our store need.
+ */
+export const providerCall: ActivityOptions = {
+  startToCloseTimeout: '20s',
+  retry: { maximumAttempts: 1 },
+};
+
+/** A write to our own store: repeatable, and repeated until it works, however long the store is away. */
+export const ownStore: LocalActivityOptions = {
+  startToCloseTimeout: '15s',
+  retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
+};
+
+/** The first pause before a provider is asked; doubled with every answer that settles nothing. */
+export const FIRST_POLL_MS = 1_000;
+
+/** How often one order may leave us. Each further send needs proof that the one before did nothing. */
+export const MAX_SENDS = 4;
+
+/** So many errors in a row from a provider that does answer are reason enough to call an operator. */
+export const MAX_ERRORS = 12;
