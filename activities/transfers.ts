@@ -1,12 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../src/log.js';
-import type {
-  InitiateAnswer,
-  PaymentState,
-  TransferProvider,
-  VerifyAnswer,
-} from '../src/providers/provider.js';
+import type { InitiateAnswer, TransferProvider, VerifyAnswer } from '../src/providers/provider.js';
 import type { FactOrigin, TransferFact } from '../src/transfers/facts.js';
 import type {
   CallReport,
@@ -23,125 +18,146 @@ export type TransferActivityDeps = {
   providers: { transfer(name: string): TransferProvider };
   log: Log;
 };
+type Deps = TransferActivityDeps;
 
-/** One effect each: ask or tell the provider, or write to our store. Decisions are the workflow's. */
-export function createTransferActivities({ transfers, providers, log }: TransferActivityDeps) {
-  async function load({ tenant, id }: TransferRef): Promise<Transfer> {
-    const transfer = await transfers.get(tenant, id);
-    if (!transfer) throw ApplicationFailure.nonRetryable('no such transfer', 'NoSuchTransfer');
-    return transfer;
-  }
+/** The payment does not depend on the name: the bank checks the account again when it pays. */
+const NAME_ENQUIRY_WITHIN_MS = 3_000;
 
-  /** Support reads this; a failure to write it must not turn an answer into silence. */
-  async function noteAnswer(
-    ref: TransferRef,
-    type: TimelineType,
-    answer: InitiateAnswer | VerifyAnswer,
-    provider: string,
-  ) {
-    const extra = {
-      detail: 'reason' in answer ? `${answer.kind}: ${answer.reason}` : answer.kind,
-      providerRequestId: answer.providerRequestId,
-    };
-    await transfers
-      .note(ref.tenant, ref.id, type, provider, extra)
-      .catch((error: unknown) =>
-        log.warn({ err: error, transfer: ref.id }, 'timeline not written'),
-      );
-  }
-
+/** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
+export function createTransferActivities(deps: Deps) {
+  const { transfers } = deps;
   return {
     /** Takes the permission to send that `sends` names and uses it, at once and at most once. */
-    async submitTransfer(ref: TransferRef & { sends: number }): Promise<CallReport> {
-      // Before the permission: the order's own time must not be younger than the decision to send it.
-      const requestedAt = new Date();
-      const transfer = await transfers.permitSend(ref.tenant, ref.id, ref.sends, 'bursar');
-      if (!transfer) {
-        const present = await load(ref);
-        if (!isOpen(present)) return { kind: 'closed' };
-        if (present.sends === 0) return { kind: 'unsent', sends: 0 };
-        return { kind: 'not_permitted', attention: present.attention?.reason ?? null };
-      }
-      const provider = providers.transfer(transfer.provider);
-      const { account, bank_code: bankCode, name } = transfer.recipient;
-      const answer = await provider.initiate(
-        {
-          reference: transfer._id,
-          clientReference: transfer.reference,
-          amountMinor: transfer.amount_minor,
-          currency: transfer.currency,
-          recipient: { account, bankCode, name },
-          narration: transfer.narration,
-          requestedAt,
-        },
-        cancellationSignal(),
-      );
-      if (!isFinal(answer)) await noteAnswer(ref, 'provider_answer', answer, provider.name);
-      return toReport(answer, transfer.sends);
-    },
+    submitTransfer: (ref: TransferRef & { sends: number }) => submitTransfer(deps, ref),
 
     /** Asks the provider what became of the order, by our reference. Sends nothing. */
-    async verifyTransfer(ref: TransferRef & { nextPollMs: number }): Promise<CallReport> {
-      const transfer = await load(ref);
-      if (!isOpen(transfer)) return { kind: 'closed' };
-      if (transfer.sends === 0) return { kind: 'unsent', sends: 0 };
-      const provider = providers.transfer(transfer.provider);
-      const answer = await provider.verify(transfer._id, cancellationSignal());
-      if (!isFinal(answer)) {
-        await transfers.countPoll(ref.tenant, ref.id, ref.nextPollMs);
-        // "Pending" again teaches nothing; what may end in another send belongs on the timeline.
-        if (answer.kind === 'not_found') await noteAnswer(ref, 'poll', answer, provider.name);
-      }
-      return toReport(answer, transfer.sends);
-    },
+    verifyTransfer: (ref: TransferRef & { nextPollMs: number }) => verifyTransfer(deps, ref),
 
     /** Name enquiry for a transfer that was accepted while the bank did not answer it. */
-    async resolveRecipient(ref: TransferRef): Promise<ResolveReport> {
-      const transfer = await load(ref);
-      if (transfer.recipient.name !== null) return { kind: 'resolved' };
-      const { account, bank_code: bankCode } = transfer.recipient;
-      const provider = providers.transfer(transfer.provider);
-      const answer = await provider.resolveAccount({ account, bankCode }, cancellationSignal());
-      if (answer.kind === 'not_found') return { kind: 'no_such_account' };
-      if (answer.kind === 'no_answer') return { kind: 'no_answer' };
-      await transfers.nameRecipient(ref.tenant, ref.id, {
-        name: answer.name,
-        bank: answer.bankName,
-      });
-      return { kind: 'resolved' };
-    },
+    resolveRecipient: (ref: TransferRef) => resolveRecipient(deps, ref),
 
     /** Books what the provider said, through the state guard. Repeatable without limit. */
-    async settleTransfer(ref: TransferRef & { fact: FactReport }): Promise<SettleReport> {
-      const present = await load(ref);
-      const origin: FactOrigin = {
-        via: present.polls > 0 ? 'poll' : 'provider_answer',
-        actor: present.provider,
-        providerRequestId: ref.fact.providerRequestId,
-        note: null,
-      };
-      const outcome = await transfers.applyFact(ref.tenant, ref.id, toFact(ref.fact, origin));
-      return { open: outcome.kind === 'fact' && isOpen(outcome.transfer) };
-    },
+    settleTransfer: (ref: TransferRef & { fact: FactReport }) => settleTransfer(deps, ref),
 
-    async raiseAttention(ref: TransferRef & { reason: string }): Promise<void> {
-      await transfers.raiseAttention(ref.tenant, ref.id, ref.reason);
-    },
+    raiseAttention: (ref: TransferRef & { reason: string }): Promise<void> =>
+      transfers.raiseAttention(ref.tenant, ref.id, ref.reason),
 
-    async noteCancellation(ref: TransferRef): Promise<void> {
-      const detail =
-        'a cancellation was asked for in Temporal and not followed: money may be on its way';
-      await transfers.note(ref.tenant, ref.id, 'note', 'temporal', { detail });
-    },
+    noteCancellation: (ref: TransferRef): Promise<void> =>
+      transfers.note(ref.tenant, ref.id, 'note', 'temporal', {
+        detail:
+          'a cancellation was asked for in Temporal and not followed: money may be on its way',
+      }),
   };
 }
 
-const isFinal = (answer: InitiateAnswer | VerifyAnswer): answer is FinalAnswer =>
-  answer.kind === 'paid' || answer.kind === 'refused' || answer.kind === 'reversed';
+async function submitTransfer(
+  { transfers, providers, log }: Deps,
+  ref: TransferRef & { sends: number },
+): Promise<CallReport> {
+  // Before the permission: the order's own time must not be younger than the decision to send it.
+  const requestedAt = new Date();
+  const transfer = await transfers.permitSend(ref.tenant, ref.id, ref.sends, 'bursar');
+  if (!transfer) {
+    const present = await load(transfers, ref);
+    if (!isOpen(present)) return { kind: 'closed' };
+    if (present.sends === 0) return { kind: 'unsent', sends: 0 };
+    return { kind: 'not_permitted', attention: present.attention?.reason ?? null };
+  }
+  const provider = providers.transfer(transfer.provider);
+  const { account, bank_code: bankCode, name } = transfer.recipient;
+  const order = {
+    reference: transfer._id,
+    clientReference: transfer.reference,
+    amountMinor: transfer.amount_minor,
+    currency: transfer.currency,
+    recipient: { account, bankCode, name },
+    narration: transfer.narration,
+    requestedAt,
+  };
+  const answer = await provider.initiate(order, cancellationSignal());
+  if (!isFinal(answer)) {
+    // Support reads this; a failure to write it must not turn an answer into silence.
+    await noteAnswer(transfers, ref, 'provider_answer', provider.name, answer).catch(
+      (error: unknown) => log.warn({ err: error, transfer: ref.id }, 'timeline not written'),
+    );
+  }
+  return toReport(answer, transfer.sends);
+}
 
-type FinalAnswer = Exclude<PaymentState, { kind: 'pending' }> & {
-  providerRequestId: string | null;
-};
+async function verifyTransfer(
+  { transfers, providers }: Deps,
+  ref: TransferRef & { nextPollMs: number },
+): Promise<CallReport> {
+  const transfer = await load(transfers, ref);
+  if (!isOpen(transfer)) return { kind: 'closed' };
+  if (transfer.sends === 0) return { kind: 'unsent', sends: 0 };
+  const provider = providers.transfer(transfer.provider);
+  const answer = await provider.verify(transfer._id, cancellationSignal());
+  if (!isFinal(answer)) {
+    await transfers.countPoll(ref.tenant, ref.id, ref.nextPollMs);
+    // "Pending" teaches nothing, nor does a repeat; what may end in another send belongs on the timeline.
+    if (answer.kind === 'not_found' && transfer.timeline.at(-1)?.detail !== answer.kind) {
+      await noteAnswer(transfers, ref, 'poll', provider.name, answer);
+    }
+  }
+  return toReport(answer, transfer.sends);
+}
+
+async function resolveRecipient(
+  { transfers, providers }: Deps,
+  ref: TransferRef,
+): Promise<ResolveReport> {
+  const transfer = await load(transfers, ref);
+  if (transfer.recipient.name !== null) return { kind: 'resolved' };
+  const { account, bank_code: bankCode } = transfer.recipient;
+  const answer = await providers
+    .transfer(transfer.provider)
+    .resolveAccount(
+      { account, bankCode },
+      AbortSignal.any([cancellationSignal(), AbortSignal.timeout(NAME_ENQUIRY_WITHIN_MS)]),
+    );
+  if (answer.kind === 'not_found') return { kind: 'no_such_account' };
+  if (answer.kind === 'no_answer') return { kind: 'no_answer' };
+  await transfers.nameRecipient(ref.tenant, ref.id, { name: answer.name, bank: answer.bankName });
+  return { kind: 'resolved' };
+}
+
+async function settleTransfer(
+  { transfers }: Deps,
+  ref: TransferRef & { fact: FactReport },
+): Promise<SettleReport> {
+  const present = await load(transfers, ref);
+  const origin: FactOrigin = {
+    via: present.polls > 0 ? 'poll' : 'provider_answer',
+    actor: present.provider,
+    providerRequestId: ref.fact.providerRequestId,
+    note: null,
+  };
+  const outcome = await transfers.applyFact(ref.tenant, ref.id, toFact(ref.fact, origin));
+  return { open: outcome.kind === 'fact' && isOpen(outcome.transfer) };
+}
+
+async function load(transfers: Transfers, { tenant, id }: TransferRef): Promise<Transfer> {
+  const transfer = await transfers.get(tenant, id);
+  if (!transfer) throw ApplicationFailure.nonRetryable('no such transfer', 'NoSuchTransfer');
+  return transfer;
+}
+
+function noteAnswer(
+  transfers: Transfers,
+  { tenant, id }: TransferRef,
+  type: TimelineType,
+  actor: string,
+  answer: InitiateAnswer | VerifyAnswer,
+): Promise<void> {
+  const detail = 'reason' in answer ? `${answer.kind}: ${answer.reason}` : answer.kind;
+  const { providerRequestId } = answer;
+  return transfers.note(tenant, id, type, actor, { detail, providerRequestId });
+}
+
+/** What ends a transfer; everything else leaves it open. */
+const isFinal = (answer: InitiateAnswer | VerifyAnswer): boolean =>
+  answer.kind === 'paid' || answer.kind === 'refused' || answer.kind === 'reversed';
 
 /** Amounts cross Temporal as integers: its payloads are JSON. */
 const wireAmount = (amountMinor: bigint | null) =>

@@ -5,9 +5,11 @@ import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync,
+  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -41,12 +43,14 @@ function readOrNull(file) {
   }
 }
 
-/** What node_modules has to match: the lock file, and the machine that native packages were chosen for. */
+/** What native packages are chosen for. */
+const machine = `${process.platform} ${process.arch} ${process.versions.modules}`;
+
+/** What node_modules has to match: the machine, and the lock file. */
 function wantedModules() {
   const lock = readOrNull(inRoot('package-lock.json'));
   if (lock === null) fail(`package-lock.json is missing in ${root}: is this a complete clone?`);
-  const machine = `${process.platform} ${process.arch} ${process.versions.modules}`;
-  return createHash('sha256').update(lock).update(machine).digest('hex');
+  return `${machine}\n${createHash('sha256').update(lock).digest('hex')}\n`;
 }
 
 /** True when npm itself noted that it installed exactly this lock file (somebody ran npm by hand). */
@@ -66,9 +70,10 @@ function installedByHand() {
 
 function modulesAreFresh() {
   const wanted = wantedModules();
-  if (readOrNull(modulesStamp) === wanted) return true;
-  // A stamp of another machine or Node says that native packages may not fit, whatever npm noted.
-  if (existsSync(modulesStamp) || !installedByHand()) return false;
+  const stamp = readOrNull(modulesStamp);
+  if (stamp === wanted) return true;
+  const otherMachine = stamp !== null && !stamp.startsWith(`${machine}\n`);
+  if (otherMachine || !installedByHand()) return false;
   writeFileSync(modulesStamp, wanted);
   return true;
 }
@@ -82,6 +87,14 @@ function run(command, args) {
 
 function install() {
   const started = Date.now();
+  if (lstatSync(inRoot('node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
+    // npm ci empties the folder first, and through a link that is somebody else's.
+    fail(
+      `node_modules is a link to ${realpathOf(inRoot('node_modules'))}, which does not match this\n` +
+        `package-lock.json. Installing would empty that folder: update it where it belongs, or remove\n` +
+        `the link (rm node_modules) and run this again.`,
+    );
+  }
   say(`installing packages (npm ci, about half a minute) …`);
   // Under `npm start` npm says where it is itself, which also holds where PATH has no npm.
   const npm = process.env.npm_execpath?.endsWith('.js')
@@ -106,6 +119,14 @@ function install() {
   }
   writeFileSync(modulesStamp, wantedModules());
   say(`packages installed in ${seconds(started)}`);
+}
+
+function realpathOf(path) {
+  try {
+    return realpathSync(path);
+  } catch {
+    return 'a place that is not there';
+  }
 }
 
 function filesUnder(folder) {

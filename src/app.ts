@@ -60,7 +60,8 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   // The router itself adds what its type asks of the context.
   app.use(underApi(api.routes() as Middleware));
   app.use(notFound({ routers }));
-  app.on('error', (error: unknown) => log.error({ err: error }, 'answer could not be sent'));
+  // Only what happens after the error handler comes here: as a rule, a client that did not wait.
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'));
   return app;
 }
 

@@ -1,4 +1,4 @@
-import { pino, type DestinationStream, type Logger } from 'pino';
+import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 
 export type Log = Logger;
 
@@ -34,6 +34,7 @@ export function createLog({
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       serializers: { err: describeError },
+      hooks: { logMethod: maskErrorMessage },
       formatters: {
         level: (label) => ({ level: label }),
         log: (fields) => hideFields(fields, 0) as Record<string, unknown>,
@@ -41,6 +42,16 @@ export function createLog({
     },
     destination,
   );
+}
+
+/** Without a message of its own a line would get the error's, unmasked. */
+function maskErrorMessage(this: Log, args: Parameters<LogFn>, method: LogFn): void {
+  const [first, ...rest] = args as unknown[];
+  const error = first instanceof Error ? first : (first as { err?: unknown } | undefined)?.err;
+  if (!(error instanceof Error)) return method.apply(this, args);
+  const fields = first instanceof Error ? { err: error } : first;
+  const texts = rest.length > 0 ? rest : [maskText(error.message)];
+  return method.apply(this, [fields, ...texts] as Parameters<LogFn>);
 }
 
 /**

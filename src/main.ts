@@ -17,6 +17,7 @@ async function main(): Promise<void> {
   // Temporal is not asked for: a request is taken while it is away, and its workflow started later.
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
+  const rateLimits = createRateLimits({ db: database.db, log });
   const api = new Router<AppState>();
   const callbacks = new Router<AppState>();
   transferRoutes(api, deps);
@@ -24,7 +25,7 @@ async function main(): Promise<void> {
   const app = createApp({
     log,
     apiKeys,
-    rateLimits: createRateLimits({ db: database.db, log }),
+    rateLimits,
     health,
     routers: [api],
     publicRouters: [{ name: 'callbacks', router: callbacks }],
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     await server.drain();
+    await rateLimits.idle();
     await deps.close();
   };
   const onSignal = () => {

@@ -21,7 +21,7 @@ export function createDispatcher(deps: {
   log: Log;
 }) {
   const { transfers, starter, callbacks, log } = deps;
-  let stopped = false;
+  const stopping = { now: false };
   let wakeUp: () => void = () => undefined;
 
   /** Starts what is due. Ends early when Temporal is away; a start that it refuses is put off like the others. */
@@ -59,9 +59,9 @@ export function createDispatcher(deps: {
   }
 
   async function run(): Promise<void> {
-    while (!stopped) {
+    while (!stopping.now) {
       const more = await tick();
-      if (more || stopped) continue;
+      if (more || stopping.now) continue;
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, TICK_MS);
         wakeUp = () => {
@@ -75,7 +75,7 @@ export function createDispatcher(deps: {
   return {
     run,
     stop() {
-      stopped = true;
+      stopping.now = true;
       wakeUp();
     },
   };
@@ -86,5 +86,5 @@ const GRPC_REFUSED = new Set([3, 5, 6, 7, 9, 11]);
 /** Whether Temporal could not be asked, rather than asked and refusing. */
 function isAway(error: unknown): boolean {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  return !(isGrpcServiceError(cause) && GRPC_REFUSED.has(Number(cause.code)));
+  return !(isGrpcServiceError(cause) && GRPC_REFUSED.has(cause.code));
 }

@@ -1,9 +1,10 @@
 import { Connection } from '@temporalio/client';
-import { NativeConnection, Runtime } from '@temporalio/worker';
+import { NativeConnection } from '@temporalio/worker';
 import { loadConfig } from '../src/config.js';
 import { createDeps } from '../src/deps.js';
 import { ensureNamespace } from '../src/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
+import { installRuntime } from './runtime.js';
 import { createDispatcher } from './dispatcher.js';
 import { createWorkers } from './worker.js';
 
@@ -12,7 +13,7 @@ async function main(): Promise<void> {
   const config = loadConfig();
   const { address, namespace, taskQueue } = config.temporal;
   const deps = await createDeps(config, 'worker');
-  Runtime.install({ shutdownSignals: [] });
+  installRuntime(deps.log);
   const setUp = await Connection.connect({ address });
   await ensureNamespace(setUp, namespace);
   await setUp.close();

@@ -4,6 +4,8 @@ import { FIRST_POLL_MS, MAX_ERRORS, MAX_SENDS } from './policies.js';
 /** What a run knows beyond the record: how to pace itself and how far absence is proven. */
 export type Pursuit = {
   sends: number;
+  /** Sends that the provider explicitly did not take: they do not count against the bound. */
+  notTaken: number;
   pollMs: number;
   errors: number;
   /** Time of the first "not found" after the last send, if nothing else was heard since. */
@@ -19,6 +21,7 @@ export type Step =
 
 export const newPursuit = (): Pursuit => ({
   sends: 0,
+  notTaken: 0,
   pollMs: FIRST_POLL_MS,
   errors: 0,
   absentSinceMs: null,
@@ -42,8 +45,12 @@ export function nextStep(
       return [heard, { do: 'settle', fact: report }];
     case 'unsent':
       return [heard, { do: 'send', afterMs: 0 }];
-    case 'throttled':
-      return [heard, { do: 'send', afterMs: Math.min(report.retryAfterMs, policy.pollMaxMs) }];
+    case 'throttled': {
+      const pollMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
+      const afterMs = Math.max(report.retryAfterMs, pollMs);
+      const waiting = { ...heard, notTaken: pursuit.notTaken + 1, pollMs: pollMs * 2 };
+      return [waiting, { do: 'send', afterMs }];
+    }
     case 'not_permitted':
       return [heard, { do: 'ask', afterMs: 0, stuck: null }];
     case 'pending':
@@ -84,7 +91,7 @@ function notFound(pursuit: Pursuit, policy: TransferPolicy, nowMs: number): [Pur
       ];
     }
   }
-  if (pursuit.sends >= MAX_SENDS) {
+  if (pursuit.sends - pursuit.notTaken >= MAX_SENDS) {
     return askLater(
       pursuit,
       policy,

@@ -1,15 +1,28 @@
 import {
+  MongoClientClosedError,
   MongoError,
   MongoNetworkError,
   MongoNotConnectedError,
   MongoOperationTimeoutError,
+  MongoServerClosedError,
   MongoServerError,
   MongoServerSelectionError,
   MongoTopologyClosedError,
   MongoWriteConcernError,
 } from 'mongodb';
 
-/** The driver does not export these two: a pool that is full, or was emptied because its server went away. */
+const CONNECTION_ERRORS = [
+  MongoClientClosedError,
+  MongoNetworkError,
+  MongoNotConnectedError,
+  MongoOperationTimeoutError,
+  MongoServerClosedError,
+  MongoServerSelectionError,
+  MongoTopologyClosedError,
+  MongoWriteConcernError,
+] as const;
+
+/** The driver does not export these: a pool that is full, or was emptied because its server went away. */
 const POOL_ERRORS = new Set([
   'MongoWaitQueueTimeoutError',
   'MongoPoolClearedError',
@@ -51,12 +64,7 @@ const RETRYABLE_LABELS = [
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
   return (
-    error instanceof MongoNetworkError ||
-    error instanceof MongoServerSelectionError ||
-    error instanceof MongoOperationTimeoutError ||
-    error instanceof MongoWriteConcernError ||
-    error instanceof MongoNotConnectedError ||
-    error instanceof MongoTopologyClosedError ||
+    CONNECTION_ERRORS.some((type) => error instanceof type) ||
     POOL_ERRORS.has(error.name) ||
     (error instanceof MongoServerError && UNAVAILABLE_CODES.has(Number(error.code))) ||
     RETRYABLE_LABELS.some((label) => error.hasErrorLabel(label))

@@ -5,10 +5,12 @@ import type { Fetched } from './cache.js';
 import { ENGINES, type EngineName } from './catalogue.js';
 import { compiled } from './paths.js';
 
-/** Without a first byte after this, the makers' servers can't be reached from here. */
-const FIRST_BYTE_MS = 8_000;
-/** A download that has brought nothing for this long is given up. */
-const STALLED_MS = 45_000;
+const LIMITS = {
+  /** Without a first byte after this, the makers' servers can't be reached from here. */
+  firstByteMs: 8_000,
+  /** A download that has brought nothing for this long is given up. */
+  stalledMs: 45_000,
+};
 
 /**
  * Gets an engine from its makers. Runs the downloader (download.ts) as a process of its own: none of
@@ -19,14 +21,12 @@ export async function fetchOfficial(
   folder: string,
   env: NodeJS.ProcessEnv,
   onProgress: (megabytes: number) => void,
-  downloader = compiled('src', 'engines', 'download.js'),
+  { script = compiled('src', 'engines', 'download.js'), limits = LIMITS } = {},
 ): Promise<Fetched> {
   const { official } = ENGINES[engine];
   if (official === null) throw new Error('it is not published there');
-  const result = await watched(downloader, [engine, official.version, folder], env, {
-    folder,
-    onProgress,
-  });
+  const args = [script, engine, official.version, folder];
+  const result = await watched(args, env, { folder, onProgress, limits });
   if (result.error !== null) throw new Error(result.error);
   const source = result.lastLine;
   if (!existsSync(source)) throw new Error(`it was downloaded, but is not at ${source}`);
@@ -37,16 +37,19 @@ export async function fetchOfficial(
   return { file: engine, from: `${official.host}, ${official.version}` };
 }
 
-type Watch = { folder: string; onProgress: (megabytes: number) => void };
+type Watch = {
+  folder: string;
+  onProgress: (megabytes: number) => void;
+  limits: typeof LIMITS;
+};
 
 function watched(
-  script: string,
   args: string[],
   env: NodeJS.ProcessEnv,
-  { folder, onProgress }: Watch,
+  { folder, onProgress, limits }: Watch,
 ): Promise<{ error: string | null; lastLine: string }> {
   return new Promise((resolve) => {
-    const child = spawn(process.execPath, [script, ...args], {
+    const child = spawn(process.execPath, args, {
       // One attempt: where there is no network, the next source is better than the next attempt.
       env: { MONGOMS_MAX_RETRIES: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -62,13 +65,13 @@ function watched(
         onProgress(now / 1e6);
         [bytes, since] = [now, Date.now()];
       }
-      const patienceMs = bytes === 0 ? FIRST_BYTE_MS : STALLED_MS;
+      const patienceMs = bytes === 0 ? limits.firstByteMs : limits.stalledMs;
       if (Date.now() - since > patienceMs) {
         reason =
           bytes === 0 ? 'no answer' : `the download stopped at ${(bytes / 1e6).toFixed(0)} MB`;
         child.kill('SIGKILL');
       }
-    }, 500);
+    }, 250);
     child.once('error', (error) => (reason = error.message));
     child.once('close', (code) => {
       clearInterval(timer);

@@ -131,7 +131,7 @@ function rawProcesses(): { pid: number; args: string[] }[] {
   if (process.platform === 'linux') {
     return readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
-      .map((name) => ({ pid: Number(name), args: readArguments(name) }));
+      .map((name) => ({ pid: Number(name), args: argumentsOf(Number(name)) }));
   }
   const { stdout } = spawnSync('ps', ['-axww', '-o', 'pid=,command='], { encoding: 'utf8' });
   return (stdout ?? '').split('\n').flatMap((line) => {
@@ -140,10 +140,26 @@ function rawProcesses(): { pid: number; args: string[] }[] {
   });
 }
 
-function readArguments(pid: string): string[] {
+/** The command line of a process; empty if it is gone or not ours to see. */
+export function argumentsOf(pid: number): string[] {
+  if (process.platform !== 'linux') return ps(pid, 'command=').split(' ');
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
   } catch {
     return [];
   }
+}
+
+export function parentOf(pid: number): number | null {
+  if (process.platform !== 'linux') return Number(ps(pid, 'ppid=')) || null;
+  try {
+    return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) || null;
+  } catch {
+    return null;
+  }
+}
+
+function ps(pid: number, column: string): string {
+  const { stdout } = spawnSync('ps', ['-o', column, '-p', String(pid)], { encoding: 'utf8' });
+  return (stdout ?? '').trim();
 }

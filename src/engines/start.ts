@@ -18,11 +18,11 @@ import {
   temporalService,
   type Ports,
 } from './services.js';
+import { watchStarter } from './starter.js';
 import { keepRunning, type Service, type Supervised } from './supervise.js';
 import { isPolled } from './temporal.js';
 
 const READY_WITHIN_MS = 60_000;
-const PARENT_CHECK_MS = 500;
 
 const say = (line: string) => console.log(`bursar: ${line}`);
 
@@ -202,13 +202,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => void stop('', 0));
 }
 
-// npm that is killed outright can't tell us; without this we would run on unseen.
-const parent = process.ppid;
-if (process.env['npm_lifecycle_event'] !== undefined) {
-  setInterval(() => {
-    if (process.ppid !== parent && !stopping) void stop('npm is gone', 0);
-  }, PARENT_CHECK_MS).unref();
-}
+watchStarter(process.env, () => void stop('npm is gone', 0));
 
 try {
   await main();

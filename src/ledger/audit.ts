@@ -46,7 +46,7 @@ async function readBooks({ postings }: Collections, session: ClientSession) {
     [...unwound, { $group: { _id: '$legs.account', sum: { $sum: '$legs.amount_minor' } } }],
     { session },
   );
-  for await (const { _id, sum } of sums) balances.set(_id, BigInt(sum));
+  for await (const { _id, sum } of sums) balances.set(_id, sum);
   const unbalanced: string[] = [];
   const off = postings.aggregate<{ _id: string }>(
     [{ $match: { $expr: { $ne: [{ $sum: '$legs.amount_minor' }, 0] } } }, { $project: { _id: 1 } }],
@@ -102,7 +102,7 @@ async function checkTransfers(
   const problems: string[] = [];
   const held = new Map<string, bigint>();
   let count = 0;
-  const joined = transfers.aggregate<Document>(
+  const joined = transfers.aggregate(
     [
       { $project: { tenant: 1, status: 1, total_minor: 1 } },
       {

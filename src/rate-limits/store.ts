@@ -45,6 +45,8 @@ const ANSWER_WITHIN_MS = 50;
 const MAX_BATCH = 10_000;
 /** Subjects that are known to have used up their window; a forgotten one is only asked for again. */
 const MAX_EXHAUSTED = 10_000;
+/** Subjects counted at one moment. A flood from more addresses than this passes uncounted and ends in its 401s. */
+const MAX_SUBJECTS_AT_ONCE = 5_000;
 const WARN_EVERY_MS = 10_000;
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
@@ -63,9 +65,8 @@ export function createRateLimits({
   answerWithinMs?: number;
 }) {
   // A counter that a crash or a failover sets back by a moment lets a few more requests pass; waiting for journal and
-  // majority would cost every request a disk flush. The only writes of the service that are made this way.
+  // majority would cost every request a disk flush.
   const windows = db.collection<WindowDocument>('rate_limits', {
-    readConcern: { level: 'local' },
     writeConcern: { w: 1, journal: false },
   });
   const lanes = createSubjectLanes(
@@ -160,6 +161,7 @@ function createSubjectLanes(
   const lanes = new Map<string, { lane: Lane<null, Attempt>; inFlight: number }>();
 
   function open(subject: string) {
+    if (lanes.size >= MAX_SUBJECTS_AT_ONCE) throw new OverloadError();
     const lane = createLane<null, Attempt>({
       run: (items) => run(subject, items.length),
       maxBatch: MAX_BATCH,

@@ -5,8 +5,8 @@ import type { BankRecord, Order } from './records.js';
 import type { State, Transfer } from './state.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 
-/** How far ahead of ours a client's clock may be where the age of a request matters. */
-const CLOCK_AHEAD_MS = 1_000;
+/** How far ahead of ours a client's clock may be where the age of a request matters: it adds to the age limit. */
+const CLOCK_AHEAD_MS = 250;
 
 type Parts = {
   state: State;

@@ -18,7 +18,7 @@ const GRPC_ALREADY_EXISTS = 6;
 const RETENTION_DAYS = 7;
 
 const ignoreExisting = (error: unknown) => {
-  if (isGrpcServiceError(error) && Number(error.code) === GRPC_ALREADY_EXISTS) return;
+  if (isGrpcServiceError(error) && error.code === GRPC_ALREADY_EXISTS) return;
   throw error;
 };
 

@@ -9,7 +9,8 @@ import { isId } from '../ids.js';
 import type { CreateTransfer } from './create.js';
 import { presentTransfer } from './presenter.js';
 import { createTransferBody, listTransfersQuery, type ListTransfersQuery } from './schema.js';
-import type { TransferListing, Transfers } from './store.js';
+import type { TransferListing } from './queries.js';
+import type { Transfers } from './store.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -45,13 +45,7 @@ export function createTransferStarter({
         args: [input],
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
-        typedSearchAttributes: [
-          { key: searchAttributes.tenant, value: transfer.tenant },
-          { key: searchAttributes.provider, value: provider },
-          { key: searchAttributes.reference, value: transfer.reference },
-          { key: searchAttributes.amount, value: Number(transfer.amount_minor) },
-          { key: searchAttributes.attention, value: false },
-        ],
+        typedSearchAttributes: attributesOf(transfer),
         staticSummary: `${transfer.currency} ${formatMajor(transfer.amount_minor)} by ${provider}`,
       }),
     );
@@ -90,6 +84,14 @@ export function createTransferStarter({
     idle: async () => void (await Promise.all(starting)),
   };
 }
+
+const attributesOf = (transfer: Transfer) => [
+  { key: searchAttributes.tenant, value: transfer.tenant },
+  { key: searchAttributes.provider, value: transfer.provider },
+  { key: searchAttributes.reference, value: transfer.reference },
+  { key: searchAttributes.amount, value: Number(transfer.amount_minor) },
+  { key: searchAttributes.attention, value: false },
+];
 
 /** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
 export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;

@@ -1,15 +1,11 @@
-import type { Filter, Sort } from 'mongodb';
+import type { Filter } from 'mongodb';
 import type { Database } from '../database/client.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { AcceptItem, AcceptOutcome, FactOutcome, RefusalItem } from '../ledger/decide.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { TransferFact } from './facts.js';
-import {
-  timelineEntry,
-  type TimelineType,
-  type Transfer,
-  type TransferStatus,
-} from './transfer.js';
+import { transferQueries } from './queries.js';
+import { timelineEntry, type TimelineType, type Transfer } from './transfer.js';
 
 const long = { bsonType: 'long' };
 
@@ -37,18 +33,6 @@ export const transfersCollection: CollectionSpec = {
   ],
 };
 
-export type TransferListing = {
-  page: number;
-  limit: number;
-  sort: { field: 'created_at' | 'amount_minor'; descending: boolean };
-  status?: TransferStatus | undefined;
-  reference?: string | undefined;
-  /** Inclusive. */
-  from?: Date | undefined;
-  /** Exclusive. */
-  until?: Date | undefined;
-};
-
 export type Transfers = ReturnType<typeof createTransfers>;
 
 /**
@@ -65,52 +49,13 @@ export function createTransfers(
   const dueAfter = (ms: number) => new Date(clock().getTime() + ms + sweepSlackMs);
 
   return {
+    ...transferQueries(collection, clock),
+
     accept: (item: AcceptItem | RefusalItem): Promise<AcceptOutcome> => groupCommit.commit(item),
 
     /** Applies what became known, through the state guard; the answer is the transfer as it stands then. */
     applyFact: (tenant: string, id: string, fact: TransferFact): Promise<FactOutcome> =>
       groupCommit.commit({ kind: 'fact', tenant, id, fact }),
-
-    get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
-
-    /** By our id alone: for provider callbacks, which know no tenant. */
-    tenantOf: async (id: string): Promise<string | null> =>
-      (await collection.findOne({ _id: id }, { projection: { tenant: 1 } }))?.tenant ?? null,
-
-    async list(
-      tenant: string,
-      query: TransferListing,
-    ): Promise<{ items: Transfer[]; total: number }> {
-      const filter: Filter<Transfer> = { tenant };
-      if (query.status) filter.status = query.status;
-      if (query.reference !== undefined) filter.reference = query.reference;
-      if (query.from ?? query.until) {
-        filter.created_at = {
-          ...(query.from && { $gte: query.from }),
-          ...(query.until && { $lt: query.until }),
-        };
-      }
-      const direction = query.sort.descending ? -1 : 1;
-      const sort: Sort = { [query.sort.field]: direction, _id: direction };
-      const [items, total] = await Promise.all([
-        collection
-          .find(filter, { projection: { timeline: 0 } })
-          .sort(sort)
-          .skip((query.page - 1) * query.limit)
-          .limit(query.limit)
-          .toArray(),
-        collection.countDocuments(filter),
-      ]);
-      return { items, total };
-    },
-
-    /** For operators, over all tenants: the latest first. */
-    latest: ({ attention, limit }: { attention: boolean; limit: number }): Promise<Transfer[]> =>
-      collection
-        .find(attention ? { attention: { $ne: null } } : {}, { projection: { timeline: 0 } })
-        .sort({ _id: -1 })
-        .limit(limit)
-        .toArray(),
 
     /**
      * The permission to send, made once: whoever names the present number of sends raises it and may send; nobody
@@ -173,14 +118,6 @@ export function createTransfers(
         },
       );
     },
-
-    /** Records whose workflow has not been heard of in time, oldest first. */
-    due: (limit: number): Promise<Transfer[]> =>
-      collection
-        .find({ due_at: { $lt: clock() } }, { projection: { timeline: 0 } })
-        .sort({ due_at: 1 })
-        .limit(limit)
-        .toArray(),
 
     /** A workflow has been started for these: look again only if it says nothing. */
     async postponeDue(ids: string[]) {

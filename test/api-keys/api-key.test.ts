@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { generateKey, hashKey, isRotationDue, parseKey } from '../../src/api-keys/api-key.js';
 
 const kinds = fc.constantFrom('secret' as const, 'public' as const);
@@ -6,7 +6,7 @@ const environments = fc.constantFrom('sandbox' as const, 'live' as const);
 const aKey = fc
   .tuple(kinds, environments)
   .map(([kind, environment]) => generateKey(kind, environment));
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE62 = Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
 
 test('a generated key says its kind and environment and is intact', () => {
   fc.assert(

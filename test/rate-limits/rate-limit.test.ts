@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { judge, unjudged, WINDOW_MS } from '../../src/rate-limits/rate-limit.js';
 
 const allowance = { rate: 100, burst: 150 };

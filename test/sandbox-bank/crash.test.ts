@@ -5,6 +5,7 @@ import { startSandboxBank } from '../../src/sandbox-bank/server.js';
 import {
   bankClient,
   eventually,
+  removeBuild,
   removeFolder,
   SECRET,
   spawnBank,
@@ -27,6 +28,8 @@ afterEach(async () => {
   for (const bank of running) await bank.kill();
   removeFolder(folder);
 });
+
+afterAll(removeBuild);
 
 async function start(env: Record<string, string> = {}) {
   const bank = await spawnBank(folder, env);

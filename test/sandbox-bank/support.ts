@@ -1,6 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const SECRET = 'a-secret-for-tests-only';
 
 const ROOT = join(import.meta.dirname, '../..');
+const BANK_FOLDER = 'src/sandbox-bank';
 
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'sandbox-bank-'));
@@ -188,7 +189,7 @@ export async function spawnBank(
   dataDir: string,
   env: Record<string, string> = {},
 ): Promise<BankProcess> {
-  const child = spawn(process.execPath, [join(compiled(), 'src/sandbox-bank/main.js')], {
+  const child = spawn(process.execPath, [join(compiled(), BANK_FOLDER, 'main.js')], {
     env: {
       PATH: process.env['PATH'],
       SANDBOX_BANK_PORT: '0',
@@ -213,14 +214,22 @@ export async function spawnBank(
 }
 
 let compiledFolder: string | null = null;
+let buildFolder: string | null = null;
 
-/** dist, as the test run's set-up built it; without one, a build in a folder of our own. */
+/** Removes what had to be built for `spawnBank`; for afterAll. */
+export function removeBuild(): void {
+  if (buildFolder !== null) removeFolder(buildFolder);
+  buildFolder = null;
+  compiledFolder = null;
+}
+
+/** dist, if it is as new as the sources; otherwise a build in a folder of our own. */
 function compiled(): string {
   if (compiledFolder !== null) return compiledFolder;
   compiledFolder = join(ROOT, 'dist');
-  if (existsSync(join(compiledFolder, 'src/sandbox-bank/main.js'))) return compiledFolder;
+  if (isUpToDate(join(compiledFolder, BANK_FOLDER))) return compiledFolder;
   const folder = temporaryFolder();
-  process.once('exit', () => removeFolder(folder));
+  buildFolder = folder;
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   copyFileSync(join(ROOT, 'package.json'), join(folder, 'package.json'));
   compiledFolder = join(folder, 'dist');
@@ -228,4 +237,12 @@ function compiled(): string {
   const options = ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', compiledFolder];
   spawnSync(process.execPath, [compiler, ...options], { stdio: 'ignore' });
   return compiledFolder;
+}
+
+function isUpToDate(output: string): boolean {
+  const sources = join(ROOT, BANK_FOLDER);
+  return readdirSync(sources).every((name) => {
+    const built = statSync(join(output, name.replace(/ts$/, 'js')), { throwIfNoEntry: false });
+    return built !== undefined && built.mtimeMs >= statSync(join(sources, name)).mtimeMs;
+  });
 }

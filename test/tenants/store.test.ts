@@ -24,8 +24,10 @@ test('what is created is what is read, amounts as bigint', async () => {
   });
   expect(await tenants.get(made.id)).toEqual(made);
   expect(await tenants.list()).toContainEqual(made);
-  const stored = await database.db.collection<{ _id: string }>('tenants').findOne({ _id: made.id });
-  expect(stored?.['limits']).toEqual({
+  const stored = await database.db
+    .collection<{ _id: string; limits: unknown }>('tenants')
+    .findOne({ _id: made.id });
+  expect(stored?.limits).toEqual({
     min_minor: 100n,
     max_minor: 500_000_000n,
     daily_minor: 5_000_000_000n,

@@ -12,6 +12,8 @@ import { createBankHttp, type Reply } from './http.js';
 import { enquiryAnswer, errorAnswer, paymentState, transferAnswer } from './wire.js';
 
 const NARRATION_LENGTH = 100;
+/** The bank takes a time that is this far ahead of its own, so an order can live that much longer. */
+const CLOCK_AHEAD_MS = 250;
 /** Also where the provider names no pause, or none: throttled is never "at once". */
 const MIN_RETRY_AFTER_MS = 1_000;
 const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
@@ -19,7 +21,7 @@ const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 export type SandboxBankProviderOptions = {
   url: string;
   secret: string;
-  /** How the bank runs: whether it pays a repeated reference once, and if not, when its silence is final. */
+  /** How the bank runs: whether it pays a repeated reference once, and if not, from what age it refuses an order. */
   deduplicates: boolean;
   finalAfterMs: number;
   /** Bound of one call, from the first byte to the last. */
@@ -34,7 +36,9 @@ export function createSandboxBankProvider(options: SandboxBankProviderOptions): 
   return {
     name: 'sandbox-bank',
     capabilities: {
-      absence: deduplicates ? { kind: 'deduplicates' } : { kind: 'final_after', ms: finalAfterMs },
+      absence: deduplicates
+        ? { kind: 'deduplicates' }
+        : { kind: 'final_after', ms: finalAfterMs + CLOCK_AHEAD_MS },
       callsPerSecond,
     },
     async initiate(order, signal) {

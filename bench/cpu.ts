@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Processes by the name under which their time is shown. */
+export type Processes<Name extends string> = Record<Name, number>;
+
+/** Linux counts in hundredths of a second, whatever the kernel's own tick is. */
+const TICKS_PER_SECOND = 100;
+const CALM_WINDOW_MS = 200;
+/** Of one core: what an idle mongod or Temporal uses is far below it. */
+const CALM_BELOW = 0.15;
+const CALM_WITHIN_MS = 15_000;
+
+/** Processor time of a process since it began, in user and kernel mode and over all its threads. */
+export function cpuMs(pid: number): number {
+  if (process.platform === 'linux') {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the name, in parentheses, and may hold anything.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+  }
+  const { stdout } = spawnSync('ps', ['-o', 'time=', '-p', String(pid)], { encoding: 'utf8' });
+  return parseTime(stdout.trim());
+}
+
+/** `[[days-]hours:]minutes:seconds[.fraction]`, as `ps` prints it. */
+function parseTime(text: string): number {
+  const [clock = '', days = '0'] = text.split('-').toReversed();
+  const seconds = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+  return (Number(days) * 86_400 + seconds) * 1000;
+}
+
+export function readCpu<Name extends string>(processes: Processes<Name>): Record<Name, number> {
+  return mapValues(processes, cpuMs);
+}
+
+/** Runs `work`, waits until its processes are calm again, and answers what each of them used up to then. */
+export async function measureCpu<Name extends string, Result>(
+  processes: Processes<Name>,
+  work: () => Promise<Result>,
+): Promise<{ result: Result; usedMs: Record<Name, number> }> {
+  const before = readCpu(processes);
+  const result = await work();
+  await calm(Object.values(processes));
+  const after = readCpu(processes);
+  return { result, usedMs: mapValues(before, (ms, name) => after[name] - ms) };
+}
+
+/** Waits until these processes do next to nothing: what one subject leaves behind is not charged to the next. */
+export async function calm(pids: readonly number[]): Promise<void> {
+  const total = () => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
+  const giveUpAt = performance.now() + CALM_WITHIN_MS;
+  for (let before = total(); performance.now() < giveUpAt;) {
+    const since = performance.now();
+    await sleep(CALM_WINDOW_MS);
+    const now = total();
+    if (now - before < CALM_BELOW * (performance.now() - since)) return;
+    before = now;
+  }
+}
+
+function mapValues<Name extends string, In, Out>(
+  record: Record<Name, In>,
+  map: (value: In, name: Name) => Out,
+): Record<Name, Out> {
+  const entries = Object.entries(record) as [Name, In][];
+  return Object.fromEntries(entries.map(([name, value]) => [name, map(value, name)])) as Record<
+    Name,
+    Out
+  >;
+}

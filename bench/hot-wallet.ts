@@ -1,0 +1,89 @@
+/** How many transfers one hot wallet accepts, against what one would do without group commit. See docs/performance.md. */
+import { createSubjects, type Run } from './hot-wallet-subjects.js';
+import { openStack } from './stack.js';
+import {
+  interleave,
+  isShort,
+  median,
+  oneDigit,
+  printGoals,
+  printMachine,
+  printTable,
+  ratioOf,
+  whole,
+} from './support.js';
+
+const CLIENTS = 64;
+const ROUNDS = isShort ? 1 : 7;
+const FOR_MS = isShort ? 1_200 : 3_000;
+const WARM_UP_MS = isShort ? 600 : 1_500;
+
+const NAMES = {
+  plain: 'a plain transaction each',
+  raw: 'journaled insertOne',
+  store: 'store',
+  settling: 'store, settling as many',
+  http: 'HTTP, Temporal away',
+  httpTemporal: 'HTTP, Temporal on the same cores',
+  plainMany: '100 wallets: a plain transaction each',
+  storeMany: '100 wallets: store',
+};
+type Name = keyof typeof NAMES;
+type Results = Record<Name, Run[]>;
+
+function print(results: Results): void {
+  const names = Object.keys(NAMES) as Name[];
+  const of = (name: Name, pick: (run: Run) => number) => median(results[name].map(pick));
+  const processes = ['bench', 'load', 'api', 'mongod', 'settler', 'temporal'];
+  printTable(
+    [
+      '64 clients',
+      'accepted/s',
+      'p50 ms',
+      'p99 ms',
+      'settled/s',
+      ...processes.map((p) => `${p} CPU ms`),
+    ],
+    names.map((name) => [
+      NAMES[name],
+      whole(of(name, (run) => run.loop.perSecond)),
+      oneDigit(of(name, (run) => run.loop.p50Ms)),
+      oneDigit(of(name, (run) => run.loop.p99Ms)),
+      name === 'settling' ? whole(of(name, (run) => run.settledPerSecond ?? NaN)) : '',
+      ...processes.map((process) => {
+        const perItem = of(name, (run) => (run.usedMs[process] ?? NaN) / run.loop.completed);
+        return Number.isNaN(perItem) ? '' : perItem.toFixed(2);
+      }),
+    ]),
+  );
+  const rates = (name: Name) => results[name].map((run) => run.loop.perSecond);
+  const compare = (above: Name, below: Name, least: number) => ({
+    what: `${NAMES[above]} / ${NAMES[below]}`,
+    ratio: ratioOf(rates(above), rates(below)),
+    goal: { least },
+  });
+  printGoals([
+    compare('store', 'plain', 20),
+    compare('store', 'raw', 1),
+    compare('http', 'raw', 0.5),
+    compare('httpTemporal', 'raw', 0.5),
+    compare('settling', 'store', 0.8),
+    compare('storeMany', 'plainMany', 1),
+  ]);
+}
+
+const stack = await openStack();
+try {
+  const [mongod, temporal] = await Promise.all([stack.mongod(), stack.temporal()]);
+  printMachine({ MongoDB: mongod.version, 'Temporal CLI': temporal.version });
+  const { subjects, close } = await createSubjects(stack, { mongod, temporal });
+  const paced = (forMs: number) =>
+    Object.fromEntries(
+      Object.entries(subjects).map(([name, run]) => [name, () => run({ clients: CLIENTS, forMs })]),
+    ) as Record<Name, () => Promise<Run>>;
+  await interleave(paced(WARM_UP_MS), 1);
+  print(await interleave(paced(FOR_MS), ROUNDS));
+  await close();
+} finally {
+  await stack.stop();
+}

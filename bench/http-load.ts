@@ -1,0 +1,42 @@
+/** The clients of POST /transfers, in a process of their own: what they cost is not charged to anything measured. */
+import { randomUUID } from 'node:crypto';
+import { Pool } from 'undici';
+import { serveParent } from './child.js';
+import { closedLoop, type Loop } from './support.js';
+import { transferBody } from './transfers.js';
+
+export type LoadQuestion = { url: string; key: string; clients: number; forMs: number };
+
+const pools = new Map<string, Pool>();
+let count = 0;
+
+function poolOf(url: string, connections: number): Pool {
+  const pool = pools.get(url) ?? new Pool(url, { connections, pipelining: 1 });
+  pools.set(url, pool);
+  return pool;
+}
+
+function load({ url, key, clients, forMs }: LoadQuestion): Promise<Loop> {
+  const pool = poolOf(url, clients);
+  return closedLoop({
+    clients,
+    forMs,
+    async act() {
+      count += 1;
+      const { statusCode, body } = await pool.request({
+        method: 'POST',
+        path: '/api/v1/transfers',
+        headers: {
+          authorization: `Bearer ${key}`,
+          'content-type': 'application/json',
+          'idempotency-key': randomUUID(),
+        },
+        body: JSON.stringify(transferBody(count)),
+      });
+      const text = await body.text();
+      if (statusCode !== 201) throw new Error(`the API answered ${statusCode}: ${text}`);
+    },
+  });
+}
+
+serveParent((question) => load(question as LoadQuestion));

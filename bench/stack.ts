@@ -1,0 +1,145 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { loadConfig, type Config } from '../src/config.js';
+import { findEngine } from '../src/engines/find.js';
+import { startMongod } from '../src/engines/mongod.js';
+import { claimPort } from '../src/engines/ports.js';
+import { launch, readFrom, type Running } from '../src/engines/processes.js';
+import { startTemporal } from '../src/engines/temporal.js';
+
+/** Away from the ports of `npm start`, so that a bench runs beside it. */
+const FIRST_PORT = 31_700;
+const READY_WITHIN_MS = 60_000;
+const STOP_GRACE_MS = 20_000;
+const NAMESPACE = 'bursar-sandbox';
+
+const SCRIPTS = {
+  api: '../src/main.js',
+  worker: '../worker/main.js',
+  bank: '../src/sandbox-bank/main.js',
+  peerWorker: './peer-worker.js',
+};
+
+export type Stack = Awaited<ReturnType<typeof openStack>>;
+
+/**
+ * Engines and processes of one bench, in a folder of their own that is removed at the end. They are the real ones, as
+ * `npm start` starts them; only the log of every request is off.
+ */
+export async function openStack() {
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-bench-'));
+  const running: Running[] = [];
+  const secrets = {
+    pepper: randomBytes(32).toString('hex'),
+    bank: randomBytes(32).toString('hex'),
+  };
+  const logOf = (name: string) => join(folder, `${name}.log`);
+  const onSpawn = (process: Running) => void running.push(process);
+  let stopping: Promise<void> | null = null;
+
+  async function stopAll(): Promise<void> {
+    for (const process of running.toReversed()) await process.stop(STOP_GRACE_MS);
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const stop = () => (stopping ??= stopAll());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void stop().then(() => process.exit(130)));
+  }
+
+  return {
+    folder,
+    secrets,
+    stop,
+
+    async mongod(): Promise<{ uri: string; pid: number; version: string }> {
+      const { binary, version } = await findEngine('mongod', process.env, say);
+      const { port } = await claimPort(FIRST_PORT);
+      const dataDir = join(folder, 'mongod');
+      const started = await startMongod({
+        binary,
+        dataDir,
+        port,
+        logFile: logOf('mongod'),
+        onSpawn,
+      });
+      return { uri: started.uri, pid: started.pid, version };
+    },
+
+    async temporal(): Promise<{ address: string; pid: number; version: string }> {
+      const { binary, version } = await findEngine('temporal', process.env, say);
+      const { port } = await claimPort(FIRST_PORT);
+      const dbFile = join(folder, 'temporal.db');
+      const options = { binary, dbFile, port, uiPort: null, namespace: NAMESPACE };
+      const started = await startTemporal({ ...options, logFile: logOf('temporal'), onSpawn });
+      return { address: started.address, pid: started.pid, version };
+    },
+
+    freePort: async () => (await claimPort(FIRST_PORT)).port,
+
+    /** One of our processes, as compiled. `name` is that of its log, where two of a kind run. */
+    node(script: keyof typeof SCRIPTS, env: NodeJS.ProcessEnv, name: string = script): Running {
+      const path = fileURLToPath(new URL(SCRIPTS[script], import.meta.url));
+      const args = ['--enable-source-maps', ...profiling(name), path];
+      const started = launch({
+        command: process.execPath,
+        args,
+        env: { ...process.env, ...env },
+        logFile: logOf(name),
+      });
+      onSpawn(started);
+      return started;
+    },
+
+    /** Waits until the question is answered with true; what the process said is in the error when it is not. */
+    async until(name: string, ask: () => Promise<boolean>): Promise<void> {
+      for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
+        if (await ask().catch(() => false)) return;
+      }
+      throw new Error(`${name} was not ready in time:\n${readFrom(logOf(name), 0).slice(-2_000)}`);
+    },
+  };
+}
+
+/** `BENCH_PROFILE=<folder>` leaves a processor profile of each of our processes there. */
+function profiling(name: string): string[] {
+  const folder = process.env['BENCH_PROFILE'];
+  return folder
+    ? ['--cpu-prof', `--cpu-prof-dir=${folder}`, `--cpu-prof-name=${name}.cpuprofile`]
+    : [];
+}
+
+/** The environment of API, worker and bank, and the same as a config for what runs inside the bench. */
+export function environmentOf(
+  { secrets, folder }: Stack,
+  at: { mongodbUri: string; temporalAddress: string; bankPort: number; apiPort: number },
+): { env: NodeJS.ProcessEnv; config: Config } {
+  const env = {
+    BURSAR_ENV: 'sandbox',
+    BURSAR_LOG_LEVEL: 'warn',
+    BURSAR_KEY_PEPPER: secrets.pepper,
+    HOST: '127.0.0.1',
+    PORT: String(at.apiPort),
+    MONGODB_URI: at.mongodbUri,
+    TEMPORAL_ADDRESS: at.temporalAddress,
+    TEMPORAL_NAMESPACE: NAMESPACE,
+    SANDBOX_BANK_URL: `http://127.0.0.1:${at.bankPort}`,
+    SANDBOX_BANK_PORT: String(at.bankPort),
+    SANDBOX_BANK_SECRET: secrets.bank,
+    SANDBOX_BANK_DATA: join(folder, `bank-${at.bankPort}`),
+  };
+  return { env, config: loadConfig(env) };
+}
+
+export async function answers(url: string): Promise<boolean> {
+  const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
+  await answer.arrayBuffer();
+  return answer.ok;
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}

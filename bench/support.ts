@@ -1,0 +1,140 @@
+import { cpus, loadavg } from 'node:os';
+
+/** Whether the bench was asked for a quick run: enough for CI to see that it works, too little for a figure. */
+export const isShort = process.argv.includes('--short');
+
+export type Loop = {
+  /** Finished within the time, each second. */
+  perSecond: number;
+  /** Finished at all, with those that were under way when the time was over. */
+  completed: number;
+  p50Ms: number;
+  p99Ms: number;
+};
+
+/** Closed-loop clients: each does one thing after the other until the time is over; all of them are waited for. */
+export async function closedLoop({
+  clients,
+  forMs,
+  act,
+}: {
+  clients: number;
+  forMs: number;
+  act: (client: number) => Promise<unknown>;
+}): Promise<Loop> {
+  const latenciesMs: number[] = [];
+  let inTime = 0;
+  const endAt = performance.now() + forMs;
+  async function client(index: number): Promise<void> {
+    for (let begin = performance.now(); begin < endAt; begin = performance.now()) {
+      await act(index);
+      const end = performance.now();
+      latenciesMs.push(end - begin);
+      if (end < endAt) inTime += 1;
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, (_, index) => client(index)));
+  return {
+    perSecond: inTime / (forMs / 1000),
+    completed: latenciesMs.length,
+    p50Ms: percentile(latenciesMs, 50),
+    p99Ms: percentile(latenciesMs, 99),
+  };
+}
+
+/** Nearest rank; NaN of nothing. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? NaN;
+}
+
+/** NaN of nothing. */
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
+}
+
+/**
+ * Runs every subject once in each round, beginning with another one each time, so that a machine that slows down or
+ * a collection that grows touches all of them alike. Answers the results of each subject, in the order of rounds.
+ */
+export async function interleave<Name extends string, Result>(
+  subjects: Record<Name, () => Promise<Result>>,
+  rounds: number,
+): Promise<Record<Name, Result[]>> {
+  const names = Object.keys(subjects) as Name[];
+  const results = Object.fromEntries(names.map((name) => [name, [] as Result[]])) as Record<
+    Name,
+    Result[]
+  >;
+  for (let round = 0; round < rounds; round += 1) {
+    const shift = round % names.length;
+    for (const name of [...names.slice(shift), ...names.slice(0, shift)]) {
+      process.stderr.write(`round ${round + 1}/${rounds}: ${name}\n`);
+      results[name].push(await subjects[name]());
+    }
+  }
+  return results;
+}
+
+export type Ratio = { median: number; least: number; most: number };
+
+/** The ratio of two subjects in each round, for only what ran side by side is compared. */
+export function ratioOf(above: readonly number[], below: readonly number[]): Ratio {
+  const ratios = above.map((value, round) => value / (below[round] ?? NaN));
+  return { median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) };
+}
+
+export type Goal = {
+  what: string;
+  ratio: Ratio;
+  /** At least this, or at most. */
+  goal: { least: number } | { most: number };
+};
+
+/** The table that is the bench's answer. */
+export function printGoals(goals: readonly Goal[]): void {
+  printTable(
+    ['goal', 'wanted', 'measured', 'rounds', ''],
+    goals.map(({ what, ratio, goal }) => {
+      const met = 'least' in goal ? ratio.median >= goal.least : ratio.median <= goal.most;
+      const wanted = 'least' in goal ? `≥ ${goal.least}×` : `≤ ${goal.most}×`;
+      const spread = `${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}`;
+      return [what, wanted, `${ratio.median.toFixed(2)}×`, spread, met ? 'met' : 'MISSED'];
+    }),
+  );
+}
+
+/** A Markdown table: what a run prints can be put into docs/performance.md as it is. */
+export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
+  const widths = head.map((title, column) =>
+    Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const line = (cells: readonly string[]) =>
+    `| ${widths.map((width, column) => (cells[column] ?? '').padEnd(width)).join(' | ')} |`;
+  const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
+  console.log(['', line(head), rule, ...rows.map(line), ''].join('\n'));
+}
+
+/** What the figures below were measured on, and how busy it was already. */
+export function printMachine(versions: Record<string, string>): void {
+  const engines = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  const load = loadavg().map((value) => value.toFixed(2));
+  console.log(
+    [
+      new Date().toISOString().slice(0, 16),
+      `${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}`,
+      `Node ${process.versions.node}`,
+      ...engines,
+      `load before: ${load.join(' ')}`,
+      isShort ? 'SHORT RUN: shows that it works, measures nothing' : '',
+    ]
+      .filter((part) => part !== '')
+      .join(', '),
+  );
+}
+
+export const whole = (value: number) => Math.round(value).toLocaleString('en');
+export const oneDigit = (value: number) => value.toFixed(1);

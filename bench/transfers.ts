@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { createApiKeys } from '../src/api-keys/store.js';
+import type { Config } from '../src/config.js';
+import type { Database } from '../src/database/client.js';
+import { readClaim } from '../src/idempotency/idempotency.js';
+import type { AcceptItem, Answer } from '../src/ledger/decide.js';
+import { creditWallet } from '../src/ledger/credit.js';
+import type { GroupCommit } from '../src/ledger/group-commit.js';
+import { createLog } from '../src/log.js';
+import { createTenants } from '../src/tenants/store.js';
+import type { Tenant } from '../src/tenants/tenant.js';
+import { createTransferCreation } from '../src/transfers/create.js';
+import type { TransferStarter } from '../src/transfers/starter.js';
+import type { Transfers } from '../src/transfers/store.js';
+
+/** Far above what a bench can spend: it measures acceptance, not refusal. */
+const BALANCE_MINOR = 1_000_000_000_000_000n;
+const RATE_PER_MINUTE = 1_000_000_000;
+/** A payroll: nearly all name enquiries are answered from the API's own cache. */
+const RECIPIENTS = 900;
+
+/** The bank pays these at once: their last three digits are none of the special ones. */
+const accountOf = (number: number) => `0123456${100 + (number % RECIPIENTS)}`;
+
+/** References of two processes never meet. */
+const run = randomUUID().slice(0, 8);
+
+/** The body of one POST /transfers. */
+export const transferBody = (number: number) => ({
+  amount_minor: 250_000,
+  recipient_account: accountOf(number),
+  recipient_bank_code: '058',
+  narration: 'Salary for November',
+  reference: `SALARY-${run}-${number}`,
+  metadata: { employee: `E-${number}` },
+});
+
+/** A tenant on a plan of its own, with money and a key for the API. */
+export async function createRichTenant(
+  config: Config,
+  { db }: Database,
+  groupCommit: GroupCommit,
+): Promise<{ tenant: Tenant; key: string }> {
+  const tenants = createTenants({ db, environment: config.environment });
+  const tenant = await tenants.create({
+    name: 'Bench',
+    plan: 'enterprise',
+    ratePerMinute: RATE_PER_MINUTE,
+    dailyLimitMinor: BALANCE_MINOR,
+  });
+  const tenantId = tenant.id;
+  await creditWallet(groupCommit, {
+    tenant: tenantId,
+    amountMinor: BALANCE_MINOR,
+    reference: 'bench',
+  });
+  const apiKeys = createApiKeys({
+    db,
+    tenants,
+    pepper: config.keyPepper,
+    environment: config.environment,
+    log: createLog({ level: 'silent', name: 'bench' }),
+  });
+  const { key } = await apiKeys.create({ tenant: tenantId, level: 'write', kind: 'secret' });
+  return { tenant, key };
+}
+
+export type MakeItem = (tenant: Tenant) => Promise<AcceptItem>;
+
+/**
+ * Makes what POST /transfers hands to group commit, by the very code that does so there: instead of committing, the
+ * last step gives the item back. Every item has its own key, id and reference.
+ */
+export function createItemMaker(provider: string): MakeItem {
+  const itemOf = new WeakMap<Answer, AcceptItem>();
+  let count = 0;
+  const create = createTransferCreation({
+    // Of the store and the starter it uses nothing else.
+    transfers: {
+      async accept(item: AcceptItem) {
+        itemOf.set(item.answer, item);
+        return { kind: 'answered', answer: item.answer, resource: null, replayed: false };
+      },
+    } as unknown as Transfers,
+    starter: {} as TransferStarter,
+    nameEnquiry: async () => ({ kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' }),
+    provider,
+  });
+  return async (tenant) => {
+    count += 1;
+    const body = transferBody(count);
+    const claim = readClaim({
+      owner: { tenant: tenant.id, kind: 'secret' },
+      method: 'POST',
+      path: '/api/v1/transfers',
+      header: randomUUID(),
+      body,
+      now: new Date(),
+    });
+    const { answer } = await create(tenant, { ...body, currency: 'NGN' }, claim);
+    const item = itemOf.get(answer);
+    if (!item) throw new Error('no item was made');
+    return item;
+  };
+}

@@ -1,0 +1,76 @@
+// Records workflow histories for test/replay from a running copy (`npm start` in another terminal):
+//   node scripts/record-histories.mjs
+// Record again only when a history of today's code is wanted beside the old ones: the old ones have to stay replayable.
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+
+const home = process.env.BURSAR_HOME ?? '.bursar';
+const dev = JSON.parse(readFileSync(join(home, 'dev.json'), 'utf8'));
+const folder = join('test', 'replay', 'histories');
+const headers = { authorization: `Bearer ${dev.keys.secret}`, 'content-type': 'application/json' };
+
+/** Name of the history, last three digits of the account, and what has to be told to the bank to end it. */
+const CASES = [
+  ['paid', '100'],
+  ['callback-only', '001'],
+  ['refused', '002'],
+  ['unknown-then-verified', '004'],
+  ['never-answered-then-attention', '005'],
+  ['pending-then-attention-then-paid', '006', 'paid'],
+  ['errors-then-paid', '007'],
+  ['throttled-then-paid', '010'],
+  ['name-enquiry-silent', '011'],
+];
+
+async function call(path, body) {
+  const response = await fetch(`${dev.api_url}/api/v1${path}`, {
+    headers,
+    ...(body && { method: 'POST', body: JSON.stringify(body) }),
+  });
+  if (response.status === 429) {
+    await new Promise((resolve) =>
+      setTimeout(resolve, 1_000 * response.headers.get('retry-after')),
+    );
+    return call(path, body);
+  }
+  const { data, error } = await response.json();
+  if (error) throw new Error(`${path}: ${error.code} ${error.message}`);
+  return data;
+}
+
+async function until(id, done) {
+  for (let i = 0; i < 600; i += 1) {
+    const transfer = await call(`/transfers/${id}`);
+    if (done(transfer)) return;
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+  }
+  throw new Error(`${id} did not come to its end`);
+}
+
+async function record([name, suffix, outcome], client) {
+  const { id } = await call('/transfers', {
+    amount_minor: 250_000,
+    recipient_account: `0123456${suffix}`,
+    recipient_bank_code: '058',
+    narration: `history ${name}`,
+  });
+  const ended = ({ status }) => status === 'completed' || status === 'failed';
+  await until(id, (transfer) => ended(transfer) || transfer.attention !== null);
+  if (outcome) {
+    const url = `${dev.sandbox_bank_url}/_sandbox/transfers/${id}`;
+    await fetch(url, { method: 'POST', headers, body: JSON.stringify({ outcome }) });
+    await until(id, ended);
+  }
+  await new Promise((resolve) => setTimeout(resolve, 2_000));
+  const history = await client.workflow.getHandle(`transfer/${id}`).fetchHistory();
+  writeFileSync(join(folder, `transfer-${name}.json`), `${historyToJSON(history)}\n`);
+  console.log(`recorded ${name}: ${history.events.length} events`);
+}
+
+mkdirSync(folder, { recursive: true });
+const connection = await Connection.connect({ address: dev.temporal_address });
+const client = new Client({ connection, namespace: dev.temporal_namespace });
+await Promise.all(CASES.map((one) => record(one, client)));
+await connection.close();

@@ -1,0 +1,73 @@
+/**
+ * Engines for tests and benchmarks, gone with whoever asked: a process of its own that starts both in
+ * a temporary folder, prints `{"mongodb_uri", "temporal_address"}` as one line, and stops them when
+ * it is told to or when its parent is no longer there.
+ */
+import { join } from 'node:path';
+import { findEngine } from './find.js';
+import { startMongod } from './mongod.js';
+import { claimPort } from './ports.js';
+import type { Running } from './processes.js';
+import { startTemporal } from './temporal.js';
+import { createTemporaryFolder, sweepTemporaryFolders } from './temporary-folder.js';
+
+const PARENT_CHECK_MS = 500;
+
+const say = (line: string) => console.error(`bursar: ${line}`);
+const folder = createTemporaryFolder();
+let stopping = false;
+
+async function main(): Promise<void> {
+  await sweepTemporaryFolders();
+  const [mongod, temporal] = await Promise.all([
+    findEngine('mongod', process.env, say),
+    findEngine('temporal', process.env, say),
+  ]);
+  // Away from the usual ports, which belong to a copy that somebody may be working with.
+  const mongodPort = await claimPort(28_500);
+  const temporalPort = await claimPort(29_500);
+  const onSpawn = ({ pid }: Running) => folder.note(pid);
+  const [{ uri }, { address }] = await Promise.all([
+    startMongod({
+      binary: mongod.binary,
+      dataDir: join(folder.path, 'mongod'),
+      port: mongodPort.port,
+      logFile: join(folder.path, 'mongod.log'),
+      onSpawn,
+    }),
+    startTemporal({
+      binary: temporal.binary,
+      dbFile: null,
+      port: temporalPort.port,
+      uiPort: null,
+      namespace: 'bursar-sandbox',
+      logFile: join(folder.path, 'temporal.log'),
+      onSpawn,
+    }),
+  ]);
+  console.log(JSON.stringify({ mongodb_uri: uri, temporal_address: address }));
+}
+
+async function stop(exitCode: number): Promise<void> {
+  if (stopping) return;
+  stopping = true;
+  await folder.remove();
+  process.exit(exitCode);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => void stop(0));
+}
+const parent = process.ppid;
+setInterval(() => {
+  if (process.ppid !== parent) void stop(0);
+}, PARENT_CHECK_MS);
+
+try {
+  await main();
+} catch (error) {
+  if (!stopping) {
+    console.error(`\nbursar: ${error instanceof Error ? error.message : String(error)}\n`);
+    await stop(1);
+  }
+}

@@ -1,0 +1,39 @@
+import { createActivities } from '../../activities/index.js';
+import { providerQueue } from '../../src/transfers/starter.js';
+import { searchAttributes } from '../../src/transfers/search-attributes.js';
+import { transferWorkflowId } from '../../src/transfers/transfer.js';
+import * as workflows from '../../workflows/index.js';
+import { wakeSignal } from '../../workflows/transfer.js';
+
+describe('names that histories, saved queries and scripts hold on to', () => {
+  test('workflows, their ids, signals and queues', () => {
+    expect(Object.keys(workflows)).toEqual(['transfer']);
+    expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
+    expect(wakeSignal.name).toBe('wake');
+    expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
+  });
+
+  test('activities', () => {
+    // Only the names are looked at: nothing of the dependencies is used.
+    const activities = createActivities({} as Parameters<typeof createActivities>[0]);
+    expect(Object.keys(activities).toSorted()).toEqual([
+      'noteCancellation',
+      'raiseAttention',
+      'resolveRecipient',
+      'settleTransfer',
+      'submitTransfer',
+      'verifyTransfer',
+    ]);
+  });
+
+  test('search attributes', () => {
+    const names = Object.values(searchAttributes).map(({ name, type }) => [name, type]);
+    expect(names).toEqual([
+      ['tenant', 'KEYWORD'],
+      ['provider', 'KEYWORD'],
+      ['reference', 'KEYWORD'],
+      ['amount', 'INT'],
+      ['attention', 'BOOL'],
+    ]);
+  });
+});

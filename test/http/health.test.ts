@@ -1,0 +1,53 @@
+import request from 'supertest';
+import { createTestApp } from './test-app.js';
+
+test('ready when every check passes, not ready when one fails, and it says which, not why', async () => {
+  let broken = false;
+  const app = await createTestApp({
+    checks: {
+      database: async () => undefined,
+      temporal: async () => {
+        if (broken) throw new Error('host 10.0.0.7 refused user bursar');
+      },
+    },
+  });
+  const ready = await request(app.server).get('/health/ready');
+  expect(ready.status).toBe(200);
+  expect(ready.body).toEqual({
+    success: true,
+    data: { status: 'ready', checks: { database: 'ok', temporal: 'ok' } },
+  });
+  broken = true;
+  const failing = await request(app.server).get('/health/ready');
+  expect(failing.status).toBe(503);
+  expect(failing.body).toEqual({
+    success: false,
+    error: {
+      code: 'service_unavailable',
+      message: 'Not ready.',
+      status: 503,
+      details: { status: 'not_ready', checks: { database: 'ok', temporal: 'failed' } },
+    },
+  });
+  expect(app.lines.join('')).toContain('10.0.0.7');
+  expect((await request(app.server).get('/health/live')).status).toBe(200);
+  await app.close();
+});
+
+test('a check that hangs counts as failed', async () => {
+  const app = await createTestApp({ checks: { database: () => new Promise(() => {}) } });
+  const answer = await request(app.server).get('/health/ready');
+  expect(answer.body.error.details.checks).toEqual({ database: 'failed' });
+  await app.close();
+});
+
+test('health needs no key and counts against nobody', async () => {
+  const app = await createTestApp();
+  const statuses = await Promise.all(
+    Array.from({ length: 200 }, async () => (await request(app.server).get('/health/live')).status),
+  );
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect((await request(app.server).head('/health/ready')).status).toBe(200);
+  expect((await request(app.server).post('/health/ready')).status).toBe(404);
+  await app.close();
+});

@@ -1,0 +1,344 @@
+import fc from 'fast-check';
+import {
+  decide,
+  referenceKey,
+  type Item,
+  type Snapshot,
+  type Writes,
+} from '../../src/ledger/decide.js';
+import { holdPosting } from '../../src/transfers/postings.js';
+import { emptyWallet, lagosDay } from '../../src/ledger/wallet.js';
+import {
+  acceptItem,
+  byProvider,
+  claimOf,
+  emptySnapshot,
+  NOW,
+  pendingTransfer,
+} from '../support/transfers.js';
+
+/** A database in memory, good enough for one thing: what one decision wrote is what the next one reads. */
+function apply(snapshot: Snapshot, writes: Writes): Snapshot {
+  const next: Snapshot = {
+    keys: new Map(snapshot.keys),
+    references: new Map(snapshot.references),
+    transfers: new Map(snapshot.transfers),
+    wallets: new Map(snapshot.wallets),
+    postings: new Map(snapshot.postings),
+  };
+  for (const key of [...writes.newKeys, ...writes.renewedKeys]) next.keys.set(key.id, key);
+  for (const transfer of writes.newTransfers) {
+    next.references.set(referenceKey(transfer.tenant, transfer.reference), transfer._id);
+  }
+  for (const transfer of [...writes.newTransfers, ...writes.changedTransfers]) {
+    next.transfers.set(transfer._id, transfer);
+  }
+  for (const posting of writes.postings) {
+    if (next.postings.has(posting.id)) throw new Error(`posting ${posting.id} written twice`);
+    next.postings.set(posting.id, posting);
+  }
+  for (const wallet of writes.wallets) next.wallets.set(wallet.tenant, wallet);
+  return next;
+}
+
+function run(snapshot: Snapshot, batches: Item[][]) {
+  const outcomes = [];
+  let state = snapshot;
+  for (const batch of batches) {
+    const decided = decide(state, batch, NOW);
+    outcomes.push(...decided.outcomes);
+    state = apply(state, decided.writes);
+  }
+  return { state, outcomes };
+}
+
+function balances(state: Snapshot): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const { legs } of state.postings.values()) {
+    for (const leg of legs) sums.set(leg.account, (sums.get(leg.account) ?? 0n) + leg.amountMinor);
+  }
+  return sums;
+}
+
+const TENANTS = ['ten_a', 'ten_b'];
+/** Ids and their amounts: few, so that facts meet transfers that were accepted. */
+const IDS = Array.from({ length: 4 }, (_, i) => i);
+const ownId = (tenant: string, id: number) => `${tenant}-trf-${id}`;
+const amountOf = (id: number) => BigInt(id + 1) * 37n;
+
+/** Few tenants, ids, keys and references, so that everything collides with everything. */
+const item: fc.Arbitrary<Item> = fc.oneof(
+  fc
+    .record({
+      tenant: fc.constantFrom(...TENANTS),
+      id: fc.constantFrom(...IDS),
+      reference: fc.option(fc.constantFrom('r1', 'r2', 'r3')),
+      key: fc.option(fc.constantFrom('k1', 'k2', 'k3')),
+      fingerprint: fc.constantFrom('f', 'g'),
+      limit: fc.constantFrom(500n, 10_000n),
+    })
+    .map(({ tenant, id, reference, key, fingerprint, limit }) => {
+      const own = ownId(tenant, id);
+      const transfer = pendingTransfer({
+        _id: own,
+        tenant,
+        amount_minor: amountOf(id),
+        fee_minor: 3n,
+        reference: reference ?? own,
+      });
+      return acceptItem(transfer, {
+        dailyLimitMinor: limit,
+        claim: key === null ? null : claimOf(`${tenant}/${key}`, fingerprint),
+      });
+    }),
+  fc
+    .record({
+      tenant: fc.constantFrom(...TENANTS),
+      id: fc.constantFrom(...IDS),
+      // Late payments and their adoption need three facts in a row: make them likely.
+      kind: fc.constantFrom('paid', 'paid', 'refused', 'refused', 'reversed', 'adopted'),
+    })
+    .map(({ tenant, id, kind }): Item => {
+      const about = { amountMinor: null, sessionId: null };
+      const fact =
+        kind === 'refused'
+          ? { ...byProvider, kind, code: 'account_closed' }
+          : kind === 'adopted'
+            ? { ...byProvider, kind }
+            : { ...byProvider, kind: kind as 'paid', ...about };
+      return { kind: 'fact', tenant, id: ownId(tenant, id), fact: fact as never };
+    }),
+  fc
+    .record({
+      tenant: fc.constantFrom(...TENANTS),
+      amount: fc.bigInt(1n, 120n),
+      reference: fc.constantFrom('c1', 'c2', 'c3', 'c4'),
+    })
+    .map(({ tenant, amount, reference }): Item => ({
+      kind: 'credit',
+      tenant,
+      id: `credit/${tenant}/${reference}`,
+      amountMinor: amount,
+    })),
+);
+
+const history = fc.array(item, { maxLength: 90, size: 'max' });
+const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 90, size: 'max' });
+
+function split(items: Item[], sizes: number[]): Item[][] {
+  const batches: Item[][] = [];
+  for (let at = 0, i = 0; at < items.length; i += 1) {
+    const size = sizes[i] ?? 3;
+    batches.push(items.slice(at, at + size));
+    at += size;
+  }
+  return batches;
+}
+
+describe('decide', () => {
+  test('how items are grouped into commits changes no outcome and no balance', () => {
+    fc.assert(
+      fc.property(history, cuts, (items, sizes) => {
+        const single = run(
+          emptySnapshot(),
+          items.map((one) => [one]),
+        );
+        const grouped = run(emptySnapshot(), split(items, sizes));
+        const plain = (outcomes: unknown[]) =>
+          JSON.stringify(outcomes, (_, v: unknown) => (typeof v === 'bigint' ? `${v}` : v));
+        expect(plain(grouped.outcomes)).toBe(plain(single.outcomes));
+        expect(balances(grouped.state)).toEqual(balances(single.state));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('after any history the books balance and every wallet is what its postings say, never below zero', () => {
+    fc.assert(
+      fc.property(history, cuts, (items, sizes) => {
+        const { state } = run(emptySnapshot(), split(items, sizes));
+        const sums = balances(state);
+        expect([...sums.values()].reduce((total, sum) => total + sum, 0n)).toBe(0n);
+        for (const tenant of TENANTS) {
+          const wallet = state.wallets.get(tenant) ?? emptyWallet(tenant);
+          expect(wallet.availableMinor).toBe(sums.get(`wallet:${tenant}:available`) ?? 0n);
+          expect(wallet.availableMinor >= 0n).toBe(true);
+          expect(wallet.dayUsedMinor >= 0n).toBe(true);
+          expect(wallet.owedMinor).toBe(-(sums.get(`receivable:${tenant}`) ?? 0n));
+          const open = [...state.transfers.values()].filter(
+            (t) => t.tenant === tenant && (t.status === 'pending' || t.status === 'processing'),
+          );
+          const held = open.reduce((total, t) => total + t.total_minor, 0n);
+          expect(sums.get(`wallet:${tenant}:held`) ?? 0n).toBe(held);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a repeated batch, as after a commit whose result was lost, changes nothing and answers the same', () => {
+    fc.assert(
+      fc.property(history, item, (before, last) => {
+        fc.pre(last.kind !== 'fact');
+        const first = run(emptySnapshot(), split(before, []));
+        const once = run(first.state, [[last]]);
+        const twice = run(once.state, [[last]]);
+        expect(balances(twice.state)).toEqual(balances(once.state));
+        const answersOf = (outcomes: unknown) =>
+          JSON.stringify(outcomes, (name, v: unknown) =>
+            name === 'replayed' ? undefined : typeof v === 'bigint' ? `${v}` : v,
+          );
+        const accepted =
+          once.outcomes[0]?.kind === 'answered' && once.outcomes[0].resource !== null;
+        expect(accepted ? answersOf(twice.outcomes) : '').toBe(
+          accepted ? answersOf(once.outcomes) : '',
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const funded = (available: bigint): Snapshot => ({
+    ...emptySnapshot(),
+    wallets: new Map([
+      ['ten_a', { ...emptyWallet('ten_a'), availableMinor: available, version: 1 }],
+    ]),
+  });
+
+  test('items that share a commit each get their own answer: accepted, refused, duplicate, replay, reused key', () => {
+    const first = acceptItem(pendingTransfer({ reference: 'r1' }), { claim: claimOf('k1') });
+    const replay = acceptItem(pendingTransfer(), { claim: claimOf('k1') });
+    const reused = acceptItem(pendingTransfer(), { claim: claimOf('k1', 'other') });
+    const duplicate = acceptItem(pendingTransfer({ reference: 'r1' }));
+    const poor = acceptItem(pendingTransfer({ amount_minor: 900_000n }), { claim: claimOf('k2') });
+    const last = acceptItem(pendingTransfer());
+    const { outcomes, writes } = decide(
+      funded(600_000n),
+      [first, replay, reused, duplicate, poor, last],
+      NOW,
+    );
+    expect(outcomes[0]).toMatchObject({
+      kind: 'answered',
+      resource: first.transfer._id,
+      replayed: false,
+    });
+    expect(outcomes[1]).toMatchObject({
+      answer: first.answer,
+      resource: first.transfer._id,
+      replayed: true,
+    });
+    expect(outcomes[2]).toEqual({ kind: 'key_reused' });
+    const bodies = outcomes.map((o) =>
+      o.kind === 'answered' ? JSON.parse(o.answer.body.startsWith('{') ? o.answer.body : '{}') : {},
+    );
+    expect(bodies[3].error).toMatchObject({
+      code: 'duplicate_reference',
+      status: 422,
+      details: { id: first.transfer._id },
+    });
+    expect(bodies[4].error).toMatchObject({
+      code: 'insufficient_balance',
+      details: { required: 901_000, available: 349_000 },
+    });
+    expect(outcomes[5]).toMatchObject({ resource: last.transfer._id });
+    expect(writes.newTransfers.map((t) => t._id)).toEqual([first.transfer._id, last.transfer._id]);
+    expect(writes.newKeys.map((k) => k.id)).toEqual(['k1', 'k2']);
+    expect(writes.wallets).toMatchObject([{ availableMinor: 98_000n, version: 2 }]);
+  });
+
+  test('a refusal keeps its answer under the key and uses up no reference, no limit and no money', () => {
+    const poor = acceptItem(pendingTransfer({ reference: 'r1' }), { claim: claimOf('k') });
+    const { outcomes, writes } = decide(funded(10n), [poor], NOW);
+    expect(outcomes).toMatchObject([{ resource: null, replayed: false, answer: { status: 422 } }]);
+    expect(writes).toMatchObject({
+      newTransfers: [],
+      postings: [],
+      wallets: [],
+      newKeys: [{ id: 'k', resource: null }],
+    });
+  });
+
+  test('an expired key is free and is replaced by the request that uses it', () => {
+    const old = {
+      ...claimOf('k', 'old', new Date(NOW.getTime() - 25 * 60 * 60 * 1000)),
+      tenant: 'ten_a',
+      answer: { status: 201, body: 'old' },
+      resource: 'x',
+    };
+    const snapshot = { ...funded(600_000n), keys: new Map([['k', old]]) };
+    const fresh = acceptItem(pendingTransfer(), { claim: claimOf('k') });
+    const { outcomes, writes } = decide(snapshot, [fresh], NOW);
+    expect(outcomes).toMatchObject([{ resource: fresh.transfer._id, replayed: false }]);
+    expect(writes).toMatchObject({
+      newKeys: [],
+      renewedKeys: [{ id: 'k', resource: fresh.transfer._id }],
+    });
+  });
+
+  test('the daily limit tells limit and use, counts per day of Lagos, and a failed transfer gives its amount back', () => {
+    const limit = { dailyLimitMinor: 500_000n };
+    const [a, b] = [
+      acceptItem(pendingTransfer(), limit),
+      acceptItem(pendingTransfer({ amount_minor: 250_001n }), limit),
+    ];
+    const first = run(funded(10_000_000n), [[a, b]]);
+    expect(first.outcomes[1]).toMatchObject({ answer: { status: 422 } });
+    const refusal = first.outcomes[1] as { answer: { body: string } };
+    expect(JSON.parse(refusal.answer.body).error).toMatchObject({
+      code: 'limit_exceeded',
+      details: { limit: 500_000, used: 250_000 },
+    });
+    const released = run(first.state, [
+      [
+        {
+          kind: 'fact',
+          tenant: 'ten_a',
+          id: a.transfer._id,
+          fact: { ...byProvider, kind: 'refused', code: 'x' },
+        },
+      ],
+      [b],
+    ]);
+    expect(released.outcomes[1]).toMatchObject({ resource: b.transfer._id });
+    const tomorrow = acceptItem(
+      pendingTransfer({ amount_minor: 500_000n, day: '2026-11-22' }),
+      limit,
+    );
+    const yesterday = acceptItem(pendingTransfer({ amount_minor: 1n, day: '2026-11-20' }), limit);
+    const next = run(released.state, [[tomorrow], [yesterday]]);
+    expect(next.outcomes[0]).toMatchObject({ resource: tomorrow.transfer._id });
+    expect(next.outcomes[1]).toMatchObject({ resource: null });
+    expect(lagosDay(new Date('2026-11-21T23:00:00Z'))).toBe('2026-11-22');
+  });
+
+  test('a capture does not touch the wallet document', () => {
+    const transfer = pendingTransfer({ status: 'processing', sends: 1 });
+    const snapshot: Snapshot = {
+      ...emptySnapshot(),
+      transfers: new Map([[transfer._id, transfer]]),
+      postings: new Map([[`${transfer._id}/hold`, holdPosting(transfer)]]),
+    };
+    const fact = { ...byProvider, kind: 'paid', amountMinor: 250_000n, sessionId: 's' } as const;
+    const { writes } = decide(
+      snapshot,
+      [{ kind: 'fact', tenant: 'ten_a', id: transfer._id, fact }],
+      NOW,
+    );
+    expect(writes.wallets).toEqual([]);
+    expect(writes.changedTransfers).toMatchObject([{ status: 'completed', session_id: 's' }]);
+    expect(writes.postings).toMatchObject([{ id: `${transfer._id}/resolve` }]);
+  });
+
+  test("a fact about another tenant's transfer finds nothing", () => {
+    const transfer = pendingTransfer({ status: 'processing' });
+    const snapshot = { ...emptySnapshot(), transfers: new Map([[transfer._id, transfer]]) };
+    const fact = { ...byProvider, kind: 'refused', code: 'x' } as const;
+    const { outcomes, writes } = decide(
+      snapshot,
+      [{ kind: 'fact', tenant: 'ten_b', id: transfer._id, fact }],
+      NOW,
+    );
+    expect(outcomes).toEqual([{ kind: 'no_such_transfer' }]);
+    expect(writes.changedTransfers).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { bundleWorkflowCode, Worker, type WorkflowBundle } from '@temporalio/worker';
+
+const folder = join(import.meta.dirname, 'histories');
+const histories = readdirSync(folder).filter((file) => file.endsWith('.json'));
+const codePath = String(process.env.BURSAR_TEST_BUNDLE);
+
+const load = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as unknown;
+
+describe('recorded histories', () => {
+  test.each(histories)('the code of today continues %s as it was begun', async (file) => {
+    await Worker.runReplayHistory(
+      { workflowBundle: { codePath } },
+      load(file),
+      'transfer/trf_recorded',
+    );
+  });
+
+  test('a workflow that does something else is caught', async () => {
+    const workflowsPath = join(import.meta.dirname, 'changed-workflow.ts');
+    const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+    const changed: WorkflowBundle = await bundleWorkflowCode({ workflowsPath, logger: quiet });
+    const replay = Worker.runReplayHistory(
+      { workflowBundle: changed },
+      load('transfer-paid.json'),
+      'transfer/trf_recorded',
+    );
+    await expect(replay).rejects.toThrow(/[Nn]ondeterminism|deterministic/);
+  });
+});

@@ -1,0 +1,46 @@
+export type JournalEntry = {
+  seq: number;
+  kind: 'paid' | 'reversed';
+  reference: string;
+  client_reference: string;
+  amount_minor: number;
+  session_id: string;
+};
+
+export type Fault = {
+  call: 'submit' | 'lookup' | 'enquiry' | 'callback' | 'any';
+  kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
+  probability: number;
+  ms?: number;
+};
+
+/** The audit routes of the sandbox bank: what it really did, and what it is told to do. */
+export function bankAudit(url: string) {
+  async function call<Body>(path: string, body?: unknown): Promise<{ status: number; body: Body }> {
+    const response = await fetch(`${url}/_sandbox${path}`, {
+      signal: AbortSignal.timeout(10_000),
+      ...(body !== undefined && {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    });
+    return { status: response.status, body: (await response.json()) as Body };
+  }
+  return {
+    /** Every effect that really happened; of one transfer, if its id is given. */
+    async journal(reference?: string): Promise<JournalEntry[]> {
+      const query = reference === undefined ? '' : `?reference=${reference}`;
+      return (await call<{ entries: JournalEntry[] }>(`/journal${query}`)).body.entries;
+    },
+    /** Decides a pending transfer from outside. The status: 404 as long as the bank does not know it. */
+    tell: async (reference: string, outcome: 'paid' | 'failed') =>
+      (await call(`/transfers/${reference}`, { outcome })).status,
+    async faults(rules: Fault[]): Promise<void> {
+      await call('/faults', rules.length === 0 ? {} : { seed: 'bursar', rules });
+    },
+    /** Callbacks that nobody has taken yet. */
+    callbacksWaiting: async () =>
+      (await call<{ callbacks_waiting: number }>('/health')).body.callbacks_waiting,
+  };
+}

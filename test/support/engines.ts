@@ -1,0 +1,70 @@
+import { join } from 'node:path';
+import { findEngine } from '../../src/engines/find.js';
+import { startMongod, type RunningMongod } from '../../src/engines/mongod.js';
+import { claimPort } from '../../src/engines/ports.js';
+import type { Running } from '../../src/engines/processes.js';
+import { startTemporal, type RunningTemporal } from '../../src/engines/temporal.js';
+import { createTemporaryFolder } from '../../src/engines/temporary-folder.js';
+
+/** What global-setup.ts started for the whole run. */
+export function sharedEngines(): { mongodbUri: string; temporalAddress: string; bundle: string } {
+  return {
+    mongodbUri: fromRun('BURSAR_TEST_MONGODB_URI'),
+    temporalAddress: fromRun('BURSAR_TEST_TEMPORAL_ADDRESS'),
+    bundle: fromRun('BURSAR_TEST_BUNDLE'),
+  };
+}
+
+function fromRun(variable: string): string {
+  const value = process.env[variable];
+  if (value === undefined) throw new Error(`${variable} is not set: run the tests by npm test`);
+  return value;
+}
+
+export type PrivateEngine<Engine> = Engine & {
+  /** The same engine once more with the same data and port, after it was stopped or killed. */
+  again(): Promise<Engine>;
+  /** Stops it, whatever state it is in, and removes its data. */
+  remove: () => Promise<void>;
+};
+
+/** A mongod of the test's own: for tests that kill it. */
+export async function privateMongod(): Promise<PrivateEngine<RunningMongod>> {
+  const { binary } = await findEngine('mongod', process.env, () => {});
+  const { port } = await claimPort(28_600);
+  return privateEngine((folder, onSpawn) =>
+    startMongod({
+      binary,
+      port,
+      dataDir: join(folder, 'mongod'),
+      logFile: join(folder, 'mongod.log'),
+      onSpawn,
+    }),
+  );
+}
+
+/** A Temporal of the test's own, on a file: for tests that kill it. */
+export async function privateTemporal(): Promise<PrivateEngine<RunningTemporal>> {
+  const { binary } = await findEngine('temporal', process.env, () => {});
+  const { port } = await claimPort(29_600);
+  return privateEngine((folder, onSpawn) =>
+    startTemporal({
+      binary,
+      port,
+      uiPort: null,
+      namespace: 'bursar-sandbox',
+      dbFile: join(folder, 'temporal.db'),
+      logFile: join(folder, 'temporal.log'),
+      onSpawn,
+    }),
+  );
+}
+
+async function privateEngine<Engine>(
+  start: (folder: string, onSpawn: (process: Running) => void) => Promise<Engine>,
+): Promise<PrivateEngine<Engine>> {
+  // Whoever is killed before remove() leaves it to the sweep of the next run.
+  const folder = createTemporaryFolder();
+  const launch = () => start(folder.path, ({ pid }) => folder.note(pid));
+  return { ...(await launch()), again: launch, remove: folder.remove };
+}

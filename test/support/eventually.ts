@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Long enough for the slowest path on a busy machine; a bound against hanging, never a measurement. */
+const WITHIN_MS = 45_000;
+const EVERY_MS = 50;
+
+/** Asks until the answer is not undefined. Fails with what was waited for and the last error. */
+export async function eventually<T>(
+  what: string,
+  probe: () => Promise<T | undefined> | T | undefined,
+  withinMs = WITHIN_MS,
+): Promise<T> {
+  let last: unknown;
+  for (const end = performance.now() + withinMs; performance.now() < end; await sleep(EVERY_MS)) {
+    try {
+      const found = await probe();
+      if (found !== undefined) return found;
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw new Error(`not within ${withinMs / 1000} s: ${what}`, { cause: last });
+}

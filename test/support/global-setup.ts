@@ -1,0 +1,43 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+// Loaded by jest as CommonJS, which can't import ours: so the engines' host is a process, as in production.
+const dist = join(__dirname, '..', '..', 'dist');
+
+declare global {
+  var bursarTestEngines: ChildProcess | undefined;
+}
+
+/**
+ * Starts one mongod and one tuned Temporal for the whole run, and says where they are:
+ * BURSAR_TEST_MONGODB_URI, BURSAR_TEST_TEMPORAL_ADDRESS, BURSAR_TEST_BUNDLE. Set beforehand, the
+ * first two are used as they are.
+ */
+async function globalSetup(): Promise<void> {
+  const bundle = join(dist, 'workflow-bundle.js');
+  if (!existsSync(bundle)) throw new Error('dist/ is not built: run the tests by npm test');
+  process.env['BURSAR_TEST_BUNDLE'] = bundle;
+  if (process.env['BURSAR_TEST_MONGODB_URI'] && process.env['BURSAR_TEST_TEMPORAL_ADDRESS']) return;
+
+  const host = spawn(process.execPath, [join(dist, 'src', 'engines', 'temporary.js')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  globalThis.bursarTestEngines = host;
+  const engines = await firstLine(host);
+  process.env['BURSAR_TEST_MONGODB_URI'] ??= engines.mongodb_uri;
+  process.env['BURSAR_TEST_TEMPORAL_ADDRESS'] ??= engines.temporal_address;
+}
+
+function firstLine(host: ChildProcess): Promise<{ mongodb_uri: string; temporal_address: string }> {
+  return new Promise((resolve, reject) => {
+    if (host.stdout === null) throw new Error('the engines have no output');
+    createInterface({ input: host.stdout }).once('line', (line) => resolve(JSON.parse(line)));
+    host.once('error', reject);
+    host.once('exit', (code) => reject(new Error(`the engines did not start (exit ${code})`)));
+  });
+}
+
+// oxlint-disable-next-line import/no-default-export -- jest calls the default export
+export default globalSetup;

@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { loadConfig } from '../../src/config.js';
+import { createDeps, type Deps } from '../../src/deps.js';
+import { compiled } from '../../src/engines/paths.js';
+import { claimPort, type PortClaim } from '../../src/engines/ports.js';
+import { transferWorkflowId, type Transfer } from '../../src/transfers/transfer.js';
+import { bankAudit } from './bank.js';
+import { findProblems } from './books.js';
+import { sharedEngines } from './engines.js';
+import { eventually } from './eventually.js';
+import { answers, manageProcess, startReaper, type ManagedProcess } from './processes.js';
+import { createTenant } from './tenant.js';
+
+type Environment = Record<string, string>;
+
+export type ServiceOptions = {
+  bank?: {
+    deduplicate?: boolean;
+    /** From what age the bank refuses an order when it does not de-duplicate. */
+    finalAfterMs?: number;
+    /** False: it never calls back, so that only asking finds anything out. */
+    callbacks?: boolean;
+  };
+  apis?: number;
+  workers?: number;
+  /** For API and worker, over the short times that tests use. */
+  env?: Environment;
+  /** Engines of the test's own. */
+  mongodbUri?: string;
+  temporalAddress?: string;
+};
+
+export type Api = ManagedProcess & { url: string };
+
+/** Ports below those that systems give to outgoing connections, spread so that test files seldom meet. */
+const portToTry = () => 11_000 + Math.floor(Math.random() * 15_000);
+
+const SHORT_TIMES: Environment = {
+  SANDBOX_BANK_TIMEOUT_MS: '1500',
+  BURSAR_POLL_MAX_MS: '2000',
+  BURSAR_SWEEP_SLACK_MS: '2000',
+};
+
+export type Service = Awaited<ReturnType<typeof startService>>;
+
+/**
+ * The whole service as processes of their own, from dist/: a sandbox bank, APIs and workers, with a database, task
+ * queues and a bank journal that nobody else uses. `close` ends all of it, whatever state it is in.
+ */
+export async function startService(options: ServiceOptions = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-service-'));
+  const reaper = startReaper();
+  const ports: PortClaim[] = [];
+  const processes = new Map<string, ManagedProcess>();
+  let deps: Deps | null = null;
+
+  async function port(): Promise<number> {
+    const claim = await claimPort(portToTry());
+    ports.push(claim);
+    return claim.port;
+  }
+
+  function manage(
+    name: string,
+    script: string[],
+    env: Environment,
+    isReady: (output: string) => Promise<boolean> | boolean,
+  ): ManagedProcess {
+    const logFile = join(folder, `${name}.log`);
+    const managed = manageProcess({
+      name,
+      script: compiled(...script),
+      env,
+      logFile,
+      reaper,
+      isReady,
+    });
+    processes.set(name, managed);
+    return managed;
+  }
+
+  async function close(): Promise<void> {
+    await Promise.all([...processes.values()].map((each) => each.kill()));
+    if (deps) await closeDeps(deps, options);
+    for (const claim of ports) claim.release();
+    reaper.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+
+  try {
+    const [bankPort, firstPort] = [await port(), await port()];
+    const env = environment(options, `http://127.0.0.1:${bankPort}`);
+    const url = (of: number) => `http://127.0.0.1:${of}`;
+
+    function newApi(at: number, over: Environment = {}): Api {
+      const name = `api-${processes.size}`;
+      const own = { ...env, ...over, PORT: String(at) };
+      const api = manage(name, ['src', 'main.js'], own, answers(`${url(at)}/health/ready`));
+      return { ...api, url: url(at) };
+    }
+    function newWorker(over: Environment = {}): ManagedProcess {
+      const isReady = (output: string) => output.includes('worker is running');
+      return manage(
+        `worker-${processes.size}`,
+        ['worker', 'main.js'],
+        { ...env, ...over },
+        isReady,
+      );
+    }
+
+    const bank = {
+      ...manage(
+        'bank',
+        ['src', 'sandbox-bank', 'main.js'],
+        bankEnvironment(
+          options,
+          { env, port: bankPort, dataDir: join(folder, 'bank') },
+          url(firstPort),
+        ),
+        answers(`${url(bankPort)}/_sandbox/health`),
+      ),
+      ...bankAudit(url(bankPort)),
+      url: url(bankPort),
+    };
+    const apis = [newApi(firstPort)];
+    while (apis.length < (options.apis ?? 1)) apis.push(newApi(await port()));
+    const workers = Array.from({ length: options.workers ?? 1 }, () => newWorker());
+    // Once, before many processes would wait for each other's migration.
+    const opened = await createDeps(loadConfig({ ...env, BURSAR_LOG_LEVEL: 'silent' }), 'test');
+    deps = opened;
+    await Promise.all([bank, ...apis, ...workers].map((each) => each.start()));
+    const first = apis[0] as Api;
+    const openTransfers = () =>
+      opened.database.db
+        .collection<Transfer>('transfers')
+        .countDocuments({ status: { $in: ['pending', 'processing'] } });
+
+    return {
+      /** The stores, in this process: for what has no route. */
+      deps: opened,
+      env,
+      bank,
+      apis,
+      workers,
+      api: first,
+      worker: workers[0] as ManagedProcess,
+      /** A further process, not yet started, with settings of its own. */
+      newApi: async (over?: Environment) => newApi(await port(), over),
+      newWorker,
+      /** A port that nobody listens on. */
+      deadPort: port,
+      tenant: (wanted: { balanceMinor?: number } = {}) =>
+        createTenant(opened, { ...wanted, apiUrl: first.url }),
+      /** What API and worker processes have printed. */
+      logs: () =>
+        [...processes.entries()]
+          .filter(([name]) => name !== 'bank')
+          .map(([, each]) => each.output())
+          .join('\n'),
+      /** Waits until no transfer is on its way. */
+      settled: () =>
+        eventually('every transfer has come to its end', async () =>
+          (await openTransfers()) === 0 ? true : undefined,
+        ),
+      /** What is wrong in the books, and between them and the bank's; see books.ts. */
+      problems: async () => findProblems(opened.database, await bank.journal()),
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function environment(options: ServiceOptions, bankUrl: string): Environment {
+  const { bank = {}, env = {} } = options;
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  return {
+    BURSAR_ENV: 'sandbox',
+    HOST: '127.0.0.1',
+    MONGODB_URI: options.mongodbUri ?? sharedEngines().mongodbUri,
+    BURSAR_DATABASE: name,
+    TEMPORAL_ADDRESS: options.temporalAddress ?? sharedEngines().temporalAddress,
+    BURSAR_TASK_QUEUE: name,
+    BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
+    SANDBOX_BANK_URL: bankUrl,
+    SANDBOX_BANK_SECRET: 'a secret of the tests',
+    SANDBOX_BANK_DEDUPLICATE: String(bank.deduplicate ?? true),
+    SANDBOX_BANK_FINAL_AFTER_MS: String(bank.finalAfterMs ?? 2_000),
+    ...SHORT_TIMES,
+    ...env,
+  };
+}
+
+function bankEnvironment(
+  { bank = {} }: ServiceOptions,
+  own: { env: Environment; port: number; dataDir: string },
+  apiUrl: string,
+): Environment {
+  const shared = Object.entries(own.env).filter(([name]) => name.startsWith('SANDBOX_BANK_'));
+  return {
+    ...Object.fromEntries(shared),
+    SANDBOX_BANK_PORT: String(own.port),
+    SANDBOX_BANK_DATA: own.dataDir,
+    ...(bank.callbacks !== false && {
+      SANDBOX_BANK_CALLBACK_URL: `${apiUrl}/api/v1/webhooks/payments/sandbox-bank`,
+    }),
+  };
+}
+
+/** Engines of a test's own are gone by now, perhaps; on the shared ones nothing is left behind. */
+async function closeDeps(deps: Deps, options: ServiceOptions): Promise<void> {
+  const { db } = deps.database;
+  if (options.mongodbUri === undefined) {
+    if (options.temporalAddress === undefined) await terminateOpen(deps);
+    await db.dropDatabase();
+  }
+  await deps.close();
+}
+
+async function terminateOpen({ database, temporal }: Deps): Promise<void> {
+  const open = database.db
+    .collection<Transfer>('transfers')
+    .find({ status: { $in: ['pending', 'processing'] } }, { projection: { _id: 1 } });
+  for await (const { _id } of open) {
+    const handle = temporal.client.workflow.getHandle(transferWorkflowId(_id));
+    await handle.terminate('the test is over').catch(() => null);
+  }
+}

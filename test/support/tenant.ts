@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto';
+import type { Deps } from '../../src/deps.js';
+import { creditWallet } from '../../src/ledger/credit.js';
+import type { presentTransfer } from '../../src/transfers/presenter.js';
+import { eventually } from './eventually.js';
+
+export type TransferView = ReturnType<typeof presentTransfer>;
+
+export type Reply = {
+  status: number;
+  headers: Headers;
+  /** The very bytes: for a comparison of answers. */
+  text: string;
+  /** The envelope. Which of the two is there, `success` says. */
+  body: {
+    success: boolean;
+    data: TransferView;
+    error: {
+      code: string;
+      message: string;
+      status: number;
+      field?: string;
+      details?: { id?: string; issues?: { field: string }[]; available?: number };
+    };
+  };
+};
+
+/** Longer than the service may ever need for an answer: who waits for it in vain has found a hang. */
+const HANG_MS = 25_000;
+
+export type CallOptions = {
+  headers?: Record<string, string>;
+  /** The idempotency key, sent as a header. */
+  key?: string;
+};
+
+/** A client of one API process with one key, as anybody could write it. Rejects when the connection breaks. */
+export function apiClient(url: string, key: string) {
+  async function call(
+    method: string,
+    path: string,
+    body: string | Buffer | undefined,
+    options: CallOptions = {},
+  ): Promise<Reply> {
+    const response = await fetch(`${url}/api/v1${path}`, {
+      method,
+      signal: AbortSignal.timeout(HANG_MS),
+      headers: {
+        authorization: `Bearer ${key}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(options.key !== undefined && { 'idempotency-key': options.key }),
+        ...options.headers,
+      },
+      ...(body !== undefined && { body }),
+    });
+    const text = await response.text();
+    const parsed = JSON.parse(text) as Reply['body'];
+    return { status: response.status, headers: response.headers, text, body: parsed };
+  }
+  return {
+    call,
+    transfer: (body: Record<string, unknown>, options?: CallOptions) =>
+      call('POST', '/transfers', JSON.stringify(body), options),
+    async get(id: string): Promise<TransferView> {
+      const { status, body } = await call('GET', `/transfers/${id}`, undefined);
+      if (status !== 200) throw new Error(`GET answered ${status} ${body.error.code}`);
+      return body.data;
+    },
+  };
+}
+
+export type ApiClient = ReturnType<typeof apiClient>;
+
+let orders = 0;
+
+/** The body of a valid transfer to an account that ends in `suffix`; its reference is used by no other. */
+export function order(suffix = '789', changes: Record<string, unknown> = {}) {
+  orders += 1;
+  return {
+    amount_minor: 150_000,
+    recipient_account: `0123456${suffix}`,
+    recipient_bank_code: '058',
+    narration: 'Rent for May',
+    reference: `order-${process.pid}-${orders}`,
+    ...changes,
+  };
+}
+
+/** What an order of `order()` takes from the wallet: the amount and its fee. */
+export const ORDER_TOTAL_MINOR = 151_000;
+
+export type NewTestTenant = { balanceMinor?: number; apiUrl: string };
+
+/** A tenant with a funded wallet, an admin key, and no limit that a test would meet unasked. */
+export async function createTenant(
+  deps: Deps,
+  { balanceMinor = 100_000_000, apiUrl }: NewTestTenant,
+) {
+  const tenant = await deps.tenants.create({
+    name: 'A tenant of the tests',
+    plan: 'enterprise',
+    ratePerMinute: 1_000_000,
+    dailyLimitMinor: 9_000_000_000_000n,
+  });
+  const { key } = await deps.apiKeys.create({ tenant: tenant.id, level: 'admin', kind: 'secret' });
+  if (balanceMinor > 0) {
+    const reference = randomUUID();
+    const amountMinor = BigInt(balanceMinor);
+    await creditWallet(deps.groupCommit, { tenant: tenant.id, amountMinor, reference });
+  }
+  const client = apiClient(apiUrl, key);
+  const stored = async (id: string) => {
+    const transfer = await deps.transfers.get(tenant.id, id);
+    if (!transfer) throw new Error(`there is no ${id}`);
+    return transfer;
+  };
+
+  return {
+    ...client,
+    id: tenant.id,
+    key,
+    /** The same tenant at another API process. */
+    at: (url: string) => apiClient(url, key),
+    /** The record itself, with its timeline. */
+    stored,
+    /** Creates a transfer, which must be accepted; answers its id. */
+    async send(suffix?: string, changes?: Record<string, unknown>): Promise<string> {
+      const { status, text, body } = await client.transfer(order(suffix, changes));
+      if (status !== 201) throw new Error(`not accepted: ${text}`);
+      return body.data.id;
+    },
+    /** Waits until a transfer is as wanted: in this state, or what the function says. */
+    async waitFor(id: string, wanted: string | ((transfer: TransferView) => boolean)) {
+      const fits = typeof wanted === 'string' ? (t: TransferView) => t.status === wanted : wanted;
+      try {
+        return await eventually(`${id} is ${String(wanted)}`, async () => {
+          const transfer = await client.get(id);
+          return fits(transfer) ? transfer : undefined;
+        });
+      } catch (error) {
+        const { status, attention, timeline } = await stored(id);
+        const found = JSON.stringify({ status, attention, timeline }, null, 1);
+        throw new Error(`not as wanted, but ${found}`, { cause: error });
+      }
+    },
+    /** What the wallet's postings say. */
+    async balance(): Promise<{ available: number; held: number }> {
+      const sums = await deps.database.db
+        .collection('postings')
+        .aggregate<{ _id: string; sum: bigint }>([
+          { $match: { tenant: tenant.id } },
+          { $unwind: '$legs' },
+          { $group: { _id: '$legs.account', sum: { $sum: '$legs.amount_minor' } } },
+        ])
+        .toArray();
+      const of = (part: string) =>
+        Number(sums.find(({ _id }) => _id === `wallet:${tenant.id}:${part}`)?.sum ?? 0n);
+      return { available: of('available'), held: of('held') };
+    },
+  };
+}
+
+export type TestTenant = Awaited<ReturnType<typeof createTenant>>;
