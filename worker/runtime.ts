@@ -1,8 +1,16 @@
-import { makeTelemetryFilterString, Runtime } from '@temporalio/worker';
+import { makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
 import type { Log } from '../src/log.js';
 
 /** Says that a worker without workflows does not ask for workflows: our provider queues are such workers. */
 const EXPECTED = 'No workflows registered';
+
+const LEVELS = {
+  TRACE: 'debug',
+  DEBUG: 'debug',
+  INFO: 'debug',
+  WARN: 'warn',
+  ERROR: 'error',
+} as const satisfies Record<LogLevel, string>;
 
 /** One log for the process: the SDK's lines go through ours. Signals are handled by the process, not by the SDK. */
 export function installRuntime(log: Log): void {
@@ -12,7 +20,7 @@ export function installRuntime(log: Log): void {
   Runtime.install({
     shutdownSignals: [],
     logger: {
-      log: (level, message, meta) => write(level === 'ERROR' ? 'error' : 'warn')(message, meta),
+      log: (level, message, meta) => write(LEVELS[level])(message, meta),
       trace: write('debug'),
       debug: write('debug'),
       info: write('debug'),

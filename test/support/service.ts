@@ -11,7 +11,13 @@ import { bankAudit } from './bank.js';
 import { findProblems } from './books.js';
 import { sharedEngines } from './engines.js';
 import { eventually } from './eventually.js';
-import { answers, manageProcess, startReaper, type ManagedProcess } from './processes.js';
+import {
+  answers,
+  manageProcess,
+  startReaper,
+  type ManagedProcess,
+  type ProcessSettings,
+} from './processes.js';
 import { createTenant } from './tenant.js';
 
 type Environment = Record<string, string>;
@@ -65,19 +71,12 @@ export async function startService(options: ServiceOptions = {}) {
 
   function manage(
     name: string,
-    script: string[],
+    script: string,
     env: Environment,
-    isReady: (output: string) => Promise<boolean> | boolean,
+    isReady: ProcessSettings['isReady'],
   ): ManagedProcess {
     const logFile = join(folder, `${name}.log`);
-    const managed = manageProcess({
-      name,
-      script: compiled(...script),
-      env,
-      logFile,
-      reaper,
-      isReady,
-    });
+    const managed = manageProcess({ name, script, env, logFile, reaper, isReady });
     processes.set(name, managed);
     return managed;
   }
@@ -98,14 +97,14 @@ export async function startService(options: ServiceOptions = {}) {
     function newApi(at: number, over: Environment = {}): Api {
       const name = `api-${processes.size}`;
       const own = { ...env, ...over, PORT: String(at) };
-      const api = manage(name, ['src', 'main.js'], own, answers(`${url(at)}/health/ready`));
+      const api = manage(name, compiled('src', 'main.js'), own, answers(`${url(at)}/health/ready`));
       return { ...api, url: url(at) };
     }
     function newWorker(over: Environment = {}): ManagedProcess {
       const isReady = (output: string) => output.includes('worker is running');
       return manage(
         `worker-${processes.size}`,
-        ['worker', 'main.js'],
+        compiled('worker', 'main.js'),
         { ...env, ...over },
         isReady,
       );
@@ -114,7 +113,7 @@ export async function startService(options: ServiceOptions = {}) {
     const bank = {
       ...manage(
         'bank',
-        ['src', 'sandbox-bank', 'main.js'],
+        compiled('src', 'sandbox-bank', 'main.js'),
         bankEnvironment(
           options,
           { env, port: bankPort, dataDir: join(folder, 'bank') },
@@ -150,6 +149,9 @@ export async function startService(options: ServiceOptions = {}) {
       /** A further process, not yet started, with settings of its own. */
       newApi: async (over?: Environment) => newApi(await port(), over),
       newWorker,
+      /** Any other process, not yet started, that ends with the service. */
+      process: (script: string, own: Environment, isReady: ProcessSettings['isReady']) =>
+        manage(`process-${processes.size}`, script, own, isReady),
       /** A port that nobody listens on. */
       deadPort: port,
       tenant: (wanted: { balanceMinor?: number } = {}) =>

@@ -1,0 +1,24 @@
+# One image for API, worker, sandbox bank and command line: which one it is, the command says.
+# Debian, not Alpine: Temporal's native core needs glibc.
+FROM node:20.20.2-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --include=dev
+COPY tsconfig.json tsconfig.build.json ./
+COPY src src
+COPY workflows workflows
+COPY activities activities
+COPY worker worker
+RUN npm run build && npm prune --omit=dev
+
+FROM node:20.20.2-bookworm-slim
+ENV NODE_ENV=production
+WORKDIR /app
+COPY --from=build /app/package.json ./
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+# A volume mounted here takes over its owner.
+RUN mkdir -p /var/lib/bursar/bank && chown -R node:node /var/lib/bursar
+USER node
+EXPOSE 8080
+CMD ["node", "--enable-source-maps", "dist/src/main.js"]

@@ -1,0 +1,47 @@
+import type { Db } from 'mongodb';
+import type { Transfer } from '../src/transfers/transfer.js';
+
+const WITHIN_MS = 60_000;
+
+/**
+ * Tells when transfers are completed, from the database's own change stream: nothing is asked of the processes that
+ * are measured. Throws from `of` when a transfer is not completed in time.
+ */
+export function watchCompletions(db: Db) {
+  const waiting = new Map<string, () => void>();
+  const early = new Set<string>();
+  const done = { $in: ['completed', 'failed'] };
+  const stream = db.collection<Transfer>('transfers').watch<Transfer>([
+    {
+      $match: {
+        $or: [{ 'fullDocument.status': done }, { 'updateDescription.updatedFields.status': done }],
+      },
+    },
+    { $project: { documentKey: 1 } },
+  ]);
+  stream.on('change', (change) => {
+    if (!('documentKey' in change)) return;
+    const id = change.documentKey._id;
+    const resolve = waiting.get(id);
+    if (resolve) resolve();
+    else early.add(id);
+  });
+  let failed: Error | null = null;
+  stream.on('error', (error) => (failed = error));
+
+  return {
+    async of(id: string): Promise<void> {
+      if (failed) throw failed;
+      if (early.delete(id)) return;
+      await new Promise<void>((resolve, reject) => {
+        const timer = setTimeout(() => reject(new Error(`${id} was not completed`)), WITHIN_MS);
+        waiting.set(id, () => {
+          clearTimeout(timer);
+          waiting.delete(id);
+          resolve();
+        });
+      });
+    },
+    close: () => stream.close(),
+  };
+}

@@ -1,0 +1,34 @@
+import { cancellationSignal } from '@temporalio/activity';
+import type { TransferProvider } from '../src/providers/provider.js';
+
+export type PeerOrder = {
+  reference: string;
+  amountMinor: number;
+  account: string;
+  bankCode: string;
+  narration: string;
+};
+
+/** The same HTTP call as ours, by the same adapter. */
+export function createPeerActivities(provider: TransferProvider) {
+  return {
+    async callBank({ reference, amountMinor, account, bankCode, narration }: PeerOrder) {
+      const answer = await provider.initiate(
+        {
+          reference,
+          clientReference: reference,
+          amountMinor: BigInt(amountMinor),
+          currency: 'NGN',
+          recipient: { account, bankCode, name: null },
+          narration,
+          requestedAt: new Date(),
+        },
+        cancellationSignal(),
+      );
+      if (answer.kind !== 'paid') throw new Error(`the bank answered ${answer.kind}`);
+      return answer.kind;
+    },
+  };
+}
+
+export type PeerActivities = ReturnType<typeof createPeerActivities>;

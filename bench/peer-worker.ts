@@ -1,0 +1,23 @@
+/** The worker of the bare workflow. One queue for all, so that the server hands over its activity the cheapest way. */
+import { fileURLToPath } from 'node:url';
+import { NativeConnection, Worker } from '@temporalio/worker';
+import { loadConfig } from '../src/config.js';
+import { createProviders } from '../src/providers/registry.js';
+import { createPeerActivities } from './peer-activities.js';
+
+const config = loadConfig();
+const { address, namespace } = config.temporal;
+const connection = await NativeConnection.connect({ address });
+const worker = await Worker.create({
+  connection,
+  namespace,
+  taskQueue: process.env['BENCH_PEER_QUEUE'] ?? '',
+  workflowsPath: fileURLToPath(new URL('./peer-workflow.js', import.meta.url)),
+  activities: createPeerActivities(createProviders(config).forTransfers),
+  // As ours.
+  maxCachedWorkflows: 1_000,
+  maxConcurrentWorkflowTaskExecutions: 100,
+  maxConcurrentActivityTaskExecutions: 200,
+});
+await worker.run();
+await connection.close();

@@ -1,0 +1,75 @@
+import { join } from 'node:path';
+import { eventually } from '../support/eventually.js';
+import { startService, type Service } from '../support/service.js';
+import { order, ORDER_TOTAL_MINOR, type Reply } from '../support/tenant.js';
+
+const BALANCE_MINOR = 1_000_000;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+/** A process that has written this wallet in a transaction and does not commit. */
+async function standInside(tenant: string) {
+  const script = join(import.meta.dirname, '../support/die-in-transaction.mjs');
+  const env = { ...service.env, TENANT: tenant };
+  const process = service.process(script, env, (output) => output.includes('inside'));
+  await process.start();
+  return process;
+}
+
+test('killed inside a transaction: the wallet is free again after seconds, and nothing of it is left', async () => {
+  const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
+  const dying = await standInside(tenant.id);
+  await dying.kill();
+
+  const [body, key] = [order(), 'asked again and again'];
+  const refused: Reply[] = [];
+  const accepted = await eventually(
+    'the wallet takes a transfer',
+    async () => {
+      const reply = await tenant.transfer(body, { key });
+      if (reply.status === 201) return reply;
+      refused.push(reply);
+      return undefined;
+    },
+    30_000,
+  );
+  for (const { status, headers, body: answer } of refused) {
+    expect([status, answer.error.code]).toEqual([503, 'service_unavailable']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  await tenant.waitFor(accepted.body.data.id, 'completed');
+
+  const { db } = service.deps.database;
+  const dead = { _id: { $regex: '/dead$' } } as object;
+  expect(await db.collection('postings').countDocuments(dead)).toBe(0);
+  expect(await tenant.balance()).toEqual({ available: BALANCE_MINOR - ORDER_TOTAL_MINOR, held: 0 });
+});
+
+test('the transfers of other wallets are taken meanwhile', async () => {
+  const blocked = await service.tenant();
+  const others = await Promise.all(Array.from({ length: 8 }, () => service.tenant()));
+  const dying = await standInside(blocked.id);
+  await dying.kill();
+  await Promise.all(
+    others.map((other) =>
+      eventually(
+        'another wallet takes a transfer',
+        async () => ((await other.transfer(order())).status === 201 ? true : undefined),
+        30_000,
+      ),
+    ),
+  );
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});
