@@ -23,6 +23,17 @@ type Deps = TransferActivityDeps;
 /** The payment does not depend on the name: the bank checks the account again when it pays. */
 const NAME_ENQUIRY_WITHIN_MS = 3_000;
 
+type SettleOptions = TransferRef & {
+  fact: FactReport;
+  /** Who brought the fact about, where it was not the provider alone. */
+  operator?: { actor: string; reason: string };
+};
+type VerifyOptions = {
+  nextPollMs: number;
+  /** Ask although the record is closed: an operator wants to know what the bank says. */
+  anyway?: boolean;
+};
+
 /** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
 export function createTransferActivities(deps: Deps) {
   const { transfers } = deps;
@@ -31,13 +42,17 @@ export function createTransferActivities(deps: Deps) {
     submitTransfer: (ref: TransferRef & { sends: number }) => submitTransfer(deps, ref),
 
     /** Asks the provider what became of the order, by our reference. Sends nothing. */
-    verifyTransfer: (ref: TransferRef & { nextPollMs: number }) => verifyTransfer(deps, ref),
+    verifyTransfer: (ref: TransferRef & VerifyOptions) => verifyTransfer(deps, ref),
 
     /** Name enquiry for a transfer that was accepted while the bank did not answer it. */
     resolveRecipient: (ref: TransferRef) => resolveRecipient(deps, ref),
 
     /** Books what the provider said, through the state guard. Repeatable without limit. */
-    settleTransfer: (ref: TransferRef & { fact: FactReport }) => settleTransfer(deps, ref),
+    settleTransfer: (ref: SettleOptions) => settleTransfer(deps, ref),
+
+    /** What an operator did, with the outcome, on the timeline. */
+    noteOperator: (ref: TransferRef & { actor: string; detail: string }): Promise<void> =>
+      transfers.note(ref.tenant, ref.id, 'operator', ref.actor, { detail: ref.detail }),
 
     raiseAttention: (ref: TransferRef & { reason: string }): Promise<void> =>
       transfers.raiseAttention(ref.tenant, ref.id, ref.reason),
@@ -59,9 +74,10 @@ async function submitTransfer(
   const transfer = await transfers.permitSend(ref.tenant, ref.id, ref.sends, 'bursar');
   if (!transfer) {
     const present = await load(transfers, ref);
-    if (!isOpen(present)) return { kind: 'closed' };
+    const attention = present.attention?.reason ?? null;
+    if (!isOpen(present)) return { kind: 'closed', status: closedAs(present), attention };
     if (present.sends === 0) return { kind: 'unsent', sends: 0 };
-    return { kind: 'not_permitted', attention: present.attention?.reason ?? null };
+    return { kind: 'not_permitted', attention };
   }
   const provider = providers.transfer(transfer.provider);
   const { account, bank_code: bankCode, name } = transfer.recipient;
@@ -86,10 +102,13 @@ async function submitTransfer(
 
 async function verifyTransfer(
   { transfers, providers }: Deps,
-  ref: TransferRef & { nextPollMs: number },
+  ref: TransferRef & VerifyOptions,
 ): Promise<CallReport> {
   const transfer = await load(transfers, ref);
-  if (!isOpen(transfer)) return { kind: 'closed' };
+  if (!isOpen(transfer) && !ref.anyway && !(await isWatched(transfers, transfer))) {
+    const attention = transfer.attention?.reason ?? null;
+    return { kind: 'closed', status: closedAs(transfer), attention };
+  }
   if (transfer.sends === 0) return { kind: 'unsent', sends: 0 };
   const provider = providers.transfer(transfer.provider);
   const answer = await provider.verify(transfer._id, cancellationSignal());
@@ -124,17 +143,29 @@ async function resolveRecipient(
 
 async function settleTransfer(
   { transfers }: Deps,
-  ref: TransferRef & { fact: FactReport },
+  { operator, fact, ...ref }: SettleOptions,
 ): Promise<SettleReport> {
   const present = await load(transfers, ref);
   const origin: FactOrigin = {
-    via: present.polls > 0 ? 'poll' : 'provider_answer',
-    actor: present.provider,
-    providerRequestId: ref.fact.providerRequestId,
-    note: null,
+    via: operator ? 'operator' : present.polls > 0 ? 'poll' : 'provider_answer',
+    actor: operator?.actor ?? present.provider,
+    providerRequestId: fact.providerRequestId,
+    note: operator?.reason ?? null,
   };
-  const outcome = await transfers.applyFact(ref.tenant, ref.id, toFact(ref.fact, origin));
-  return { open: outcome.kind === 'fact' && isOpen(outcome.transfer) };
+  const outcome = await transfers.applyFact(ref.tenant, ref.id, toFact(fact, origin));
+  if (outcome.kind !== 'fact') throw ApplicationFailure.nonRetryable('no such transfer');
+  const { status, attention, watch_until: watchUntil } = outcome.transfer;
+  return { status, attention: attention?.reason ?? null, watched: watchUntil !== null };
+}
+
+const closedAs = (transfer: Transfer) => (transfer.status === 'completed' ? 'completed' : 'failed');
+
+/** Whether the bank still has to be asked about a transfer that was given up. Ends a watch whose time is over. */
+async function isWatched(transfers: Transfers, transfer: Transfer): Promise<boolean> {
+  if (transfer.watch_until === null) return false;
+  if (transfer.watch_until > new Date()) return true;
+  await transfers.endWatch(transfer.tenant, transfer._id);
+  return false;
 }
 
 async function load(transfers: Transfers, { tenant, id }: TransferRef): Promise<Transfer> {
@@ -186,6 +217,7 @@ function toReport(answer: InitiateAnswer | VerifyAnswer, sends: number): CallRep
 
 function toFact(report: FactReport, origin: FactOrigin): TransferFact {
   if (report.kind === 'refused') return { ...origin, kind: 'refused', code: report.code };
+  if (report.kind === 'confirmed') return { ...origin, kind: 'confirmed' };
   const amountMinor = report.amountMinor === null ? null : BigInt(report.amountMinor);
   return { ...origin, kind: report.kind, amountMinor, sessionId: report.sessionId };
 }

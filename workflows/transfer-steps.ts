@@ -27,6 +27,14 @@ export const newPursuit = (): Pursuit => ({
   absentSinceMs: null,
 });
 
+/** An operator pushes: ask at once and often again, and one order more than the bound allows. */
+export const oneMoreTry = (pursuit: Pursuit): Pursuit => ({
+  ...pursuit,
+  notTaken: pursuit.notTaken + 1,
+  pollMs: FIRST_POLL_MS,
+  errors: 0,
+});
+
 /** All that is decided about an answer, in one place and without Temporal: given what is known, what comes next? */
 export function nextStep(
   pursuit: Pursuit,
@@ -38,10 +46,13 @@ export function nextStep(
   const heard = { ...pursuit, ...known, errors: 0, absentSinceMs: null };
   switch (report.kind) {
     case 'closed':
-      return [heard, { do: 'end' }];
+      if (report.attention === null) return [heard, { do: 'end' }];
+      // What an operator has to see keeps its workflow, so that it is found in the UI.
+      return [heard, { do: 'ask', afterMs: policy.pollMaxMs, stuck: report.attention }];
     case 'paid':
     case 'refused':
     case 'reversed':
+    case 'confirmed':
       return [heard, { do: 'settle', fact: report }];
     case 'unsent':
       return [heard, { do: 'send', afterMs: 0 }];

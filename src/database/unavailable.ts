@@ -1,4 +1,5 @@
 import {
+  MongoBulkWriteError,
   MongoClientClosedError,
   MongoError,
   MongoNetworkError,
@@ -63,6 +64,9 @@ const RETRYABLE_LABELS = [
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
+  // A bulk write wraps whatever ended it: a connection that broke is no longer to be seen by its class.
+  if (error instanceof MongoBulkWriteError && isDatabaseUnavailable(error.errorResponse))
+    return true;
   return (
     CONNECTION_ERRORS.some((type) => error instanceof type) ||
     POOL_ERRORS.has(error.name) ||

@@ -111,6 +111,7 @@ function newTransfer(given: {
     failure: null,
     attention: null,
     in_suspense: false,
+    watch_until: null,
     day: lagosDay(now),
     due_at: new Date(now.getTime() + START_WITHIN_MS),
     timeline: [

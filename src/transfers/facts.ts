@@ -14,8 +14,11 @@ export type TransferFact = FactOrigin &
     | { kind: 'paid'; amountMinor: bigint | null; sessionId: string | null }
     | { kind: 'refused'; code: string }
     | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
-    /** An operator takes a payment out of `suspense` and lets the wallet pay for it after all. */
-    | { kind: 'adopted' }
+    /**
+     * An operator stands by a payment that the bank confirms: one in `suspense` is paid by the wallet after all, and
+     * the attention of a completed transfer is settled.
+     */
+    | { kind: 'confirmed' }
   );
 
 export type FactOrigin = {
@@ -38,6 +41,9 @@ export type Transition = {
   /** What the day of acceptance gets back. */
   dayMinor: bigint;
 };
+
+/** How long the bank is asked on after an operator gave a transfer up against its silence. */
+const WATCH_MS = 24 * 60 * 60 * 1000;
 
 type Change = {
   set: Partial<Transfer>;
@@ -74,9 +80,14 @@ export function applyFact(
     updated_at: now,
     timeline: [...transfer.timeline, told, done],
   };
-  next.due_at = isOpen(next) ? next.due_at : null;
+  if (!needsWorkflow(next)) next.due_at = null;
+  else next.due_at ??= now;
   return { verdict, next, ...idle, ...effects };
 }
+
+/** Whether something is left to do: an open transfer, an operator who is waited for, a bank that is watched. */
+export const needsWorkflow = (transfer: Transfer): boolean =>
+  isOpen(transfer) || transfer.attention !== null || transfer.watch_until !== null;
 
 const tell = (fact: TransferFact) =>
   [fact.kind === 'refused' ? `refused: ${fact.code}` : fact.kind, fact.note]
@@ -115,7 +126,12 @@ function decideOpen(transfer: Transfer, fact: TransferFact, now: Date): Change |
       };
     case 'refused':
       return {
-        set: { ...closed, status: 'failed', failure: failure(fact.code) },
+        set: {
+          ...closed,
+          status: 'failed',
+          failure: failure(fact.code),
+          watch_until: fact.via === 'operator' ? new Date(now.getTime() + WATCH_MS) : null,
+        },
         entry: ['released', 'the hold was released to the wallet'],
         postings: [releasePosting(transfer, now)],
         availableMinor: transfer.total_minor,
@@ -126,9 +142,17 @@ function decideOpen(transfer: Transfer, fact: TransferFact, now: Date): Change |
         ...reverse(transfer, fact.sessionId, now),
         postings: [capturePosting(transfer, now), reversalPosting(transfer, now)],
       };
-    case 'adopted':
+    case 'confirmed':
       return 'stale';
   }
+}
+
+function settleAttention(transfer: Transfer): Change | 'unchanged' {
+  if (transfer.attention === null) return 'unchanged';
+  return {
+    set: { attention: null },
+    entry: ['attention_cleared', 'an operator stands by the payment, and so does the bank'],
+  };
 }
 
 /** Paid and taken back: amount and fee return to the wallet, whether the payment had been booked or not. */
@@ -140,6 +164,7 @@ function reverse(transfer: Transfer, sessionId: string | null, now: Date): Chang
       attention: null,
       session_id: sessionId ?? transfer.session_id,
       reversed_at: now,
+      watch_until: null,
     },
     entry: ['reversed', 'amount and fee were credited back to the wallet'],
     postings: [reversalPosting(transfer, now)],
@@ -155,7 +180,7 @@ function decideCompleted(
 ): Change | 'unchanged' | 'stale' {
   if (fact.kind === 'paid') return 'unchanged';
   if (fact.kind === 'reversed') return reverse(transfer, fact.sessionId, now);
-  if (fact.kind === 'adopted') return 'stale';
+  if (fact.kind === 'confirmed') return settleAttention(transfer);
   return raise(transfer, now, 'the bank refused what it had reported as paid');
 }
 
@@ -167,13 +192,18 @@ function decideFailed(
 ): Change | 'unchanged' | 'stale' {
   switch (fact.kind) {
     case 'refused':
-      return 'unchanged';
+      if (transfer.watch_until === null || fact.via === 'operator') return 'unchanged';
+      return {
+        set: { watch_until: null },
+        entry: ['note', 'the bank confirms that it did not pay'],
+      };
     case 'paid':
       if (transfer.reversed_at !== null) return 'stale';
       if (transfer.in_suspense) return 'unchanged';
       return {
         set: {
           in_suspense: true,
+          watch_until: null,
           session_id: fact.sessionId,
           attention: { since: now, reason: 'paid by the bank after the hold had been released' },
         },
@@ -184,11 +214,11 @@ function decideFailed(
     case 'reversed':
       if (transfer.reversed_at !== null) return 'unchanged';
       return {
-        set: { reversed_at: now, in_suspense: false, attention: null },
+        set: { reversed_at: now, in_suspense: false, attention: null, watch_until: null },
         entry: ['reversed', 'the bank took the payment back; the wallet had its money already'],
         postings: transfer.in_suspense ? [suspensePosting(transfer, now, 'out')] : [],
       };
-    case 'adopted':
+    case 'confirmed':
       return transfer.in_suspense ? adopt(transfer, now, availableMinor) : 'stale';
   }
 }

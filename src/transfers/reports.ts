@@ -1,3 +1,4 @@
+import type { TransferStatus } from './transfer.js';
 import type { UnknownReason } from '../providers/provider.js';
 
 /**
@@ -29,6 +30,7 @@ export type FactReport = { providerRequestId: string | null } & (
   | { kind: 'paid'; amountMinor: number | null; sessionId: string | null }
   | { kind: 'reversed'; amountMinor: number | null; sessionId: string | null }
   | { kind: 'refused'; code: string }
+  | { kind: 'confirmed' }
 );
 
 /** What a provider call came to. `sends` is how often the order has been let out so far. */
@@ -43,10 +45,28 @@ export type CallReport =
   | { kind: 'not_permitted'; attention: string | null }
   /** The order was never let out. */
   | { kind: 'unsent'; sends: number }
-  /** The record has come to its end by another way. */
-  | { kind: 'closed' };
+  /** The record has come to its end, by this or another way; `attention` says what an operator still has to see. */
+  | { kind: 'closed'; status: 'completed' | 'failed'; attention: string | null };
 
-/** Whether the transfer is still open after a fact: then the fact did not fit what is booked. */
-export type SettleReport = { open: boolean };
+/** How the transfer stands after a fact; still open where the fact did not fit what was ordered. */
+export type SettleReport = {
+  status: TransferStatus;
+  attention: string | null;
+  /** The bank is asked on, for a payment that may show up although the transfer was given up. */
+  watched: boolean;
+};
+
+/** What an operator asked for. Reason and actor are for the timeline. */
+export type OperatorCommand = {
+  kind: 'retry' | 'verify' | 'complete' | 'fail';
+  actor: string;
+  reason: string;
+  /** The bank's session id as the operator has it from the bank; has to be the one that the bank reports. */
+  sessionId: string | null;
+  /** With `fail`: release although the bank is silent or undecided, and watch on. */
+  force: boolean;
+};
+
+export type OperatorAnswer = { done: boolean; message: string };
 
 export type ResolveReport = { kind: 'resolved' | 'no_such_account' | 'no_answer' };

@@ -1,13 +1,21 @@
-import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { defineUpdate } from '@temporalio/workflow';
 import type { Log } from '../log.js';
 import type { TransferProvider } from '../providers/provider.js';
 import { TEMPORAL_DEADLINE_MS } from '../temporal/client.js';
-import type { TransferInput, TransferPolicy } from './reports.js';
+import type { OperatorAnswer, OperatorCommand, TransferInput, TransferPolicy } from './reports.js';
 import { searchAttributes } from './search-attributes.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
 
 /** Starts that wait for Temporal at once in one process; what is beyond is left to the dispatcher. */
 const MAX_STARTING = 500;
+
+type OperatorPayload = {
+  actor: string;
+  reason: string;
+  session_id: string | null;
+  force: boolean;
+};
 
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
 
@@ -27,7 +35,8 @@ export function createTransferStarter({
 }) {
   const starting = new Set<Promise<void>>();
 
-  async function start(transfer: Transfer): Promise<void> {
+  /** How the workflow of a transfer is started, always the same: one that runs is left as it is. */
+  function startOptions(transfer: Transfer) {
     const { provider } = transfer;
     const { absence } = providers.transfer(provider).capabilities;
     const input: TransferInput = {
@@ -38,16 +47,20 @@ export function createTransferStarter({
       recipientKnown: transfer.recipient.name !== null,
       policy: { ...policy, absence },
     };
+    return {
+      workflowId: transferWorkflowId(transfer._id),
+      taskQueue,
+      args: [input],
+      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+      workflowIdConflictPolicy: 'USE_EXISTING',
+      typedSearchAttributes: attributesOf(transfer),
+      staticSummary: `${transfer.currency} ${formatMajor(transfer.amount_minor)} by ${provider}`,
+    } as const;
+  }
+
+  async function start(transfer: Transfer): Promise<void> {
     await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-      client.workflow.start('transfer', {
-        workflowId: transferWorkflowId(transfer._id),
-        taskQueue,
-        args: [input],
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        typedSearchAttributes: attributesOf(transfer),
-        staticSummary: `${transfer.currency} ${formatMajor(transfer.amount_minor)} by ${provider}`,
-      }),
+      client.workflow.start('transfer', startOptions(transfer)),
     );
   }
 
@@ -66,6 +79,18 @@ export function createTransferStarter({
         })
         .finally(() => starting.delete(attempt));
       starting.add(attempt);
+    },
+
+    /** Has an operator's command done, by a run that is started if there is none, and answers what came of it. */
+    command(
+      transfer: Transfer,
+      kind: OperatorCommand['kind'],
+      payload: OperatorPayload,
+    ): Promise<OperatorAnswer> {
+      return client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
+        args: [payload],
+        startWorkflowOperation: new WithStartWorkflowOperation('transfer', startOptions(transfer)),
+      });
     },
 
     /** Says that the record may have changed. A workflow that is not there has nothing left to look at. */
@@ -92,6 +117,9 @@ const attributesOf = (transfer: Transfer) => [
   { key: searchAttributes.amount, value: Number(transfer.amount_minor) },
   { key: searchAttributes.attention, value: false },
 ];
+
+const operatorUpdate = (kind: OperatorCommand['kind']) =>
+  defineUpdate<OperatorAnswer, [OperatorPayload]>(kind);
 
 /** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
 export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;

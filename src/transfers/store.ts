@@ -88,7 +88,7 @@ export function createTransfers(
     /** A poll that learned nothing only counts, and says when the next one is due. */
     async countPoll(tenant: string, id: string, nextPollMs: number) {
       const change = { $set: { due_at: dueAfter(nextPollMs) }, $inc: { polls: 1, version: 1 } };
-      await collection.updateOne({ _id: id, tenant, status: 'processing' }, change);
+      await collection.updateOne({ _id: id, tenant, due_at: { $ne: null } }, change);
     },
 
     /** One more line of the timeline, where nothing else changes. */
@@ -117,6 +117,12 @@ export function createTransfers(
           $push: { timeline: timelineEntry(now, 'attention_raised', 'bursar', { detail: reason }) },
         },
       );
+    },
+
+    /** Ends a watch that has run its time. */
+    async endWatch(tenant: string, id: string) {
+      const change = { $set: { watch_until: null, due_at: null }, $inc: { version: 1 } };
+      await collection.updateOne({ _id: id, tenant, watch_until: { $lt: clock() } }, change);
     },
 
     /** A workflow has been started for these: look again only if it says nothing. */

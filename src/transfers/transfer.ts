@@ -47,6 +47,8 @@ export type Transfer = {
   attention: { since: Date; reason: string } | null;
   /** A payment that was proven after the hold was released stands in `suspense`. */
   in_suspense: boolean;
+  /** Until then the bank is asked on although the transfer was failed by hand: it may have paid all the same. */
+  watch_until: Date | null;
   /** Africa/Lagos day of acceptance: the day whose limit this transfer uses. */
   day: string;
   /** When the sweep makes sure that a workflow drives this record; null once nothing is left to do. */

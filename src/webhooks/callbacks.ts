@@ -62,6 +62,7 @@ export function createCallbacks(
     if (tenant && fact) {
       const applied = await transfers.applyFact(tenant, stored.reference, fact);
       outcome = applied.kind === 'fact' ? applied.verdict : applied.kind;
+      // An ended transfer may need an operator now: its due date brings a workflow that says so.
       await starter.wake(stored.reference);
     }
     if (!tenant)

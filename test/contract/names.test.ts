@@ -1,15 +1,17 @@
 import { createActivities } from '../../activities/index.js';
 import { providerQueue } from '../../src/transfers/starter.js';
+import { OPERATOR_KINDS } from '../../src/transfers/operator.js';
 import { searchAttributes } from '../../src/transfers/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
 import * as workflows from '../../workflows/index.js';
-import { wakeSignal } from '../../workflows/transfer.js';
+import { wakeSignal } from '../../workflows/operator-inbox.js';
 
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows)).toEqual(['transfer']);
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
     expect(wakeSignal.name).toBe('wake');
+    expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
   });
 
@@ -18,6 +20,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     const activities = createActivities({} as Parameters<typeof createActivities>[0]);
     expect(Object.keys(activities).toSorted()).toEqual([
       'noteCancellation',
+      'noteOperator',
       'raiseAttention',
       'resolveRecipient',
       'settleTransfer',

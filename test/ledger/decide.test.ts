@@ -96,14 +96,14 @@ const item: fc.Arbitrary<Item> = fc.oneof(
       tenant: fc.constantFrom(...TENANTS),
       id: fc.constantFrom(...IDS),
       // Late payments and their adoption need three facts in a row: make them likely.
-      kind: fc.constantFrom('paid', 'paid', 'refused', 'refused', 'reversed', 'adopted'),
+      kind: fc.constantFrom('paid', 'paid', 'refused', 'refused', 'reversed', 'confirmed'),
     })
     .map(({ tenant, id, kind }): Item => {
       const about = { amountMinor: null, sessionId: null };
       const fact =
         kind === 'refused'
           ? { ...byProvider, kind, code: 'account_closed' }
-          : kind === 'adopted'
+          : kind === 'confirmed'
             ? { ...byProvider, kind }
             : { ...byProvider, kind: kind as 'paid', ...about };
       return { kind: 'fact', tenant, id: ownId(tenant, id), fact: fact as never };

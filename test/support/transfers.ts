@@ -31,6 +31,7 @@ export function pendingTransfer(changes: Partial<Transfer> = {}): Transfer {
     failure: null,
     attention: null,
     in_suspense: false,
+    watch_until: null,
     day: TODAY,
     due_at: NOW,
     timeline: [timelineEntry(NOW, 'accepted', 'api')],

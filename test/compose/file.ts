@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { packageRoot } from '../../src/engines/paths.js';
+
+export type Service = {
+  image: string;
+  build?: string;
+  command?: string[];
+  entrypoint?: string[];
+  restart: string;
+  environment?: Record<string, string | number>;
+  networks: string[];
+  volumes?: string[];
+  configs?: { source: string; target: string }[];
+  depends_on?: Record<string, { condition: string }>;
+  healthcheck?: { test: string[] };
+};
+
+export type ComposeFile = {
+  services: Record<string, Service>;
+  networks: Record<string, unknown>;
+  volumes: Record<string, unknown>;
+  configs: Record<string, unknown>;
+};
+
+export function readRoot(name: string): string {
+  return readFileSync(join(packageRoot, name), 'utf8');
+}
+
+/** docker-compose.yml with its anchors merged, and its variables as they are written. */
+export function composeFile(): ComposeFile {
+  return parse(readRoot('docker-compose.yml'), { merge: true }) as ComposeFile;
+}
+
+/** What a container gets of a text, as Compose fills it in: `$$` is one `$`, `${NAME:?…}` is required. */
+export function interpolate(text: string, values: Record<string, string>): string {
+  return text.replaceAll(/\$\$|\$\{(\w+):\?[^}]*\}|\$/g, (match, name: string | undefined) => {
+    if (match === '$$') return '$';
+    const value = name === undefined ? undefined : values[name];
+    if (value === undefined) throw new Error(`docker-compose.yml: ${match} is not filled in`);
+    return value;
+  });
+}
+
+export function environmentOf(
+  service: Service,
+  values: Record<string, string>,
+): Record<string, string> {
+  const entries = Object.entries(service.environment ?? {});
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, interpolate(String(value), values)]),
+  );
+}

@@ -1,0 +1,71 @@
+import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { OPERATOR_KINDS, readCommand } from '../src/transfers/operator.js';
+import type { OperatorAnswer, OperatorCommand } from '../src/transfers/reports.js';
+
+/** Says that the record may have changed. Carries nothing: facts are in the store. */
+export const wakeSignal = defineSignal('wake');
+
+const DESCRIPTIONS: Record<OperatorCommand['kind'], string> = {
+  retry:
+    'Push on: ask the bank now, and send again if it rules the payment out. Input: {"actor": "you", "reason": "why"}',
+  verify: 'Ask the bank now and apply what it says. Input: {"actor": "you", "reason": "why"}',
+  complete:
+    'Complete, if the bank confirms the payment; refused if it does not. ' +
+    'Input: {"actor": "you", "reason": "why", "session_id": "optional, as the bank has it"}',
+  fail:
+    'Fail and release the hold, if the bank confirms that it did not pay. With "force": true also against its ' +
+    'silence; then a payment that shows up goes to suspense. ' +
+    'Input: {"actor": "you", "reason": "why", "force": false}',
+};
+
+export type PendingCommand = { command: OperatorCommand; answer: OperatorAnswer | null };
+export type Inbox = {
+  awake: boolean;
+  commands: PendingCommand[];
+  /** Messages that could not be read, in words. */
+  unreadable: string[];
+};
+
+/**
+ * Takes what operators and callbacks send. Handlers only enqueue: one loop acts. Each command is there as a signal,
+ * which anybody can send in bulk, and as an update of the same name, which is checked and answered.
+ */
+export function openInbox(): Inbox {
+  const inbox: Inbox = { awake: false, commands: [], unreadable: [] };
+  setHandler(wakeSignal, () => void (inbox.awake = true), {
+    description: 'Look at the record now: something has become known.',
+  });
+  for (const kind of OPERATOR_KINDS) {
+    const description = DESCRIPTIONS[kind];
+    setHandler(
+      defineSignal<[unknown]>(kind),
+      (payload) => {
+        const command = readCommand(kind, payload);
+        if ('problem' in command) inbox.unreadable.push(command.problem);
+        else inbox.commands.push({ command, answer: null });
+      },
+      { description },
+    );
+    setHandler(
+      defineUpdate<OperatorAnswer, [unknown]>(kind),
+      async (payload) => {
+        const command = readCommand(kind, payload);
+        if ('problem' in command) return { done: false, message: command.problem };
+        const pending: PendingCommand = { command, answer: null };
+        inbox.commands.push(pending);
+        await condition(() => pending.answer !== null);
+        return pending.answer as OperatorAnswer;
+      },
+      { description, validator: (payload) => refuseUnreadable(kind, payload) },
+    );
+  }
+  return inbox;
+}
+
+export const hasMail = (inbox: Inbox): boolean =>
+  inbox.awake || inbox.commands.length > 0 || inbox.unreadable.length > 0;
+
+function refuseUnreadable(kind: OperatorCommand['kind'], payload: unknown): void {
+  const command = readCommand(kind, payload);
+  if ('problem' in command) throw new Error(command.problem);
+}
