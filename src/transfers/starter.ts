@@ -17,50 +17,24 @@ type OperatorPayload = {
   force: boolean;
 };
 
-export type TransferStarter = ReturnType<typeof createTransferStarter>;
-
-/** Starts and wakes the workflow of a transfer. Starting one that runs does nothing: the record decides, not we. */
-export function createTransferStarter({
-  client,
-  taskQueue,
-  providers,
-  policy,
-  log,
-}: {
+type StartSettings = {
   client: Client;
   taskQueue: string;
   providers: { transfer(name: string): TransferProvider };
   policy: Omit<TransferPolicy, 'absence'>;
   log: Log;
-}) {
-  const starting = new Set<Promise<void>>();
+};
 
-  /** How the workflow of a transfer is started, always the same: one that runs is left as it is. */
-  function startOptions(transfer: Transfer) {
-    const { provider } = transfer;
-    const { absence } = providers.transfer(provider).capabilities;
-    const input: TransferInput = {
-      id: transfer._id,
-      tenant: transfer.tenant,
-      provider,
-      providerQueue: providerQueue(taskQueue, provider),
-      recipientKnown: transfer.recipient.name !== null,
-      policy: { ...policy, absence },
-    };
-    return {
-      workflowId: transferWorkflowId(transfer._id),
-      taskQueue,
-      args: [input],
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      workflowIdConflictPolicy: 'USE_EXISTING',
-      typedSearchAttributes: attributesOf(transfer),
-      staticSummary: `${transfer.currency} ${formatMajor(transfer.amount_minor)} by ${provider}`,
-    } as const;
-  }
+export type TransferStarter = ReturnType<typeof createTransferStarter>;
+
+/** Starts and wakes the workflow of a transfer. Starting one that runs does nothing: the record decides, not we. */
+export function createTransferStarter(settings: StartSettings) {
+  const { client, log } = settings;
+  const starting = new Set<Promise<void>>();
 
   async function start(transfer: Transfer): Promise<void> {
     await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-      client.workflow.start('transfer', startOptions(transfer)),
+      client.workflow.start('transfer', startOptions(settings, transfer)),
     );
   }
 
@@ -89,7 +63,10 @@ export function createTransferStarter({
     ): Promise<OperatorAnswer> {
       return client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
         args: [payload],
-        startWorkflowOperation: new WithStartWorkflowOperation('transfer', startOptions(transfer)),
+        startWorkflowOperation: new WithStartWorkflowOperation(
+          'transfer',
+          startOptions(settings, transfer),
+        ),
       });
     },
 
@@ -117,6 +94,29 @@ const attributesOf = (transfer: Transfer) => [
   { key: searchAttributes.amount, value: Number(transfer.amount_minor) },
   { key: searchAttributes.attention, value: false },
 ];
+
+/** How the workflow of a transfer is started, always the same: one that runs is left as it is. */
+function startOptions({ taskQueue, providers, policy }: StartSettings, transfer: Transfer) {
+  const { provider } = transfer;
+  const { absence } = providers.transfer(provider).capabilities;
+  const input: TransferInput = {
+    id: transfer._id,
+    tenant: transfer.tenant,
+    provider,
+    providerQueue: providerQueue(taskQueue, provider),
+    recipientKnown: transfer.recipient.name !== null,
+    policy: { ...policy, absence },
+  };
+  return {
+    workflowId: transferWorkflowId(transfer._id),
+    taskQueue,
+    args: [input],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    typedSearchAttributes: attributesOf(transfer),
+    staticSummary: `${transfer.currency} ${formatMajor(transfer.amount_minor)} by ${provider}`,
+  } as const;
+}
 
 const operatorUpdate = (kind: OperatorCommand['kind']) =>
   defineUpdate<OperatorAnswer, [OperatorPayload]>(kind);
