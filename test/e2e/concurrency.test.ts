@@ -1,0 +1,164 @@
+import { startService, type Service } from '../support/service.js';
+import { order, ORDER_TOTAL_MINOR, type Reply, type TestTenant } from '../support/tenant.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const transfersOf = ({ id }: TestTenant) =>
+  service.deps.database.db.collection('transfers').countDocuments({ tenant: id });
+
+const codes = (replies: Reply[]) => replies.map(({ body }) => body.error?.code ?? 'accepted');
+
+test('50 concurrent POSTs with one key: one transfer, 50 equal answers', async () => {
+  const tenant = await service.tenant({ balanceMinor: 1_000_000 });
+  const body = order();
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, () => tenant.transfer(body, { key: 'one and the same' })),
+  );
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
+  expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+  const replayed = replies.filter(({ headers }) => headers.get('idempotent-replayed') === 'true');
+  expect(replayed).toHaveLength(49);
+  expect(await transfersOf(tenant)).toBe(1);
+
+  // Much later, with the transfer long completed, the answer is still the first one.
+  const id = String(replies[0]?.body.data.id);
+  await tenant.waitFor(id, 'completed');
+  const late = await tenant.transfer(body, { key: 'one and the same' });
+  expect([late.status, late.text]).toEqual([201, replies[0]?.text]);
+  expect(late.headers.get('location')).toBe(`/api/v1/transfers/${id}`);
+  expect(await service.bank.journal(id)).toHaveLength(1);
+  expect((await tenant.balance()).available).toBe(1_000_000 - ORDER_TOTAL_MINOR);
+});
+
+test('50 concurrent POSTs with one key that are refused: 50 equal refusals, and the reference is free', async () => {
+  const tenant = await service.tenant({ balanceMinor: ORDER_TOTAL_MINOR - 1 });
+  const body = order();
+  const replies = await Promise.all(
+    Array.from({ length: 50 }, () => tenant.transfer(body, { key: 'one and the same' })),
+  );
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([422]));
+  expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+  expect(replies[0]?.body.error).toMatchObject({
+    code: 'insufficient_balance',
+    details: { required: ORDER_TOTAL_MINOR, available: ORDER_TOTAL_MINOR - 1 },
+  });
+  expect(await transfersOf(tenant)).toBe(0);
+});
+
+test('200 concurrent transfers on a wallet that pays for 50: 50 accepted, the rest refused', async () => {
+  const tenant = await service.tenant({ balanceMinor: 50 * ORDER_TOTAL_MINOR });
+  const replies = await Promise.all(
+    Array.from({ length: 200 }, (_, i) => tenant.transfer(order(), { key: `of 200: ${i}` })),
+  );
+  const count = (code: string) => codes(replies).filter((each) => each === code).length;
+  expect([count('accepted'), count('insufficient_balance')]).toEqual([50, 150]);
+  const refusals = replies.filter(({ status }) => status === 422);
+  expect(Math.min(...refusals.map(({ body }) => Number(body.error.details?.available)))).toBe(0);
+
+  const accepted = replies.flatMap(({ body }) => (body.success ? [body.data.id] : []));
+  for (const id of accepted) await tenant.waitFor(id, 'completed');
+  expect(await tenant.balance()).toEqual({ available: 0, held: 0 });
+});
+
+test('one key with another body: idempotency_key_reused, also when both come at once', async () => {
+  const tenant = await service.tenant();
+  const key = 'used twice';
+  const replies = await Promise.all([
+    tenant.transfer(order(), { key }),
+    tenant.transfer(order(), { key }),
+  ]);
+  expect(codes(replies).toSorted()).toEqual(['accepted', 'idempotency_key_reused']);
+  const later = await tenant.transfer(order(), { key });
+  expect([later.status, later.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+  expect(await transfersOf(tenant)).toBe(1);
+});
+
+test('one reference at once under many keys: one transfer, the others name it', async () => {
+  const tenant = await service.tenant();
+  const body = order();
+  const replies = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => tenant.transfer(body, { key: `reference ${i}` })),
+  );
+  const made = replies.filter(({ status }) => status === 201);
+  expect(made).toHaveLength(1);
+  for (const { status, body: answer } of replies.filter((reply) => reply !== made[0])) {
+    expect(status).toBe(422);
+    expect(answer.error).toMatchObject({
+      code: 'duplicate_reference',
+      field: 'reference',
+      details: { id: made[0]?.body.data.id },
+    });
+  }
+  expect(await transfersOf(tenant)).toBe(1);
+});
+
+test('the key in the header, in quotes, or in the body is one key', async () => {
+  const tenant = await service.tenant();
+  const body = order();
+  const first = await tenant.transfer(body, { key: 'abc-123' });
+  const others = [
+    await tenant.transfer(body, { key: '"abc-123"' }),
+    await tenant.transfer({ ...body, idempotency_key: 'abc-123' }),
+    await tenant.transfer({ idempotency_key: 'abc-123', ...body }, { key: 'abc-123' }),
+  ];
+  for (const { status, text } of others) expect([status, text]).toEqual([201, first.text]);
+  const differing = await tenant.transfer(
+    { ...body, idempotency_key: 'abc-124' },
+    { key: 'abc-123' },
+  );
+  expect([differing.status, differing.body.error]).toMatchObject([
+    400,
+    { code: 'validation_error', field: 'idempotency_key' },
+  ]);
+  expect(await transfersOf(tenant)).toBe(1);
+});
+
+test('two tenants with the same key and the same reference: a transfer each, unseen by the other', async () => {
+  const [one, other] = [await service.tenant(), await service.tenant()];
+  const body = order();
+  const replies = await Promise.all([
+    one.transfer(body, { key: 'shared' }),
+    other.transfer(body, { key: 'shared' }),
+  ]);
+  expect(replies.map(({ status }) => status)).toEqual([201, 201]);
+  const [mine, theirs] = replies.map(({ body: answer }) => answer.data.id);
+  expect(mine).not.toBe(theirs);
+  const foreign = await one.call('GET', `/transfers/${theirs}`, undefined);
+  expect([foreign.status, foreign.body.error.code]).toEqual([404, 'not_found']);
+  const list = JSON.parse((await other.call('GET', '/transfers', undefined)).text);
+  expect(list.data.map(({ id }: { id: string }) => id)).toEqual([theirs]);
+});
+
+test('after 24 hours the key is free again, and the reference is not', async () => {
+  const tenant = await service.tenant();
+  const body = order();
+  const first = await tenant.transfer(body, { key: 'of yesterday' });
+  const keys = service.deps.database.db.collection('idempotency_keys');
+  const { expires_at: expiresAt, created_at: createdAt } = (await keys.findOne({
+    tenant: tenant.id,
+  })) as unknown as { expires_at: Date; created_at: Date };
+  expect(expiresAt.getTime() - createdAt.getTime()).toBe(24 * 60 * 60 * 1000);
+  await keys.updateOne({ tenant: tenant.id }, { $set: { expires_at: new Date() } });
+
+  const again = await tenant.transfer(body, { key: 'of yesterday' });
+  expect([again.status, again.body.error]).toMatchObject([
+    422,
+    { code: 'duplicate_reference', details: { id: first.body.data.id } },
+  ]);
+  // Which is a result too, kept under the key that was claimed anew.
+  const replayed = await tenant.transfer(body, { key: 'of yesterday' });
+  expect([replayed.status, replayed.text]).toEqual([422, again.text]);
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

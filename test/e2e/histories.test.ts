@@ -1,0 +1,100 @@
+import { transferWorkflowId } from '../../src/transfers/transfer.js';
+import { startService, type Service } from '../support/service.js';
+import { eventually } from '../support/eventually.js';
+import { order, type TestTenant } from '../support/tenant.js';
+
+/** Ways through the workflow that differ in what they learn and write. */
+const WAYS = ['789', '001', '002', '004', '005', '008', '010', '011'];
+
+/** The log is kept at its most talkative. */
+const ENVIRONMENT = { BURSAR_LOG_LEVEL: 'debug', BURSAR_ATTENTION_AFTER_MS: '4000' };
+const NARRATION = 'Narration-that-nobody-else-may-read';
+const METADATA = 'metadata-that-nobody-else-may-read';
+
+let service: Service;
+let tenant: TestTenant;
+/** What must be nowhere. */
+let secrets: string[];
+let ids: string[];
+
+beforeAll(async () => {
+  service = await startService({ env: ENVIRONMENT });
+  tenant = await service.tenant();
+  const orders = WAYS.map((suffix) =>
+    order(suffix, { narration: NARRATION, metadata: { note: METADATA } }),
+  );
+  const replies = await Promise.all(
+    orders.map((body, i) => tenant.transfer(body, { key: `idempotency-key-${i}` })),
+  );
+  ids = replies.map(({ body }) => body.data.id);
+  await Promise.all(
+    ids.map((id) =>
+      tenant.waitFor(
+        id,
+        (t) => t.status.match(/completed|failed/) !== null || t.attention !== null,
+      ),
+    ),
+  );
+  // What is refused, or breaks, is logged too.
+  const bad = order('789', { recipient_account: '01234567890', narration: NARRATION });
+  await tenant.transfer(bad, { key: 'idempotency-key-bad' });
+  const names = await Promise.all(ids.map(async (id) => (await tenant.get(id)).recipient_name));
+  secrets = [
+    ...orders.map(({ recipient_account: account }) => account),
+    bad.recipient_account,
+    ...names.filter((name) => name !== null),
+    tenant.key,
+    'idempotency-key-',
+    NARRATION,
+    METADATA,
+    String(service.env.SANDBOX_BANK_SECRET),
+    String(service.env.BURSAR_KEY_PEPPER),
+  ];
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const found = (text: string) => secrets.filter((secret) => text.includes(secret));
+
+/** All texts of a history, the payloads decoded. */
+function textOf(value: unknown): string {
+  if (ArrayBuffer.isView(value))
+    return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([name, part]) => `${name} ${textOf(part)}`)
+    .join('\n');
+}
+
+test('what is looked for is what the service has seen', () => {
+  expect(secrets.length).toBeGreaterThan(WAYS.length + 6);
+  expect(secrets.every((secret) => secret.length >= 8)).toBe(true);
+});
+
+test('no history of a workflow holds an account, a name, a narration or a key', async () => {
+  const { workflow } = service.deps.temporal.client;
+  for (const id of ids) {
+    const handle = workflow.getHandle(transferWorkflowId(id));
+    const history = textOf(await handle.fetchHistory());
+    // It was really read, payloads included.
+    expect(history).toContain('"recipientKnown":');
+    expect(found(history)).toEqual([]);
+    expect(found(textOf((await handle.describe()).raw))).toEqual([]);
+  }
+});
+
+test('no log of API or worker does', async () => {
+  await eventually('the last request is in the log', () =>
+    service.logs().includes('"status":400') ? true : undefined,
+  );
+  const log = service.logs();
+  expect(log).toContain('worker is running');
+  expect(found(log)).toEqual([]);
+});
+
+test('the log of the bank neither, and the audit route shows no account', async () => {
+  expect(found(service.bank.output())).toEqual([]);
+  expect(found(JSON.stringify(await service.bank.journal()))).toEqual([]);
+});

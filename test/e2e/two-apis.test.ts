@@ -1,0 +1,82 @@
+import { startService, type Service } from '../support/service.js';
+import { order, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
+
+/** The wallet pays for so many of the orders below, and not for a kobo more. */
+const PAYS_FOR = 40;
+const LEFT_MINOR = ORDER_TOTAL_MINOR - 1;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({ apis: 2 });
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+/** The same tenant at both processes. */
+const both = (tenant: TestTenant) => service.apis.map(({ url }) => tenant.at(url));
+
+test('two processes on one wallet: each transfer is answered rightly, the balance is exact', async () => {
+  const balanceMinor = PAYS_FOR * ORDER_TOTAL_MINOR + LEFT_MINOR;
+  const tenant = await service.tenant({ balanceMinor });
+  const replies = await Promise.all(
+    Array.from({ length: 30 }, () => both(tenant).map((at) => at.transfer(order()))).flat(),
+  );
+  const accepted = replies.filter(({ status }) => status === 201);
+  const refused = replies.filter(({ status }) => status !== 201);
+  expect(accepted).toHaveLength(PAYS_FOR);
+  for (const { status, body } of refused) {
+    expect([status, body.error.code]).toEqual([422, 'insufficient_balance']);
+  }
+  expect((await tenant.balance()).available).toBe(LEFT_MINOR);
+
+  for (const { body } of accepted) await tenant.waitFor(body.data.id, 'completed');
+  expect(await tenant.balance()).toEqual({ available: LEFT_MINOR, held: 0 });
+});
+
+test('one key at both processes at once: one transfer, and the same bytes from both', async () => {
+  const tenant = await service.tenant();
+  const requests = Array.from({ length: 15 }, (_, i) => ({ body: order(), key: `both ${i}` }));
+  const pairs = await Promise.all(
+    requests.map(({ body, key }) =>
+      Promise.all(both(tenant).map((at) => at.transfer(body, { key }))),
+    ),
+  );
+  for (const [one, other] of pairs) {
+    expect([one?.status, other?.status]).toEqual([201, 201]);
+    expect(one?.text).toBe(other?.text);
+  }
+  const { db } = service.deps.database;
+  expect(await db.collection('transfers').countDocuments({ tenant: tenant.id })).toBe(15);
+});
+
+test('one reference at both processes at once: one transfer, and the other is told whose it is', async () => {
+  const tenant = await service.tenant();
+  const bodies = Array.from({ length: 15 }, () => order());
+  for (const body of bodies) {
+    const replies = await Promise.all(both(tenant).map((at) => at.transfer(body)));
+    const [made, refused] = replies.toSorted((a, b) => a.status - b.status);
+    expect([made?.status, refused?.status]).toEqual([201, 422]);
+    expect(refused?.body.error).toMatchObject({
+      code: 'duplicate_reference',
+      field: 'reference',
+      details: { id: made?.body.data.id },
+    });
+  }
+});
+
+test('what one process has accepted, the other shows at once', async () => {
+  const tenant = await service.tenant();
+  const [one, other] = both(tenant);
+  const reply = await one?.transfer(order());
+  expect((await other?.get(String(reply?.body.data.id)))?.reference).toBe(
+    reply?.body.data.reference,
+  );
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { judge, readCommand } from '../../src/transfers/operator.js';
+import type { CallReport, OperatorCommand } from '../../src/transfers/reports.js';
+
+const order = (kind: OperatorCommand['kind'], force = false): OperatorCommand => ({
+  kind,
+  actor: 'ada',
+  reason: 'r',
+  sessionId: null,
+  force,
+});
+const paid: CallReport = { kind: 'paid', amountMinor: 1, sessionId: 's', providerRequestId: null };
+const undecided: CallReport[] = [
+  { kind: 'pending' },
+  { kind: 'unknown', reason: 'timeout' },
+  { kind: 'not_found', sends: 1 },
+];
+
+describe('an operator', () => {
+  test('whatever is sent as a message, reading it answers and never throws', () => {
+    fc.assert(
+      fc.property(fc.anything(), (payload) => {
+        const read = readCommand('fail', payload);
+        expect('problem' in read || (read.actor.length > 0 && read.reason.length > 0)).toBe(true);
+      }),
+    );
+  });
+
+  test('completes only what the bank says is paid', () => {
+    expect(judge(order('complete'), paid)).toMatchObject({ done: true, act: 'confirm' });
+    const rest: CallReport[] = [
+      ...undecided,
+      { kind: 'refused', code: 'x', providerRequestId: null },
+    ];
+    for (const bank of rest) {
+      expect(judge(order('complete', true), bank)).toMatchObject({ done: false, act: 'nothing' });
+    }
+  });
+
+  test('fails against a silent or undecided bank only by force, and never what is paid', () => {
+    for (const bank of undecided) {
+      expect(judge(order('fail'), bank)).toMatchObject({ done: false, act: 'nothing' });
+      expect(judge(order('fail', true), bank)).toMatchObject({ done: true, act: 'release' });
+    }
+    expect(judge(order('fail', true), paid)).toMatchObject({ done: false, act: 'nothing' });
+  });
+});
