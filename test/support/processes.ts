@@ -46,7 +46,7 @@ export function manageProcess(settings: ProcessSettings): ManagedProcess {
       const before = output().length;
       const life = spawnToFile(script, env, logFile);
       child = life;
-      exited = once(life, 'exit').then(([code, ended]) => ({ code, signal: ended }) as Exit);
+      exited = once(life, 'exit').then(([code, ended]) => ({ code, signal: ended }));
       reaper.started(life);
       const found = await eventually(`${name} is ready`, async () => {
         if (!isRunning()) return 'ended';
