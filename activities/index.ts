@@ -1,10 +1,11 @@
+import { withoutDetails } from './errors.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 
 export type ActivityDeps = TransferActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
-  return { ...createTransferActivities(deps) };
+  return withoutDetails({ ...createTransferActivities(deps) });
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -20,8 +20,10 @@ export type Deps = Awaited<ReturnType<typeof createDeps>>;
 /** The composition root: everything that API, worker and command line are made of, connected and migrated. */
 export async function createDeps(config: Config, name: string) {
   const log = createLog({ level: config.logLevel, name });
-  const database = await connectDatabase(config.mongodb, `bursar-${name}`);
-  await migrate(database.db, migrations);
+  await migrateFirst(config);
+  // Of the command line, people wait for long reads; of a service, nobody does.
+  const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
+  const database = await connectDatabase(config.mongodb, `bursar-${name}`, limit);
 
   const { db } = database;
   const tenants = createTenants({ db, environment: config.environment });
@@ -40,7 +42,6 @@ export async function createDeps(config: Config, name: string) {
   const starter = createTransferStarter({
     client: temporal.client,
     taskQueue: config.temporal.taskQueue,
-    providers,
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
@@ -75,4 +76,16 @@ export async function createDeps(config: Config, name: string) {
       await database.client.close();
     },
   };
+}
+
+/** On a connection of its own: an index of a large collection takes longer than any operation of the service may. */
+async function migrateFirst(config: Config): Promise<void> {
+  const { client, db } = await connectDatabase(config.mongodb, 'bursar-migrations', {
+    operationLimitMs: 0,
+  });
+  try {
+    await migrate(db, migrations);
+  } finally {
+    await client.close();
+  }
 }

@@ -5,10 +5,7 @@ const PREFIXES = {
   tenant: 'ten',
   apiKey: 'key',
   transfer: 'trf',
-  bulkTransfer: 'btr',
   request: 'req',
-  credit: 'crt',
-  callback: 'cbk',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

@@ -24,38 +24,45 @@ export function createDispatcher(deps: {
   const stopping = { now: false };
   let wakeUp: () => void = () => undefined;
 
-  /** Starts what is due. Ends early when Temporal is away; a start that it refuses is put off like the others. */
+  /** Starts what is due. Ends early when Temporal is away; a start that fails otherwise is put off like the others. */
   async function startDue(): Promise<number> {
     const queue = await transfers.due(BATCH);
     const done: string[] = [];
+    let away: unknown = null;
     const runner = async () => {
-      for (let next = queue.shift(); next; next = queue.shift()) {
+      for (let next = queue.shift(); next && away === null; next = queue.shift()) {
         try {
           await starter.start(next);
         } catch (error) {
-          if (isAway(error)) throw error;
-          log.error({ err: error, transfer: next._id }, 'workflow refused by Temporal');
+          if (isAway(error)) {
+            away = error;
+            return;
+          }
+          log.error({ err: error, transfer: next._id }, 'workflow could not be started');
         }
         done.push(next._id);
       }
     };
-    try {
-      await Promise.all(Array.from({ length: PARALLEL }, runner));
-    } finally {
-      if (done.length > 0) await transfers.postponeDue(done);
-    }
+    await Promise.all(Array.from({ length: PARALLEL }, runner));
+    if (done.length > 0) await transfers.postponeDue(done);
+    if (away !== null) throw away;
     return done.length;
   }
 
+  /** Two jobs that do not wait for each other: one may fail for ever, the other goes on. */
   async function tick(): Promise<boolean> {
-    try {
-      const [started, applied] = [await startDue(), await callbacks.sweep(BATCH)];
-      if (started + applied > 0) log.info({ started, applied }, 'dispatched');
-      return started === BATCH || applied === BATCH;
-    } catch (error) {
-      log.warn({ err: error }, 'dispatch failed, trying again');
-      return false;
+    const jobs = { started: startDue, applied: () => callbacks.sweep(BATCH) };
+    let more = false;
+    for (const [name, job] of Object.entries(jobs)) {
+      try {
+        const count = await job();
+        if (count > 0) log.info({ [name]: count }, 'dispatched');
+        more ||= count === BATCH;
+      } catch (error) {
+        log.warn({ err: error, job: name }, 'dispatch failed, trying again');
+      }
     }
+    return more;
   }
 
   async function run(): Promise<void> {
@@ -81,10 +88,11 @@ export function createDispatcher(deps: {
   };
 }
 
-const GRPC_REFUSED = new Set([3, 5, 6, 7, 9, 11]);
+/** Cancelled, deadline exceeded, resource exhausted, aborted, internal, unavailable. */
+const GRPC_AWAY = new Set([1, 4, 8, 10, 13, 14]);
 
-/** Whether Temporal could not be asked, rather than asked and refusing. */
+/** Whether Temporal can't be asked now, so that the others need not be tried. */
 function isAway(error: unknown): boolean {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  return !(isGrpcServiceError(cause) && GRPC_REFUSED.has(cause.code));
+  return isGrpcServiceError(cause) && GRPC_AWAY.has(cause.code);
 }

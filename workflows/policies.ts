@@ -5,6 +5,8 @@ import type { LocalActivityOptions, ActivityOptions } from '@temporalio/workflow
  * workflow as "unknown". The time is what the provider's own time-out (10 s at most) and our store need.
  */
 export const providerCall: ActivityOptions = {
+  // Not begun is not sent: the workflow may look at its mail and ask again.
+  scheduleToStartTimeout: '5m',
   startToCloseTimeout: '20s',
   retry: { maximumAttempts: 1 },
 };

@@ -124,7 +124,7 @@ function createView(snapshot: Snapshot) {
       newTransfers: [...created.values()],
       changedTransfers: [...changed.values()],
       postings: [...postings.values()],
-      wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1 })),
+      wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1n })),
     }),
   };
 }

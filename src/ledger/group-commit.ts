@@ -38,8 +38,6 @@ export type GroupCommit = {
   commit(item: AcceptItem | RefusalItem): Promise<AcceptOutcome>;
   commit(item: FactItem): Promise<FactOutcome>;
   commit(item: CreditItem): Promise<CreditOutcome>;
-  /** Items waiting for a batch. */
-  waiting(): number;
   /** Resolves when all that was handed in has its answer. */
   idle(): Promise<void>;
 };
@@ -80,6 +78,8 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
         return await transact(items, session, again || attempt > 0, deadline);
       } catch (error) {
         if (!isConflict(error)) throw error;
+        // Read again, a racing process explains a duplicate; one that stays is no race, and its item has to be found.
+        if (isDuplicate(error) && attempt >= MAX_DUPLICATES) throw error;
         if (performance.now() > deadline) throw unavailable(error);
         // Another process has the same wallet: spread the next try.
         await pause(Math.random() * Math.min(2 ** attempt, 64));
@@ -98,11 +98,8 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
     session.startTransaction(TRANSACTION_OPTIONS);
     const snapshot = await readSnapshot(collections, items, session, again);
     const { writes, outcomes } = decide(snapshot, items, new Date());
-    if (Object.values(writes).every((list) => list.length === 0)) {
-      await session.abortTransaction();
-      return outcomes;
-    }
     await applyWrites(collections, writes, session);
+    // Also where nothing is written: only a commit makes sure that what was read can't be rolled back.
     await commitKnowingly(session, deadline);
     return outcomes;
   }
@@ -116,7 +113,6 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
   return {
     // An item's kind decides its outcome's kind: `decide` answers them in order.
     commit: commit as GroupCommit['commit'],
-    waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting, 0),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
   };
 }
@@ -148,10 +144,14 @@ async function commitKnowingly(session: ClientSession, deadline: number): Promis
 }
 
 const DUPLICATE_KEY = 11_000;
+const MAX_DUPLICATES = 12;
+
+const isDuplicate = (error: unknown) =>
+  error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 
 /** Somebody else was faster: reading again and deciding again gives the right answer. */
 function isConflict(error: unknown): boolean {
-  if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return true;
+  if (isDuplicate(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 }
 

@@ -12,7 +12,7 @@ type WalletDocument = {
   owed_minor: bigint;
   day: string;
   day_used_minor: bigint;
-  version: number;
+  version: bigint;
 };
 type PostingDocument = {
   _id: string;
@@ -43,7 +43,7 @@ export const walletsCollection: CollectionSpec = {
       owed_minor: { ...long, minimum: 0 },
       day_used_minor: { ...long, minimum: 0 },
       day: { bsonType: 'string' },
-      version: { bsonType: 'int' },
+      version: long,
     },
   },
   indexes: [],
@@ -68,7 +68,7 @@ export const postingsCollection: CollectionSpec = {
       },
     },
   },
-  indexes: [{ key: { tenant: 1, at: 1 } }],
+  indexes: [],
 };
 
 export const idempotencyKeysCollection: CollectionSpec = {
@@ -132,7 +132,7 @@ async function readAll<T extends { _id: string }>(
 }
 
 /**
- * Reads what `items` name, inside their transaction. Wallets come last, so that a hot one is read as late as can be.
+ * Reads what `items` name, inside their transaction: all of it as it stood at the first read.
  * A new transfer's own id is looked up only by a retry (`again`): nobody else can have made it.
  */
 export async function readSnapshot(
@@ -211,7 +211,7 @@ export async function applyWrites(
       writes.wallets.map(({ tenant, ...wallet }) => ({
         replaceOne: {
           // The version that was read: a wallet that was decided on unread would be a new one, and collide.
-          filter: { _id: tenant, version: wallet.version - 1 },
+          filter: { _id: tenant, version: wallet.version - 1n },
           replacement: {
             available_minor: wallet.availableMinor,
             owed_minor: wallet.owedMinor,

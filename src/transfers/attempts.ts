@@ -13,17 +13,46 @@ export function transferAttempts(
      * The permission to send, made once: whoever names the present number of sends raises it and may send; nobody
      * else ever gets the same permission. Null for all others, who have to ask the provider first.
      */
-    permitSend(tenant: string, id: string, sends: number, actor: string): Promise<Transfer | null> {
+    permitSend(
+      tenant: string,
+      id: string,
+      sends: number,
+      quietly: boolean,
+    ): Promise<Transfer | null> {
       const now = clock();
       const detail = sends === 0 ? null : `sent again, attempt ${sends + 1}`;
+      const timeline = timelineEntry(now, 'submitted', 'bursar', { detail });
       return collection.findOneAndUpdate(
         { _id: id, tenant, sends, status: sends === 0 ? 'pending' : 'processing' },
         {
           $set: { status: 'processing', updated_at: now, due_at: dueAfter(0) },
           $inc: { sends: 1, version: 1 },
-          $push: { timeline: timelineEntry(now, 'submitted', actor, { detail }) },
+          ...(!quietly && { $push: { timeline } }),
         },
         { returnDocument: 'after' },
+      );
+    },
+
+    /** An answer that ends nothing. One that repeats the last only counts, so that a timeline stays readable. */
+    async noteAnswer(
+      tenant: string,
+      id: string,
+      actor: string,
+      answer: { kind: string; reason?: string; providerRequestId: string | null },
+      { notTaken, quietly }: { notTaken: boolean; quietly: boolean },
+    ) {
+      const { kind, reason, providerRequestId } = answer;
+      const detail = reason === undefined ? kind : `${kind}: ${reason}`;
+      const timeline = timelineEntry(clock(), 'provider_answer', actor, {
+        detail,
+        providerRequestId,
+      });
+      await collection.updateOne(
+        { _id: id, tenant },
+        {
+          $inc: { version: 1, not_taken: notTaken ? 1 : 0 },
+          ...(!(quietly && notTaken) && { $push: { timeline } }),
+        },
       );
     },
 
@@ -80,10 +109,15 @@ export function transferCare(
       );
     },
 
-    /** Ends a watch that has run its time. */
+    /** Ends a watch that has run its time; what an operator still has to see stays due. */
     async endWatch(tenant: string, id: string) {
-      const change = { $set: { watch_until: null, due_at: null }, $inc: { version: 1 } };
-      await collection.updateOne({ _id: id, tenant, watch_until: { $lt: clock() } }, change);
+      const over = { _id: id, tenant, watch_until: { $lt: clock() } };
+      const $inc = { version: 1 };
+      await collection.updateOne(
+        { ...over, attention: null },
+        { $set: { watch_until: null, due_at: null }, $inc },
+      );
+      await collection.updateOne(over, { $set: { watch_until: null }, $inc });
     },
 
     /** A workflow has been started for these: look again only if it says nothing. */

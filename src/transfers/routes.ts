@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.js';
 import { jsonBody } from '../http/body.js';
 import { callerOf, type AppRouter } from '../http/context.js';
-import { answerOnce } from '../http/idempotency.js';
+import { answerOnce, API_PREFIX } from '../http/idempotency.js';
 import { sendData, sendList } from '../http/respond.js';
 import { validateBody, validateQuery } from '../http/validate.js';
 import type { Idempotency } from '../idempotency/store.js';
@@ -23,7 +23,10 @@ export function transferRoutes(
   router.post('/transfers', jsonBody(), async (ctx) => {
     const body = validateBody(createTransferBody, ctx);
     const { tenant } = callerOf(ctx);
-    await answerOnce(ctx, idempotency, (claim) => createTransfer(tenant, body, claim));
+    const resource = `${API_PREFIX}/transfers`;
+    await answerOnce(ctx, { idempotency, resource }, (claim) =>
+      createTransfer(tenant, body, claim),
+    );
   });
 
   router.get('/transfers', async (ctx) => {

@@ -30,6 +30,10 @@ export const transfersCollection: CollectionSpec = {
     { key: { tenant: 1, reference: 1 }, unique: true },
     { key: { tenant: 1, created_at: -1, _id: -1 } },
     { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } },
+    {
+      key: { 'attention.since': 1 },
+      partialFilterExpression: { 'attention.since': { $type: 'date' } },
+    },
   ],
 };
 

@@ -17,7 +17,7 @@ import { composeFile, environmentOf, interpolate } from './file.js';
 const file = composeFile();
 const folder = mkdtempSync(join(tmpdir(), 'bursar-compose-'));
 const running: ChildProcess[] = [];
-const reaper = startReaper();
+const reaper = startReaper(folder);
 let ports: Record<'api' | 'bank', PortClaim>;
 
 beforeAll(async () => {

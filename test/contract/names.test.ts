@@ -22,6 +22,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'noteCancellation',
       'noteOperator',
       'raiseAttention',
+      'readStanding',
       'resolveRecipient',
       'settleTransfer',
       'submitTransfer',

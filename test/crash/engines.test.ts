@@ -100,6 +100,9 @@ test('Temporal killed: transfers are accepted meanwhile, and completed once when
   process.kill(temporal.pid, 'SIGKILL');
   const replies = await Promise.all(Array.from({ length: 20 }, () => tenant.transfer(order())));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
+  await eventually('the API has given up starting their workflows', () =>
+    service.logs().split('left to the dispatcher').length > replies.length ? true : undefined,
+  );
   await temporal.again();
   for (const { body } of replies) await tenant.waitFor(body.data.id, 'completed');
   expect(await service.problems()).toEqual([]);

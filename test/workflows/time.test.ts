@@ -100,11 +100,11 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     tenant: transfer.tenant,
     provider: provider.name,
     providerQueue: `${transfer._id}-${provider.name}`,
+    acceptedAtMs: Date.now(),
     recipientKnown: true,
     policy: {
       attentionAfterMs: 24 * HOUR_MS,
       pollMaxMs: HOUR_MS / 6,
-      absence: { kind: 'deduplicates' },
     },
   };
   try {
