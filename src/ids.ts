@@ -9,6 +9,9 @@ const PREFIXES = {
   request: 'req',
   credit: 'crt',
   callback: 'cbk',
+  event: 'evt',
+  webhookEndpoint: 'whe',
+  webhookDelivery: 'dlv',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;
