@@ -16,6 +16,9 @@ export type Sender = ReturnType<typeof createSender>;
 class AddressRefused extends Error {
   code = 'ADDRESS_REFUSED';
 }
+class NotResolved extends Error {
+  code = 'NOT_RESOLVED';
+}
 
 /**
  * Sends one message to an address that a tenant chose. The connection is made to an address that was looked at, by
@@ -73,7 +76,7 @@ export function createSender(
 function errorOf(error: unknown): AttemptError {
   const { code } = error as { code?: unknown };
   if (code === 'ADDRESS_REFUSED') return 'address_refused';
-  return code === 'ENOTFOUND' ? 'name_not_resolved' : 'connection';
+  return code === 'NOT_RESOLVED' ? 'name_not_resolved' : 'connection';
 }
 
 /** Connects to checked addresses alone: an address in the URL is looked at itself, a name by what it resolves to. */
@@ -83,7 +86,10 @@ function checkedConnector(
   const { allowPrivate, timeoutMs, resolve = resolver(allowPrivate) } = rules;
   const isAllowed = (address: string) => allowPrivate || isPublicAddress(address);
   const find = callbackify(async (host: string) => {
-    const found = (await resolve(host.replace(/\.$/, ''))).filter(isAllowed);
+    const all = await resolve(host.replace(/\.$/, '')).catch((cause: unknown) => {
+      throw new NotResolved('the name does not resolve', { cause });
+    });
+    const found = all.filter(isAllowed);
     if (found.length === 0) throw new AddressRefused('not a public address');
     return found.map((address) => ({ address, family: isIP(address) }));
   });
@@ -115,8 +121,7 @@ function resolver(allowPrivate: boolean): Resolve {
     if (allowPrivate) return (await lookup(host, { all: true })).map(({ address }) => address);
     const [v4, v6] = await Promise.allSettled([dns.resolve4(host), dns.resolve6(host)]);
     const found = [v4, v6].flatMap((part) => (part.status === 'fulfilled' ? part.value : []));
-    if (found.length === 0)
-      throw Object.assign(new Error('the name does not resolve'), { code: 'ENOTFOUND' });
+    if (found.length === 0) throw new Error('no answer has an address');
     return found;
   };
 }
