@@ -1,11 +1,12 @@
 import { withoutDetails } from './errors.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
+import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
-export type ActivityDeps = TransferActivityDeps;
+export type ActivityDeps = TransferActivityDeps & WebhookActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
-  return withoutDetails({ ...createTransferActivities(deps) });
+  return withoutDetails({ ...createTransferActivities(deps), ...createWebhookActivities(deps) });
 }
 
 export type Activities = ReturnType<typeof createActivities>;

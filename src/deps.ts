@@ -14,6 +14,7 @@ import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
 import { createTransfers } from './transfers/store.js';
 import { createCallbacks } from './webhooks/callbacks.js';
+import { createWebhooks } from './webhooks/out/webhooks.js';
 
 export type Deps = Awaited<ReturnType<typeof createDeps>>;
 
@@ -36,7 +37,8 @@ export async function createDeps(config: Config, name: string) {
   });
   const providers = createProviders(config);
   const temporal = createTemporal(config.temporal);
-  const groupCommit = createGroupCommit(database);
+  const webhooks = createWebhooks({ database, client: temporal.client, config, log });
+  const groupCommit = createGroupCommit(database, webhooks.outbox);
   const transfers = createTransfers(database, groupCommit, config.transfers.sweepSlackMs);
   const { attentionAfterMs, pollMaxMs, nameEnquiryTimeoutMs } = config.transfers;
   const starter = createTransferStarter({
@@ -64,6 +66,7 @@ export async function createDeps(config: Config, name: string) {
     transfers,
     starter,
     createTransfer,
+    webhooks,
     idempotency: createIdempotency(database),
     callbacks: createCallbacks(database, { transfers, starter, log }),
 
@@ -71,6 +74,7 @@ export async function createDeps(config: Config, name: string) {
     async close(): Promise<void> {
       await groupCommit.idle();
       await starter.idle();
+      await webhooks.close();
       await apiKeys.idle();
       await temporal.close();
       await database.client.close();

@@ -6,6 +6,9 @@ const PREFIXES = {
   apiKey: 'key',
   transfer: 'trf',
   request: 'req',
+  event: 'evt',
+  webhookEndpoint: 'whe',
+  webhookDelivery: 'dlv',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

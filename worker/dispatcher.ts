@@ -3,8 +3,8 @@ import type { Log } from '../src/log.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
 import type { Transfers } from '../src/transfers/store.js';
 import type { Callbacks } from '../src/webhooks/callbacks.js';
+import { createLoop, type Loop } from './loop.js';
 
-const TICK_MS = 1_000;
 const BATCH = 200;
 /** Starts in flight at once: paced, so that a return of Temporal after an outage is not met by a flood. */
 const PARALLEL = 20;
@@ -19,10 +19,8 @@ export function createDispatcher(deps: {
   starter: TransferStarter;
   callbacks: Callbacks;
   log: Log;
-}) {
+}): Loop {
   const { transfers, starter, callbacks, log } = deps;
-  const stopping = { now: false };
-  let wakeUp: () => void = () => undefined;
 
   /** Starts what is due. Ends early when Temporal is away; a start that fails otherwise is put off like the others. */
   async function startDue(): Promise<number> {
@@ -65,27 +63,7 @@ export function createDispatcher(deps: {
     return more;
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.now) {
-      const more = await tick();
-      if (more || stopping.now) continue;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, TICK_MS);
-        wakeUp = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  }
-
-  return {
-    run,
-    stop() {
-      stopping.now = true;
-      wakeUp();
-    },
-  };
+  return createLoop(tick);
 }
 
 /** Cancelled, deadline exceeded, resource exhausted, aborted, internal, unavailable. */

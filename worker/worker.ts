@@ -1,6 +1,7 @@
 import { Worker, type NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
 import { providerQueue } from '../src/transfers/starter.js';
+import { webhooksQueue } from '../src/webhooks/out/reports.js';
 
 export type WorkerSettings = {
   connection: NativeConnection;
@@ -14,9 +15,12 @@ export type WorkerSettings = {
 /** In-flight work has this long to end before a stopping worker lets go of it. */
 const SHUTDOWN_GRACE = '20s';
 
+/** Attempts at webhooks in one process: they mostly wait, for receivers that may take 10 s each. */
+const MAX_WEBHOOK_ATTEMPTS = 500;
+
 /**
  * One worker for workflows and their writes to our own store, and one for each provider's calls: a queue per
- * provider keeps its rate limit, and a slow provider holds back no other.
+ * provider keeps its rate limit, and a slow provider holds back no other. Webhooks that failed have one of their own.
  */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, taskQueue, workflowBundle, providers } = settings;
@@ -40,5 +44,13 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
       }),
     ),
   );
-  return [main, ...calls];
+  const webhooks = await Worker.create({
+    ...common,
+    taskQueue: webhooksQueue(taskQueue),
+    workflowBundle,
+    maxCachedWorkflows: 200,
+    maxConcurrentWorkflowTaskExecutions: 20,
+    maxConcurrentActivityTaskExecutions: MAX_WEBHOOK_ATTEMPTS,
+  });
+  return [main, ...calls, webhooks];
 }

@@ -1,1 +1,2 @@
+export { delivery } from './delivery.js';
 export { transfer } from './transfer.js';

@@ -25,3 +25,12 @@ export const MAX_SENDS = 4;
 
 /** So many errors in a row from a provider that does answer are reason enough to call an operator. */
 export const MAX_ERRORS = 12;
+
+/**
+ * An attempt to deliver a webhook: the receiver's own time (10 s) and what our store needs. It fails only with our
+ * store, and is then repeated, however long that is away: receivers expect repeats.
+ */
+export const webhookAttempt: ActivityOptions = {
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+};

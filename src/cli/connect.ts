@@ -24,6 +24,8 @@ export function findService(env: NodeJS.ProcessEnv = process.env): Config {
     SANDBOX_BANK_URL: dev?.sandbox_bank_url,
     SANDBOX_BANK_SECRET: secrets?.bank_secret,
     BURSAR_KEY_PEPPER: secrets?.key_pepper,
+    // As `npm start` has it; a deployment that the environment names is none of dev.json's.
+    ...(!env.MONGODB_URI && { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' }),
   };
   return loadConfig({ BURSAR_LOG_LEVEL: 'error', ...definedOnly(found), ...definedOnly(env) });
 }

@@ -9,6 +9,8 @@ import { rateLimitsCollection } from '../rate-limits/store.js';
 import { tenantsCollection } from '../tenants/store.js';
 import { transfersCollection } from '../transfers/store.js';
 import { callbacksCollection } from '../webhooks/callbacks.js';
+import { deliveriesCollection, eventsCollection } from '../webhooks/out/deliveries.js';
+import { endpointsCollection } from '../webhooks/out/endpoints.js';
 
 /** Every step of the schema, oldest first. A step that was released is never edited: add a new one. */
 export const migrations: readonly Migration[] = [
@@ -23,5 +25,10 @@ export const migrations: readonly Migration[] = [
     idempotencyKeysCollection,
     transfersCollection,
     callbacksCollection,
+  ]),
+  collectionsMigration('0003-webhooks-out', [
+    endpointsCollection,
+    eventsCollection,
+    deliveriesCollection,
   ]),
 ];

@@ -13,13 +13,16 @@ import {
   type FactOutcome,
   type Item,
   type Outcome,
+  type PermitItem,
+  type PermitOutcome,
   type RefusalItem,
 } from './decide.js';
-import { applyWrites, ledgerCollections, readSnapshot } from './store.js';
+import { noOutbox, type Outbox } from '../webhooks/out/outbox.js';
+import { applyWrites, leavesWallet, ledgerCollections, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
 const WALLET_LANES = 4;
-/** Captures touch no wallet: they have lanes of their own and never wait behind acceptance. */
+/** Captures and permissions touch no wallet: they have lanes of their own and never wait behind acceptance. */
 const CAPTURE_LANES = 2;
 const MAX_BATCH = 256;
 const MAX_BATCH_BYTES = 1_000_000;
@@ -38,14 +41,20 @@ export type GroupCommit = {
   commit(item: AcceptItem | RefusalItem): Promise<AcceptOutcome>;
   commit(item: FactItem): Promise<FactOutcome>;
   commit(item: CreditItem): Promise<CreditOutcome>;
+  commit(item: PermitItem): Promise<PermitOutcome>;
+  /** Whether this tenant is told of changes, so that they have to be committed with their events. */
+  isHeard(tenant: string): Promise<boolean>;
   /** Resolves when all that was handed in has its answer. */
   idle(): Promise<void>;
 };
 
 type Settled = { outcome: Outcome } | { error: unknown };
 
-export function createGroupCommit({ client, db }: Database): GroupCommit {
-  const collections = ledgerCollections(db);
+export function createGroupCommit(
+  { client, db }: Database,
+  outbox: Outbox = noOutbox,
+): GroupCommit {
+  const transact = createTransact(db, outbox);
   const lanes = Array.from({ length: WALLET_LANES + CAPTURE_LANES }, () =>
     createLane<Item, Settled>({
       run: (items) => commitBatch(items, false),
@@ -89,21 +98,6 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
     }
   }
 
-  async function transact(
-    items: Item[],
-    session: ClientSession,
-    again: boolean,
-    deadline: number,
-  ): Promise<Outcome[]> {
-    session.startTransaction(TRANSACTION_OPTIONS);
-    const snapshot = await readSnapshot(collections, items, session, again);
-    const { writes, outcomes } = decide(snapshot, items, new Date());
-    await applyWrites(collections, writes, session);
-    // Also where nothing is written: only a commit makes sure that what was read can't be rolled back.
-    await commitKnowingly(session, deadline);
-    return outcomes;
-  }
-
   async function commit(item: Item): Promise<Outcome> {
     const settled = await (lanes[laneOf(item)] as Lane<Item, Settled>).submit(item);
     if ('error' in settled) throw settled.error;
@@ -113,14 +107,36 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
   return {
     // An item's kind decides its outcome's kind: `decide` answers them in order.
     commit: commit as GroupCommit['commit'],
+    isHeard: (tenant) => outbox.isHeard(tenant),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
+  };
+}
+
+/** One transaction: what the items name is read, all of it decided, written with its events, and committed. */
+function createTransact(db: Database['db'], outbox: Outbox) {
+  const collections = ledgerCollections(db);
+  return async (
+    items: Item[],
+    session: ClientSession,
+    again: boolean,
+    deadline: number,
+  ): Promise<Outcome[]> => {
+    session.startTransaction(TRANSACTION_OPTIONS);
+    const snapshot = await readSnapshot(collections, items, session, again);
+    const { writes, outcomes } = decide(snapshot, items, new Date());
+    const outgoing = await outbox.address(writes.events);
+    await outbox.write(outgoing, session);
+    await applyWrites(collections, writes, session);
+    // Also where nothing is written: only a commit makes sure that what was read can't be rolled back.
+    await commitKnowingly(session, deadline);
+    outbox.send(outgoing);
+    return outcomes;
   };
 }
 
 /** The lane of an item: by its wallet, or by its own id where it leaves the wallet alone. */
 function laneOf(item: Item): number {
-  const capture = item.kind === 'fact' && item.fact.kind === 'paid';
-  return capture
+  return 'id' in item && leavesWallet(item)
     ? WALLET_LANES + (hash(item.id) % CAPTURE_LANES)
     : hash(item.tenant) % WALLET_LANES;
 }

@@ -145,15 +145,14 @@ export async function readSnapshot(
   const claims = items.flatMap((item) => ('claim' in item && item.claim ? [item.claim.id] : []));
   const named = accepts.filter((item) => item.transfer.reference !== item.transfer._id);
   const own = again ? accepts.map((item) => item.transfer._id) : [];
-  const facts = items.filter((item) => item.kind === 'fact').map((item) => item.id);
+  const changes = items.filter((item) => item.kind === 'fact' || item.kind === 'permit');
+  const changed = changes.map((item) => item.id);
   const credits = items.filter((item) => item.kind === 'credit').map((item) => item.id);
-  const touchesWallet = items.filter(
-    (item) => item.kind !== 'refusal' && !(item.kind === 'fact' && item.fact.kind === 'paid'),
-  );
+  const touchesWallet = items.filter((item) => item.kind !== 'refusal' && !leavesWallet(item));
 
   const claimed = await readAll(keys, claims, session);
   const taken = await readReferences(transfers, named, session);
-  const records = await readAll(transfers, [...own, ...facts], session);
+  const records = await readAll(transfers, [...own, ...changed], session);
   const posted = await readAll(postings, credits, session);
   const read = await readAll(
     wallets,
@@ -168,6 +167,10 @@ export async function readSnapshot(
     wallets: new Map(read.map((d) => [d._id, toWallet(d)])),
   };
 }
+
+/** Items that move nothing in the wallet's document: they must not compete with acceptance for it. */
+export const leavesWallet = (item: Item): boolean =>
+  item.kind === 'permit' || (item.kind === 'fact' && item.fact.kind === 'paid');
 
 async function readReferences(
   transfers: LedgerCollections['transfers'],

@@ -1,33 +1,45 @@
 import type { Collection, Filter } from 'mongodb';
+import { permittedIn, submitted, type PermissionRequest } from './permission.js';
 import { timelineEntry, type TimelineType, type Transfer } from './transfer.js';
+
+/** How the first permission is given to a transfer whose tenant is told of it: by a commit with the event. */
+export type Announced = {
+  isHeard(tenant: string): Promise<boolean>;
+  permit(tenant: string, id: string, request: PermissionRequest): Promise<Transfer | null>;
+};
 
 /** What an attempt writes: the permission to send, and what was learned that ends nothing. No money moves here. */
 export function transferAttempts(
   collection: Collection<Transfer>,
   clock: () => Date,
   sweepSlackMs: number,
+  announced: Announced,
 ) {
   const dueAfter = (ms: number) => new Date(clock().getTime() + ms + sweepSlackMs);
   return {
     /**
      * The permission to send, made once: whoever names the present number of sends raises it and may send; nobody
-     * else ever gets the same permission. Null for all others, who have to ask the provider first.
+     * else ever gets the same permission. Null for all others, who have to ask the provider first. The first one
+     * changes the state: where somebody listens it is committed with its event, otherwise one update does it.
      */
-    permitSend(
+    async permitSend(
       tenant: string,
       id: string,
       sends: number,
       quietly: boolean,
     ): Promise<Transfer | null> {
       const now = clock();
-      const detail = sends === 0 ? null : `sent again, attempt ${sends + 1}`;
-      const timeline = timelineEntry(now, 'submitted', 'bursar', { detail });
+      const dueAt = dueAfter(0);
+      const first = sends === 0;
+      if (first && (await announced.isHeard(tenant))) {
+        return announced.permit(tenant, id, { sends, actor: 'bursar', dueAt });
+      }
       return collection.findOneAndUpdate(
-        { _id: id, tenant, sends, status: sends === 0 ? 'pending' : 'processing' },
+        { _id: id, tenant, sends, status: permittedIn(sends) },
         {
-          $set: { status: 'processing', updated_at: now, due_at: dueAfter(0) },
-          $inc: { sends: 1, version: 1 },
-          ...(!quietly && { $push: { timeline } }),
+          $set: { status: 'processing', updated_at: now, due_at: dueAt },
+          $inc: { sends: 1, version: 1, ...(first && { events: 1 }) },
+          ...(!quietly && { $push: { timeline: submitted(sends, 'bursar', now) } }),
         },
         { returnDocument: 'after' },
       );

@@ -53,7 +53,11 @@ export function createTransfers(
 
   return {
     ...transferQueries(collection, clock),
-    ...transferAttempts(collection, clock, sweepSlackMs),
+    ...transferAttempts(collection, clock, sweepSlackMs, {
+      isHeard: (tenant) => groupCommit.isHeard(tenant),
+      permit: async (tenant, id, request) =>
+        (await groupCommit.commit({ kind: 'permit', tenant, id, request })).transfer,
+    }),
     ...transferCare(collection, clock, sweepSlackMs),
 
     accept: (item: AcceptItem | RefusalItem): Promise<AcceptOutcome> => groupCommit.commit(item),

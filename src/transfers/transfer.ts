@@ -13,6 +13,7 @@ export type TimelineType =
   | 'suspense'
   | 'attention_raised'
   | 'attention_cleared'
+  | 'webhook_delivered'
   | 'note';
 
 /** One step of a transfer's life. `detail` is in our words: codes and plain sentences, never a provider's text. */
@@ -29,6 +30,8 @@ export type Transfer = {
   _id: string;
   tenant: string;
   version: number;
+  /** Changes of state so far: the order number of the latest event. Not there before the first. */
+  events?: number;
   status: TransferStatus;
   amount_minor: bigint;
   fee_minor: bigint;

@@ -91,6 +91,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     activities: {
       transfers,
       providers: { transfer: () => provider },
+      webhooks: { retry: async () => ({ kind: 'closed' }) },
       log: createLog({ level: 'silent', name: 'test' }),
     },
   });
