@@ -147,7 +147,12 @@ async function settleTransfer(
 ): Promise<SettleReport> {
   const present = await load(transfers, ref);
   const origin: FactOrigin = {
-    via: operator ? 'operator' : present.polls > 0 ? 'poll' : 'provider_answer',
+    // What follows the order at once is its answer; anything later was asked for.
+    via: operator
+      ? 'operator'
+      : present.timeline.at(-1)?.type === 'submitted'
+        ? 'provider_answer'
+        : 'poll',
     actor: operator?.actor ?? present.provider,
     providerRequestId: fact.providerRequestId,
     note: operator?.reason ?? null,

@@ -9,6 +9,7 @@ import { createLog } from './log.js';
 import { createProviders } from './providers/registry.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
+import { createBankList } from './transfers/bank-list.js';
 import { createTransferCreation } from './transfers/create.js';
 import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
@@ -44,10 +45,11 @@ export async function createDeps(config: Config, name: string) {
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
+  const nameEnquiry = createNameEnquiry(providers.forTransfers, nameEnquiryTimeoutMs);
   const createTransfer = createTransferCreation({
     transfers,
     starter,
-    nameEnquiry: createNameEnquiry(providers.forTransfers, nameEnquiryTimeoutMs),
+    nameEnquiry,
     provider: providers.forTransfers.name,
   });
 
@@ -62,6 +64,8 @@ export async function createDeps(config: Config, name: string) {
     groupCommit,
     transfers,
     starter,
+    nameEnquiry,
+    bankList: createBankList(providers.forTransfers),
     createTransfer,
     idempotency: createIdempotency(database),
     callbacks: createCallbacks(database, { transfers, starter, log }),
