@@ -14,6 +14,7 @@ import { createTransferCreation } from './transfers/create.js';
 import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
 import { createTransfers } from './transfers/store.js';
+import { createWatch } from './watch.js';
 import { createCallbacks } from './webhooks/callbacks.js';
 
 export type Deps = Awaited<ReturnType<typeof createDeps>>;
@@ -63,6 +64,7 @@ export async function createDeps(config: Config, name: string) {
     temporal,
     groupCommit,
     transfers,
+    transferWatch: createWatch({ findEnded: transfers.ended }),
     starter,
     nameEnquiry,
     bankList: createBankList(providers.forTransfers),

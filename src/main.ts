@@ -42,6 +42,8 @@ async function main(): Promise<void> {
   const stop = async () => {
     if (stopping) return;
     stopping = true;
+    // Who waits for a transfer to end is told how it stands now.
+    deps.transferWatch.stop();
     await server.drain();
     await rateLimits.idle();
     await deps.close();

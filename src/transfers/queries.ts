@@ -13,6 +13,8 @@ export type TransferListing = {
   until?: Date | undefined;
 };
 
+const ENDED: TransferStatus[] = ['completed', 'failed'];
+
 /** What is read of transfers. Clients' queries carry the tenant; the others are for operators and the worker. */
 export function transferQueries(collection: Collection<Transfer>, clock: () => Date) {
   return {
@@ -40,6 +42,12 @@ export function transferQueries(collection: Collection<Transfer>, clock: () => D
       ]);
       return { items, total };
     },
+
+    /** Those that have come to their end: a reversal may still follow. */
+    ended: (ids: string[]): Promise<Transfer[]> =>
+      collection
+        .find({ _id: { $in: ids }, status: { $in: ENDED } }, { projection: { timeline: 0 } })
+        .toArray(),
 
     /** For operators, over all tenants: the latest first. */
     latest: ({ attention, limit }: { attention: boolean; limit: number }): Promise<Transfer[]> =>

@@ -6,6 +6,7 @@ import { sendData, sendList, sendPage } from '../http/respond.js';
 import { validateBody, validateQuery } from '../http/validate.js';
 import type { Idempotency } from '../idempotency/store.js';
 import { isId } from '../ids.js';
+import type { Watch } from '../watch.js';
 import type { CreateTransfer } from './create.js';
 import { presentTimelineEntry, presentTransfer } from './presenter.js';
 import {
@@ -22,14 +23,28 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 
 export function transferRoutes(
   router: AppRouter,
-  deps: { transfers: Transfers; createTransfer: CreateTransfer; idempotency: Idempotency },
+  deps: {
+    transfers: Transfers;
+    transferWatch: Watch<Transfer>;
+    createTransfer: CreateTransfer;
+    idempotency: Idempotency;
+  },
 ): void {
-  const { transfers, createTransfer, idempotency } = deps;
+  const { transfers, transferWatch, createTransfer, idempotency } = deps;
 
   router.post('/transfers', jsonBody(), async (ctx) => {
     const body = validateBody(createTransferBody, ctx);
     const { tenant } = callerOf(ctx);
-    await answerOnce(ctx, idempotency, (claim) => createTransfer(tenant, body, claim));
+    await answerOnce(
+      ctx,
+      idempotency,
+      (claim) => createTransfer(tenant, body, claim),
+      async (id, wait) => {
+        const transfer =
+          (await transferWatch.ended(id, wait)) ?? (await transfers.get(tenant.id, id));
+        return transfer && presentTransfer(transfer);
+      },
+    );
   });
 
   router.get('/transfers', async (ctx) => {
