@@ -1,6 +1,7 @@
 import { ApiError, errorBody } from '../errors.js';
 import { toWireAmount } from '../money.js';
 import { applyFact, type TransferFact, type Transition } from '../transfers/facts.js';
+import { countChange, sumChanges, type CountChange } from '../transfers/counts.js';
 import { holdPosting } from '../transfers/postings.js';
 import type { Transfer } from '../transfers/transfer.js';
 import { accounts, posting, type Posting } from './posting.js';
@@ -60,6 +61,8 @@ export type Writes = {
   newTransfers: Transfer[];
   changedTransfers: Transfer[];
   postings: Posting[];
+  /** Only for tenants whose wallet is written too. */
+  counts: CountChange[];
   wallets: Wallet[];
 };
 
@@ -100,6 +103,11 @@ function createView(snapshot: Snapshot) {
   const changed = new Map<string, Transfer>();
   const wallets = new Map<string, Wallet>();
   const postings = new Map<string, Posting>();
+  const counts: CountChange[] = [];
+  const count = (before: Transfer | null, after: Transfer) => {
+    const change = countChange(before, after);
+    if (change) counts.push(change);
+  };
   const transferOf = (id: string) =>
     changed.get(id) ?? created.get(id) ?? snapshot.transfers.get(id);
   return {
@@ -108,11 +116,14 @@ function createView(snapshot: Snapshot) {
     reference: (id: string) => references.get(id) ?? snapshot.references.get(id),
     transfer: transferOf,
     create(transfer: Transfer) {
+      count(null, transfer);
       created.set(transfer._id, transfer);
       references.set(referenceKey(transfer.tenant, transfer.reference), transfer._id);
     },
-    change: (transfer: Transfer) =>
-      void (created.has(transfer._id) ? created : changed).set(transfer._id, transfer),
+    change(transfer: Transfer) {
+      count(transferOf(transfer._id) ?? null, transfer);
+      (created.has(transfer._id) ? created : changed).set(transfer._id, transfer);
+    },
     wallet: (tenant: string) =>
       wallets.get(tenant) ?? snapshot.wallets.get(tenant) ?? emptyWallet(tenant),
     changeWallet: (wallet: Wallet) => void wallets.set(wallet.tenant, wallet),
@@ -124,6 +135,7 @@ function createView(snapshot: Snapshot) {
       newTransfers: [...created.values()],
       changedTransfers: [...changed.values()],
       postings: [...postings.values()],
+      counts: sumChanges(counts),
       wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1 })),
     }),
   };

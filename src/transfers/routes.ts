@@ -15,7 +15,7 @@ import {
   shortListQuery,
   type ListTransfersQuery,
 } from './schema.js';
-import type { TransferListing } from './queries.js';
+import type { TransferListing } from './lists.js';
 import type { Transfers } from './store.js';
 import type { Transfer } from './transfer.js';
 
