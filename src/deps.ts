@@ -9,10 +9,12 @@ import { createLog } from './log.js';
 import { createProviders } from './providers/registry.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
+import { createBankList } from './transfers/bank-list.js';
 import { createTransferCreation } from './transfers/create.js';
 import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
 import { createTransfers } from './transfers/store.js';
+import { createWatch } from './watch.js';
 import { createCallbacks } from './webhooks/callbacks.js';
 import { createWebhooks } from './webhooks/out/webhooks.js';
 
@@ -47,10 +49,11 @@ export async function createDeps(config: Config, name: string) {
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
+  const nameEnquiry = createNameEnquiry(providers.forTransfers, nameEnquiryTimeoutMs);
   const createTransfer = createTransferCreation({
     transfers,
     starter,
-    nameEnquiry: createNameEnquiry(providers.forTransfers, nameEnquiryTimeoutMs),
+    nameEnquiry,
     provider: providers.forTransfers.name,
   });
 
@@ -64,7 +67,10 @@ export async function createDeps(config: Config, name: string) {
     temporal,
     groupCommit,
     transfers,
+    transferWatch: createWatch({ findEnded: transfers.ended }),
     starter,
+    nameEnquiry,
+    bankList: createBankList(providers.forTransfers),
     createTransfer,
     webhooks,
     idempotency: createIdempotency(database),

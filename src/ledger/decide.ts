@@ -3,6 +3,7 @@ import { toWireAmount } from '../money.js';
 import { withEvent } from '../transfers/events.js';
 import { applyFact, type TransferFact, type Transition } from '../transfers/facts.js';
 import { permit, type PermissionRequest } from '../transfers/permission.js';
+import { countChange, sumChanges, type CountChange } from '../transfers/counts.js';
 import { holdPosting } from '../transfers/postings.js';
 import type { Transfer } from '../transfers/transfer.js';
 import type { EventDraft } from '../webhooks/out/event.js';
@@ -72,6 +73,8 @@ export type Writes = {
   newTransfers: Transfer[];
   changedTransfers: Transfer[];
   postings: Posting[];
+  /** Only for tenants whose wallet is written too. */
+  counts: CountChange[];
   wallets: Wallet[];
   /** What the changes are to be told as; written for those tenants that listen. */
   events: EventDraft[];
@@ -117,6 +120,11 @@ function createView(snapshot: Snapshot) {
   const wallets = new Map<string, Wallet>();
   const postings = new Map<string, Posting>();
   const events: EventDraft[] = [];
+  const counts: CountChange[] = [];
+  const count = (before: Transfer | null, after: Transfer) => {
+    const change = countChange(before, after);
+    if (change) counts.push(change);
+  };
   const transferOf = (id: string) =>
     changed.get(id) ?? created.get(id) ?? snapshot.transfers.get(id);
   return {
@@ -125,11 +133,13 @@ function createView(snapshot: Snapshot) {
     reference: (id: string) => references.get(id) ?? snapshot.references.get(id),
     transfer: transferOf,
     create(transfer: Transfer) {
+      count(null, transfer);
       created.set(transfer._id, transfer);
       references.set(referenceKey(transfer.tenant, transfer.reference), transfer._id);
     },
     /** Changes a transfer and states the event of it; answers the transfer with its event counted. */
     change(before: Transfer, after: Transfer): Transfer {
+      count(before, after);
       const { next, event } = withEvent(before, after);
       (created.has(next._id) ? created : changed).set(next._id, next);
       if (event) events.push(event);
@@ -146,6 +156,7 @@ function createView(snapshot: Snapshot) {
       newTransfers: [...created.values()],
       changedTransfers: [...changed.values()],
       postings: [...postings.values()],
+      counts: sumChanges(counts),
       wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1n })),
       events,
     }),

@@ -4,6 +4,7 @@ import type { AcceptItem, ClaimedKey, Item, Snapshot, Writes } from './decide.js
 import { referenceKey } from './decide.js';
 import type { Posting } from './posting.js';
 import type { Wallet } from './wallet.js';
+import { countsOf, countUpdate } from '../transfers/counts.js';
 import type { Transfer } from '../transfers/transfer.js';
 
 type WalletDocument = {
@@ -90,6 +91,7 @@ export function ledgerCollections(db: Db) {
     postings: db.collection<PostingDocument>('postings'),
     keys: db.collection<KeyDocument>('idempotency_keys'),
     transfers: db.collection<Transfer>('transfers'),
+    counts: countsOf(db),
   };
 }
 
@@ -190,7 +192,7 @@ async function readReferences(
 
 /** Writes one decision: a bulk write per collection, wallets last, right before the commit. */
 export async function applyWrites(
-  { wallets, postings, keys, transfers }: LedgerCollections,
+  { wallets, postings, keys, transfers, counts }: LedgerCollections,
   writes: Writes,
   session: ClientSession,
 ): Promise<void> {
@@ -209,6 +211,7 @@ export async function applyWrites(
   if (writes.postings.length > 0) {
     await postings.insertMany(writes.postings.map(fromPosting), bulk);
   }
+  if (writes.counts.length > 0) await counts.bulkWrite(writes.counts.map(countUpdate), bulk);
   if (writes.wallets.length > 0) {
     await wallets.bulkWrite(
       writes.wallets.map(({ tenant, ...wallet }) => ({

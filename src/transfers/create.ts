@@ -12,7 +12,7 @@ import { lagosDay } from '../ledger/wallet.js';
 import type { Tenant } from '../tenants/tenant.js';
 import type { NameEnquiry } from './name-enquiry.js';
 import { presentTransfer } from './presenter.js';
-import type { CreateTransferBody } from './schema.js';
+import { recipientOf, type CreateTransferBody } from './schema.js';
 import type { TransferStarter } from './starter.js';
 import type { Transfers } from './store.js';
 import { timelineEntry, type Transfer } from './transfer.js';
@@ -49,8 +49,7 @@ export function createTransferCreation(deps: {
 
   return async (tenant, body, claim) => {
     const amountMinor = amountWithin(tenant, body);
-    const account = (body.recipient_account ?? body.destination_account_number) as string;
-    const bankCode = (body.recipient_bank_code ?? body.destination_bank_code) as string;
+    const { account, bankCode } = recipientOf(body);
     const named = await nameEnquiry({ account, bankCode });
     if (named.kind === 'not_found') return refuse(tenant, claim, new ApiError('invalid_account'));
     const recipient: Transfer['recipient'] = {

@@ -6,6 +6,7 @@ import {
   type Snapshot,
   type Writes,
 } from '../../src/ledger/decide.js';
+import { countChange, sumChanges, type CountChange } from '../../src/transfers/counts.js';
 import { holdPosting } from '../../src/transfers/postings.js';
 import { emptyWallet, lagosDay } from '../../src/ledger/wallet.js';
 import {
@@ -43,13 +44,15 @@ function apply(snapshot: Snapshot, writes: Writes): Snapshot {
 
 function run(snapshot: Snapshot, batches: Item[][]) {
   const outcomes = [];
+  const commits: Writes[] = [];
   let state = snapshot;
   for (const batch of batches) {
     const decided = decide(state, batch, NOW);
     outcomes.push(...decided.outcomes);
+    commits.push(decided.writes);
     state = apply(state, decided.writes);
   }
-  return { state, outcomes };
+  return { state, outcomes, commits };
 }
 
 function balances(state: Snapshot): Map<string, bigint> {
@@ -85,6 +88,7 @@ const item: fc.Arbitrary<Item> = fc.oneof(
         amount_minor: amountOf(id),
         fee_minor: 3n,
         reference: reference ?? own,
+        created_at: new Date(NOW.getTime() - id * 9 * 60 * 60 * 1000),
       });
       return acceptItem(transfer, {
         dailyLimitMinor: limit,
@@ -181,6 +185,23 @@ describe('decide', () => {
           const held = open.reduce((total, t) => total + t.total_minor, 0n);
           expect(sums.get(`wallet:${tenant}:held`) ?? 0n).toBe(held);
         }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('after any history the counts are those of the records, and none was written without its wallet', () => {
+    fc.assert(
+      fc.property(history, cuts, (items, sizes) => {
+        const { state, commits } = run(emptySnapshot(), split(items, sizes));
+        for (const { counts, wallets } of commits) {
+          const written = wallets.map(({ tenant }) => tenant);
+          expect(written).toEqual(expect.arrayContaining(counts.map(({ tenant }) => tenant)));
+        }
+        const counted = sumChanges(commits.flatMap(({ counts }) => counts));
+        const records = [...state.transfers.values()].flatMap((t) => countChange(null, t) ?? []);
+        const key = (change: CountChange) => JSON.stringify(change);
+        expect(counted.map(key).toSorted()).toEqual(sumChanges(records).map(key).toSorted());
       }),
       { numRuns: 500 },
     );

@@ -28,6 +28,18 @@ export const enquiryAnswer = z.object({
   bank_name: z.string().min(1).max(200),
 });
 
+export const banksAnswer = z.object({
+  banks: z
+    .array(
+      z.object({
+        name: z.string().min(1).max(200),
+        code: z.string().regex(/^[0-9]{3,6}$/),
+        nip_code: z.string().regex(/^[0-9]{6}$/),
+      }),
+    )
+    .min(1),
+});
+
 export const errorAnswer = z.object({ error: z.object({ code: z.string() }) });
 
 export const callbackBody = z.object({
