@@ -128,8 +128,8 @@ export async function countRecords(db: Db, session?: ClientSession): Promise<Cou
   const found = await groups.toArray();
   return found.map(({ _id, created, failed }) => ({
     ..._id,
-    created: Number(created),
-    failed: Number(failed),
+    created,
+    failed,
   }));
 }
 
