@@ -65,7 +65,8 @@ export function createTransferActivities(deps: Deps) {
   };
 }
 
-async function submitTransfer(
+/** See the activity of that name; batches let their orders out by it too. */
+export async function submitTransfer(
   { transfers, providers, log }: Deps,
   ref: TransferRef & { sends: number },
 ): Promise<CallReport> {
@@ -220,7 +221,14 @@ function toReport(answer: InitiateAnswer | VerifyAnswer, sends: number): CallRep
   }
 }
 
-function toFact(report: FactReport, origin: FactOrigin): TransferFact {
+/** Whether a report ends the transfer, or stands against what is booked. */
+export const isFact = (report: CallReport): report is FactReport =>
+  report.kind === 'paid' ||
+  report.kind === 'refused' ||
+  report.kind === 'reversed' ||
+  report.kind === 'confirmed';
+
+export function toFact(report: FactReport, origin: FactOrigin): TransferFact {
   if (report.kind === 'refused') return { ...origin, kind: 'refused', code: report.code };
   if (report.kind === 'confirmed') return { ...origin, kind: 'confirmed' };
   const amountMinor = report.amountMinor === null ? null : BigInt(report.amountMinor);

@@ -1,5 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import type { Log } from '../src/log.js';
+import type { BatchStarter } from '../src/transfers/batch-starter.js';
+import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
 import type { Transfers } from '../src/transfers/store.js';
 import type { Callbacks } from '../src/webhooks/callbacks.js';
@@ -17,41 +19,36 @@ const PARALLEL = 20;
 export function createDispatcher(deps: {
   transfers: Transfers;
   starter: TransferStarter;
+  batches: Batches;
+  batchStarter: BatchStarter;
   callbacks: Callbacks;
   log: Log;
 }) {
-  const { transfers, starter, callbacks, log } = deps;
+  const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
   const stopping = { now: false };
   let wakeUp: () => void = () => undefined;
 
-  /** Starts what is due. Ends early when Temporal is away; a start that it refuses is put off like the others. */
-  async function startDue(): Promise<number> {
-    const queue = await transfers.due(BATCH);
-    const done: string[] = [];
-    const runner = async () => {
-      for (let next = queue.shift(); next; next = queue.shift()) {
-        try {
-          await starter.start(next);
-        } catch (error) {
-          if (isAway(error)) throw error;
-          log.error({ err: error, transfer: next._id }, 'workflow refused by Temporal');
-        }
-        done.push(next._id);
-      }
-    };
-    try {
-      await Promise.all(Array.from({ length: PARALLEL }, runner));
-    } finally {
-      if (done.length > 0) await transfers.postponeDue(done);
-    }
-    return done.length;
-  }
+  const startBatches = async () =>
+    startAll(
+      log,
+      await batches.due(BATCH),
+      (batch) => batchStarter.start(batch),
+      (ids) => batches.postponeDue(ids),
+    );
+  const startTransfers = async () =>
+    startAll(
+      log,
+      await transfers.due(BATCH),
+      (transfer) => starter.start(transfer),
+      (ids) => transfers.postponeDue(ids),
+    );
 
   async function tick(): Promise<boolean> {
     try {
-      const [started, applied] = [await startDue(), await callbacks.sweep(BATCH)];
+      const started = (await startBatches()) + (await startTransfers());
+      const applied = await callbacks.sweep(BATCH);
       if (started + applied > 0) log.info({ started, applied }, 'dispatched');
-      return started === BATCH || applied === BATCH;
+      return started >= BATCH || applied === BATCH;
     } catch (error) {
       log.warn({ err: error }, 'dispatch failed, trying again');
       return false;
@@ -79,6 +76,33 @@ export function createDispatcher(deps: {
       wakeUp();
     },
   };
+}
+
+/** Starts what is due. Ends early when Temporal is away; a start that it refuses is put off like the others. */
+async function startAll<Due extends { _id: string }>(
+  log: Log,
+  queue: Due[],
+  start: (due: Due) => Promise<void>,
+  postpone: (ids: string[]) => Promise<void>,
+): Promise<number> {
+  const done: string[] = [];
+  const runner = async () => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      try {
+        await start(next);
+      } catch (error) {
+        if (isAway(error)) throw error;
+        log.error({ err: error, record: next._id }, 'workflow refused by Temporal');
+      }
+      done.push(next._id);
+    }
+  };
+  try {
+    await Promise.all(Array.from({ length: PARALLEL }, runner));
+  } finally {
+    if (done.length > 0) await postpone(done);
+  }
+  return done.length;
 }
 
 const GRPC_REFUSED = new Set([3, 5, 6, 7, 9, 11]);

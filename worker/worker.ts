@@ -1,6 +1,7 @@
 import { Worker, type NativeConnection, type WorkflowBundleOption } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
-import { providerQueue } from '../src/transfers/starter.js';
+import { bulkQueue, providerQueue } from '../src/transfers/starter.js';
+import { BATCH_PART } from '../workflows/policies.js';
 
 export type WorkerSettings = {
   connection: NativeConnection;
@@ -14,9 +15,14 @@ export type WorkerSettings = {
 /** In-flight work has this long to end before a stopping worker lets go of it. */
 const SHUTDOWN_GRACE = '20s';
 
+/** Part of a provider's calls per second that is kept for batches: neither kind ever waits for all of the other. */
+const BULK_SHARE = 0.5;
+/** Parts of batches at once in one process. */
+const MAX_PARTS = 8;
+
 /**
  * One worker for workflows and their writes to our own store, and one for each provider's calls: a queue per
- * provider keeps its rate limit, and a slow provider holds back no other.
+ * provider keeps its rate limit, and a slow provider holds back no other. Parts of batches have a queue beside it.
  */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, taskQueue, workflowBundle, providers } = settings;
@@ -36,9 +42,20 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
         ...common,
         taskQueue: providerQueue(taskQueue, provider.name),
         maxConcurrentActivityTaskExecutions: 200,
-        maxTaskQueueActivitiesPerSecond: provider.callsPerSecond,
+        maxTaskQueueActivitiesPerSecond: provider.callsPerSecond * (1 - BULK_SHARE),
       }),
     ),
   );
-  return [main, ...calls];
+  const parts = await Promise.all(
+    providers.map((provider) =>
+      Worker.create({
+        ...common,
+        taskQueue: bulkQueue(taskQueue, provider.name),
+        maxConcurrentActivityTaskExecutions: MAX_PARTS,
+        maxConcurrentActivityTaskPolls: 2,
+        maxTaskQueueActivitiesPerSecond: (provider.callsPerSecond * BULK_SHARE) / BATCH_PART,
+      }),
+    ),
+  );
+  return [main, ...calls, ...parts];
 }

@@ -1,1 +1,2 @@
 export { transfer } from './transfer.js';
+export { transferBatch } from './transfer-batch.js';

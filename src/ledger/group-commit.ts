@@ -7,6 +7,7 @@ import {
   decide,
   type AcceptItem,
   type AcceptOutcome,
+  type BulkItem,
   type CreditItem,
   type CreditOutcome,
   type FactItem,
@@ -15,7 +16,7 @@ import {
   type Outcome,
   type RefusalItem,
 } from './decide.js';
-import { applyWrites, ledgerCollections, readSnapshot } from './store.js';
+import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
 const WALLET_LANES = 4;
@@ -35,7 +36,7 @@ export type GroupCommit = {
    * Rejects with `OverloadError` when nothing was done, and with `service_unavailable` when the outcome is unknown:
    * the same item may then be handed in again.
    */
-  commit(item: AcceptItem | RefusalItem): Promise<AcceptOutcome>;
+  commit(item: AcceptItem | BulkItem | RefusalItem): Promise<AcceptOutcome>;
   commit(item: FactItem): Promise<FactOutcome>;
   commit(item: CreditItem): Promise<CreditOutcome>;
   /** Items waiting for a batch. */
@@ -55,7 +56,7 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
       maxWaiting: MAX_WAITING,
       maxWaitMs: MAX_WAIT_MS,
       maxBatchWeight: MAX_BATCH_BYTES,
-      weigh: (item) => (item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000),
+      weigh,
     }),
   );
 
@@ -96,6 +97,8 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
     deadline: number,
   ): Promise<Outcome[]> {
     session.startTransaction(TRANSACTION_OPTIONS);
+    const long = items.filter((item) => item.kind === 'bulk').map((item) => item.tenant);
+    if (long.length > 0) await ownWallets(collections, long, session);
     const snapshot = await readSnapshot(collections, items, session, again);
     const { writes, outcomes } = decide(snapshot, items, new Date());
     if (Object.values(writes).every((list) => list.length === 0)) {
@@ -119,6 +122,12 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
     waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting, 0),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
   };
+}
+
+/** Bytes of an item, roughly. A batch of transfers weighs so much that it goes alone. */
+function weigh(item: Item): number {
+  if (item.kind === 'bulk') return 3_000 * item.batch.items.length;
+  return item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000;
 }
 
 /** The lane of an item: by its wallet, or by its own id where it leaves the wallet alone. */
