@@ -4,7 +4,8 @@ import { atMost } from '../src/concurrency.js';
 import type { Batches } from '../src/transfers/batches.js';
 import { idsOf } from '../src/transfers/batch.js';
 import type { BatchPart, TransferRef } from '../src/transfers/reports.js';
-import { isFact, submitTransfer, toFact, type TransferActivityDeps } from './transfers.js';
+import { isFact, toFact } from './reports.js';
+import { submitTransfer, type TransferActivityDeps } from './transfers.js';
 
 export type TransferBatchActivityDeps = TransferActivityDeps & { batches: Batches };
 type Deps = TransferBatchActivityDeps;
@@ -51,15 +52,10 @@ async function send(deps: Deps, ref: TransferRef, provider: string): Promise<voi
   const signal = Context.current().cancellationSignal;
   try {
     for (let sends = 0, putOff = 0; ; putOff += 1) {
-      const report = await submitTransfer(deps, { ...ref, sends });
+      const report = await submitTransfer(deps, { ...ref, sends, quietly: putOff > 0 });
       if (isFact(report)) {
-        const { providerRequestId } = report;
-        const origin = {
-          via: 'provider_answer',
-          actor: provider,
-          providerRequestId,
-          note: null,
-        } as const;
+        const { via, providerRequestId } = report;
+        const origin = { via, actor: provider, providerRequestId, note: null };
         await transfers.applyFact(ref.tenant, ref.id, toFact(report, origin));
         return;
       }

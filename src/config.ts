@@ -6,8 +6,14 @@ const flag = (fallback: boolean) =>
     .default(fallback ? 'true' : 'false')
     .transform((value) => value === 'true');
 const milliseconds = z.coerce.number().int().positive();
+const seconds = z
+  .string()
+  .transform((list) => list.split(',').map(Number))
+  .pipe(z.array(z.number().nonnegative()).max(20));
 
-const environment = z.object({
+const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
+
+const fields = z.object({
   BURSAR_ENV: z.enum(['sandbox', 'live']).default('sandbox'),
   HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
@@ -40,7 +46,17 @@ const environment = z.object({
   /** How long after its last sign of life a record's workflow is started again. */
   BURSAR_SWEEP_SLACK_MS: milliseconds.default(30_000),
   BURSAR_NAME_ENQUIRY_TIMEOUT_MS: milliseconds.default(2_000),
+
+  /** Lets webhooks go to private addresses, one's own machine for one. Development only: refused in live. */
+  BURSAR_WEBHOOK_ALLOW_PRIVATE: flag(false),
+  BURSAR_WEBHOOK_TIMEOUT_MS: milliseconds.default(10_000),
+  /** The pauses before each further attempt, in seconds; a delivery is dead after the last. */
+  BURSAR_WEBHOOK_RETRY_SECONDS: seconds.default(WEBHOOK_RETRY_SECONDS),
 });
+const environment = fields.refine(
+  (e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_WEBHOOK_ALLOW_PRIVATE),
+  { path: ['BURSAR_WEBHOOK_ALLOW_PRIVATE'], message: 'is not for live' },
+);
 
 export type Config = ReturnType<typeof loadConfig>;
 
@@ -76,6 +92,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       pollMaxMs: e.BURSAR_POLL_MAX_MS,
       sweepSlackMs: e.BURSAR_SWEEP_SLACK_MS,
       nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
+    },
+    webhooks: {
+      allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,
+      timeoutMs: e.BURSAR_WEBHOOK_TIMEOUT_MS,
+      scheduleMs: e.BURSAR_WEBHOOK_RETRY_SECONDS.map((one) => one * 1000),
     },
   };
 }

@@ -20,6 +20,7 @@ import { createTransferStarter } from './transfers/starter.js';
 import { createTransfers } from './transfers/store.js';
 import { createWatch } from './watch.js';
 import { createCallbacks } from './webhooks/callbacks.js';
+import { createWebhooks } from './webhooks/out/webhooks.js';
 
 /** A batch takes a second or more, and to look at one costs more than to look at a transfer. */
 const BATCHES_EVERY_MS = 200;
@@ -29,8 +30,10 @@ export type Deps = Awaited<ReturnType<typeof createDeps>>;
 /** The composition root: everything that API, worker and command line are made of, connected and migrated. */
 export async function createDeps(config: Config, name: string) {
   const log = createLog({ level: config.logLevel, name });
-  const database = await connectDatabase(config.mongodb, `bursar-${name}`);
-  await migrate(database.db, migrations);
+  await migrateFirst(config);
+  // Of the command line, people wait for long reads; of a service, nobody does.
+  const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
+  const database = await connectDatabase(config.mongodb, `bursar-${name}`, limit);
 
   const { db } = database;
   const tenants = createTenants({ db, environment: config.environment });
@@ -44,13 +47,13 @@ export async function createDeps(config: Config, name: string) {
   const providers = createProviders(config);
   const temporal = createTemporal(config.temporal);
   const { client } = temporal;
-  const groupCommit = createGroupCommit(database);
+  const webhooks = createWebhooks({ database, client, config, log });
+  const groupCommit = createGroupCommit(database, webhooks.outbox);
   const transfers = createTransfers(database, groupCommit, config.transfers.sweepSlackMs);
   const { attentionAfterMs, pollMaxMs, nameEnquiryTimeoutMs } = config.transfers;
   const starter = createTransferStarter({
     client,
     taskQueue: config.temporal.taskQueue,
-    providers,
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
@@ -88,6 +91,7 @@ export async function createDeps(config: Config, name: string) {
     bankList: createBankList(providers.forTransfers),
     createTransfer,
     ...bulk,
+    webhooks,
     idempotency: createIdempotency(database),
     callbacks: createCallbacks(database, { transfers, starter, log }),
 
@@ -96,6 +100,7 @@ export async function createDeps(config: Config, name: string) {
       await groupCommit.idle();
       await starter.idle();
       await bulk.batchStarter.idle();
+      await webhooks.close();
       await apiKeys.idle();
       await temporal.close();
       await database.client.close();
@@ -127,4 +132,16 @@ function createBulkTransfers(deps: {
     }),
     createBulk: createBulkCreation({ batches, starter: batchStarter, nameEnquiry, provider }),
   };
+}
+
+/** On a connection of its own: an index of a large collection takes longer than any operation of the service may. */
+async function migrateFirst(config: Config): Promise<void> {
+  const { client, db } = await connectDatabase(config.mongodb, 'bursar-migrations', {
+    operationLimitMs: 0,
+  });
+  try {
+    await migrate(db, migrations);
+  } finally {
+    await client.close();
+  }
 }

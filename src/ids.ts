@@ -7,8 +7,9 @@ const PREFIXES = {
   transfer: 'trf',
   bulkTransfer: 'btr',
   request: 'req',
-  credit: 'crt',
-  callback: 'cbk',
+  event: 'evt',
+  webhookEndpoint: 'whe',
+  webhookDelivery: 'dlv',
 } as const;
 
 export type IdKind = keyof typeof PREFIXES;

@@ -5,8 +5,8 @@ import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
 import type { Transfers } from '../src/transfers/store.js';
 import type { Callbacks } from '../src/webhooks/callbacks.js';
+import { createLoop, type Loop } from './loop.js';
 
-const TICK_MS = 1_000;
 const BATCH = 200;
 /** Starts in flight at once: paced, so that a return of Temporal after an outage is not met by a flood. */
 const PARALLEL = 20;
@@ -23,10 +23,8 @@ export function createDispatcher(deps: {
   batchStarter: BatchStarter;
   callbacks: Callbacks;
   log: Log;
-}) {
+}): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
-  const stopping = { now: false };
-  let wakeUp: () => void = () => undefined;
 
   const startBatches = async () =>
     startAll(
@@ -43,42 +41,30 @@ export function createDispatcher(deps: {
       (ids) => transfers.postponeDue(ids),
     );
 
+  /** jobs that do not wait for each other: one may fail for ever, the other goes on. */
   async function tick(): Promise<boolean> {
-    try {
-      const started = (await startBatches()) + (await startTransfers());
-      const applied = await callbacks.sweep(BATCH);
-      if (started + applied > 0) log.info({ started, applied }, 'dispatched');
-      return started >= BATCH || applied === BATCH;
-    } catch (error) {
-      log.warn({ err: error }, 'dispatch failed, trying again');
-      return false;
+    const jobs = {
+      batches: startBatches,
+      started: startTransfers,
+      applied: () => callbacks.sweep(BATCH),
+    };
+    let more = false;
+    for (const [name, job] of Object.entries(jobs)) {
+      try {
+        const count = await job();
+        if (count > 0) log.info({ [name]: count }, 'dispatched');
+        more ||= count === BATCH;
+      } catch (error) {
+        log.warn({ err: error, job: name }, 'dispatch failed, trying again');
+      }
     }
+    return more;
   }
 
-  async function run(): Promise<void> {
-    while (!stopping.now) {
-      const more = await tick();
-      if (more || stopping.now) continue;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, TICK_MS);
-        wakeUp = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
-    }
-  }
-
-  return {
-    run,
-    stop() {
-      stopping.now = true;
-      wakeUp();
-    },
-  };
+  return createLoop(tick);
 }
 
-/** Starts what is due. Ends early when Temporal is away; a start that it refuses is put off like the others. */
+/** Starts what is due. Ends early when Temporal is away; a start that fails otherwise is put off like the others. */
 async function startAll<Due extends { _id: string }>(
   log: Log,
   queue: Due[],
@@ -86,29 +72,32 @@ async function startAll<Due extends { _id: string }>(
   postpone: (ids: string[]) => Promise<void>,
 ): Promise<number> {
   const done: string[] = [];
+  let away: unknown = null;
   const runner = async () => {
-    for (let next = queue.shift(); next; next = queue.shift()) {
+    for (let next = queue.shift(); next && away === null; next = queue.shift()) {
       try {
         await start(next);
       } catch (error) {
-        if (isAway(error)) throw error;
-        log.error({ err: error, record: next._id }, 'workflow refused by Temporal');
+        if (isAway(error)) {
+          away = error;
+          return;
+        }
+        log.error({ err: error, record: next._id }, 'workflow could not be started');
       }
       done.push(next._id);
     }
   };
-  try {
-    await Promise.all(Array.from({ length: PARALLEL }, runner));
-  } finally {
-    if (done.length > 0) await postpone(done);
-  }
+  await Promise.all(Array.from({ length: PARALLEL }, runner));
+  if (done.length > 0) await postpone(done);
+  if (away !== null) throw away;
   return done.length;
 }
 
-const GRPC_REFUSED = new Set([3, 5, 6, 7, 9, 11]);
+/** Cancelled, deadline exceeded, resource exhausted, aborted, internal, unavailable. */
+const GRPC_AWAY = new Set([1, 4, 8, 10, 13, 14]);
 
-/** Whether Temporal could not be asked, rather than asked and refusing. */
+/** Whether Temporal can't be asked now, so that the others need not be tried. */
 function isAway(error: unknown): boolean {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  return !(isGrpcServiceError(cause) && GRPC_REFUSED.has(cause.code));
+  return isGrpcServiceError(cause) && GRPC_AWAY.has(cause.code);
 }

@@ -6,6 +6,7 @@ import { ensureNamespace } from '../src/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
 import { createDispatcher } from './dispatcher.js';
+import { createWebhookSweep } from './webhook-sweep.js';
 import { createWorkers } from './worker.js';
 
 /** The worker process: workflows, activities and the dispatcher. SIGTERM lets what is under way end. */
@@ -27,21 +28,23 @@ async function main(): Promise<void> {
     providers: deps.providers.all.map(({ name, capabilities }) => ({ name, ...capabilities })),
     activities: deps,
   });
-  const dispatcher = createDispatcher(deps);
+  const loops = [createDispatcher(deps), createWebhookSweep(deps)];
   const stop = () => {
-    dispatcher.stop();
+    for (const loop of loops) loop.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
   };
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   deps.log.info({ taskQueue, namespace }, 'worker is running');
-  try {
-    await Promise.all([dispatcher.run(), ...workers.map((worker) => worker.run())]);
-  } finally {
-    stop();
-    await connection.close();
-    await deps.close();
-  }
+  const running = [...loops.map((loop) => loop.run()), ...workers.map((worker) => worker.run())];
+  // Whichever ends first, by a signal or by a failure, ends all of them; each is waited for.
+  await Promise.race(running).catch(() => undefined);
+  stop();
+  const ended = await Promise.allSettled(running);
+  await connection.close();
+  await deps.close();
+  const failure = ended.find((each) => each.status === 'rejected');
+  if (failure) throw failure.reason;
   deps.log.info('worker has stopped');
 }
 

@@ -2,6 +2,7 @@ import { Worker, type NativeConnection, type WorkflowBundleOption } from '@tempo
 import { createActivities, type ActivityDeps } from '../activities/index.js';
 import { bulkQueue, providerQueue } from '../src/transfers/starter.js';
 import { BATCH_PART } from '../workflows/policies.js';
+import { webhooksQueue } from '../src/webhooks/out/reports.js';
 
 export type WorkerSettings = {
   connection: NativeConnection;
@@ -20,9 +21,13 @@ const BULK_SHARE = 0.5;
 /** Parts of batches at once in one process. */
 const MAX_PARTS = 8;
 
+/** Attempts at webhooks in one process: they mostly wait, for receivers that may take 10 s each. */
+const MAX_WEBHOOK_ATTEMPTS = 500;
+
 /**
  * One worker for workflows and their writes to our own store, and one for each provider's calls: a queue per
- * provider keeps its rate limit, and a slow provider holds back no other. Parts of batches have a queue beside it.
+ * provider keeps its rate limit, and a slow provider holds back no other. Parts of batches have a
+ * queue beside it, and webhooks that failed one of their own.
  */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, taskQueue, workflowBundle, providers } = settings;
@@ -57,5 +62,13 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
       }),
     ),
   );
-  return [main, ...calls, ...parts];
+  const webhooks = await Worker.create({
+    ...common,
+    taskQueue: webhooksQueue(taskQueue),
+    workflowBundle,
+    maxCachedWorkflows: 200,
+    maxConcurrentWorkflowTaskExecutions: 20,
+    maxConcurrentActivityTaskExecutions: MAX_WEBHOOK_ATTEMPTS,
+  });
+  return [main, ...calls, ...parts, webhooks];
 }

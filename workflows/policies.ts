@@ -5,6 +5,8 @@ import type { LocalActivityOptions, ActivityOptions } from '@temporalio/workflow
  * workflow as "unknown". The time is what the provider's own time-out (10 s at most) and our store need.
  */
 export const providerCall: ActivityOptions = {
+  // Not begun is not sent: the workflow may look at its mail and ask again.
+  scheduleToStartTimeout: '5m',
   startToCloseTimeout: '20s',
   retry: { maximumAttempts: 1 },
 };
@@ -37,4 +39,13 @@ export const batchPart: ActivityOptions = {
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
+};
+
+/**
+ * An attempt to deliver a webhook: the receiver's own time (10 s) and what our store needs. It fails only with our
+ * store, and is then repeated, however long that is away: receivers expect repeats.
+ */
+export const webhookAttempt: ActivityOptions = {
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };

@@ -8,9 +8,11 @@ import { loadConfig, type Config } from '../config.js';
  */
 export function findService(env: NodeJS.ProcessEnv = process.env): Config {
   const home = resolve(env.BURSAR_HOME ?? '.bursar');
-  const dev = readJson(join(home, 'dev.json'));
-  const secrets = readJson(join(home, 'secrets.json'));
-  if (!dev && !env.MONGODB_URI) {
+  // One service or the other: half of each would be a third that does not exist.
+  const named = env.MONGODB_URI !== undefined && env.MONGODB_URI !== '';
+  const dev = named ? null : readJson(join(home, 'dev.json'));
+  const secrets = named ? null : readJson(join(home, 'secrets.json'));
+  if (!dev && !named) {
     throw new Error(
       `No running Bursar found: MONGODB_URI is not set, and ${home} has no dev.json. Start one with npm start.`,
     );
@@ -22,6 +24,8 @@ export function findService(env: NodeJS.ProcessEnv = process.env): Config {
     SANDBOX_BANK_URL: dev?.sandbox_bank_url,
     SANDBOX_BANK_SECRET: secrets?.bank_secret,
     BURSAR_KEY_PEPPER: secrets?.key_pepper,
+    // As `npm start` has it; a deployment that the environment names is none of dev.json's.
+    ...(!env.MONGODB_URI && { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' }),
   };
   return loadConfig({ BURSAR_LOG_LEVEL: 'error', ...definedOnly(found), ...definedOnly(env) });
 }

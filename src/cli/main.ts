@@ -4,6 +4,7 @@ import { addKeyCommands } from './keys.js';
 import { addTenantCommands } from './tenants.js';
 import { addTransferCommands } from './transfers.js';
 import { addWalletCommands } from './wallets.js';
+import { addWebhookCommands } from './webhooks.js';
 
 const program = new Command('bursar')
   .description("The operator's command line. Finds the service by the environment or by dev.json.")
@@ -12,6 +13,7 @@ addTenantCommands(program);
 addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
+addWebhookCommands(program);
 
 try {
   await program.parseAsync();

@@ -4,6 +4,7 @@ import type { Deps } from '../deps.js';
 import { toWireAmount } from '../money.js';
 import { OPERATOR_KINDS } from '../transfers/operator.js';
 import { presentTransfer } from '../transfers/presenter.js';
+import { wholeTimeline } from '../transfers/timeline.js';
 import type { Transfer } from '../transfers/transfer.js';
 import { addCommand, CommandError } from './command.js';
 import { print, printTable } from './print.js';
@@ -30,7 +31,11 @@ export function addTransferCommands(program: Command): void {
     (command) => command,
     async (deps, { json, args }) => {
       const transfer = await find(deps, String(args[0]));
-      const timeline = transfer.timeline.map((entry) => ({ ...entry, at: entry.at.toISOString() }));
+      const told = await deps.webhooks.deliveries.timelineOf(transfer.tenant, transfer._id);
+      const timeline = wholeTimeline(transfer, told).map((entry) => ({
+        ...entry,
+        at: entry.at.toISOString(),
+      }));
       if (json) return print(json, { ...presentTransfer(transfer), timeline });
       print(json, presentTransfer(transfer));
       printTable(json, timeline);
@@ -68,8 +73,8 @@ function addOperatorCommand(transfers: Command, kind: (typeof OPERATOR_KINDS)[nu
 }
 
 async function find({ transfers }: Deps, id: string): Promise<Transfer> {
-  const tenant = await transfers.tenantOf(id);
-  const transfer = tenant === null ? null : await transfers.get(tenant, id);
+  const owner = await transfers.ownerOf(id);
+  const transfer = owner && (await transfers.get(owner.tenant, id));
   if (!transfer) throw new CommandError(`there is no transfer ${id}`);
   return transfer;
 }

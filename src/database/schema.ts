@@ -11,6 +11,8 @@ import { transferBatchesCollection } from '../transfers/batches.js';
 import { rebuildCounts, transferCountsCollection } from '../transfers/counts.js';
 import { transfersCollection } from '../transfers/store.js';
 import { callbacksCollection } from '../webhooks/callbacks.js';
+import { deliveriesCollection, eventsCollection } from '../webhooks/out/deliveries.js';
+import { endpointsCollection } from '../webhooks/out/endpoints.js';
 
 /** Every step of the schema, oldest first. A step that was released is never edited: add a new one. */
 export const migrations: readonly Migration[] = [
@@ -26,12 +28,17 @@ export const migrations: readonly Migration[] = [
     transfersCollection,
     callbacksCollection,
   ]),
+  collectionsMigration('0003-webhooks-out', [
+    endpointsCollection,
+    eventsCollection,
+    deliveriesCollection,
+  ]),
   {
-    id: '0003-transfer-lists',
+    id: '0004-transfer-lists',
     async up(db) {
       await ensureCollections(db, [transfersCollection, transferCountsCollection]);
       await rebuildCounts(db);
     },
   },
-  collectionsMigration('0004-transfer-batches', [transferBatchesCollection]),
+  collectionsMigration('0005-transfer-batches', [transferBatchesCollection]),
 ];

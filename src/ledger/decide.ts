@@ -1,10 +1,13 @@
 import { ApiError, errorBody } from '../errors.js';
 import { toWireAmount } from '../money.js';
+import { withEvent } from '../transfers/events.js';
 import { applyFact, type TransferFact, type Transition } from '../transfers/facts.js';
 import { refuseItems, type TransferBatch } from '../transfers/batch.js';
+import { permit, type PermissionRequest } from '../transfers/permission.js';
 import { countChange, sumChanges, type CountChange } from '../transfers/counts.js';
 import { holdPosting } from '../transfers/postings.js';
 import type { Transfer } from '../transfers/transfer.js';
+import type { EventDraft } from '../webhooks/out/event.js';
 import { accounts, posting, type Posting } from './posting.js';
 import { emptyWallet, giveBack, usedOn, type Wallet } from './wallet.js';
 
@@ -44,7 +47,14 @@ export type BulkItem = {
 export type RefusalItem = { kind: 'refusal'; tenant: string; claim: Claim; answer: Answer };
 export type FactItem = { kind: 'fact'; tenant: string; id: string; fact: TransferFact };
 export type CreditItem = { kind: 'credit'; tenant: string; id: string; amountMinor: bigint };
-export type Item = AcceptItem | BulkItem | RefusalItem | FactItem | CreditItem;
+/** The permission to let an order out, where the change that it makes is told to somebody. */
+export type PermitItem = {
+  kind: 'permit';
+  tenant: string;
+  id: string;
+  request: PermissionRequest;
+};
+export type Item = AcceptItem | BulkItem | RefusalItem | FactItem | CreditItem | PermitItem;
 
 export type AcceptOutcome =
   | { kind: 'answered'; answer: Answer; resource: string | null; replayed: boolean }
@@ -54,7 +64,9 @@ export type FactOutcome =
   | { kind: 'no_such_transfer' };
 export type CreditOutcome =
   { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
-export type Outcome = AcceptOutcome | FactOutcome | CreditOutcome;
+/** Null for who does not get the permission. */
+export type PermitOutcome = { kind: 'permit'; transfer: Transfer | null };
+export type Outcome = AcceptOutcome | FactOutcome | CreditOutcome | PermitOutcome;
 
 /** What the transaction read. Only what the items name is in it; what is missing does not exist. */
 export type Snapshot = {
@@ -81,6 +93,8 @@ export type Writes = {
   /** Only for tenants whose wallet is written too. */
   counts: CountChange[];
   wallets: Wallet[];
+  /** What the changes are to be told as; written for those tenants that listen. */
+  events: EventDraft[];
 };
 
 export const referenceKey = (tenant: string, reference: string) => `${tenant}/${reference}`;
@@ -107,6 +121,8 @@ export function decide(
         return decideFactItem(view, item, now);
       case 'credit':
         return decideCredit(view, item, now);
+      case 'permit':
+        return decidePermit(view, item, now);
     }
   });
   return { writes: view.writes(), outcomes };
@@ -123,6 +139,7 @@ function createView(snapshot: Snapshot) {
   const batches = new Map<string, TransferBatch>();
   const wallets = new Map<string, Wallet>();
   const postings = new Map<string, Posting>();
+  const events: EventDraft[] = [];
   const counts: CountChange[] = [];
   const count = (before: Transfer | null, after: Transfer) => {
     const change = countChange(before, after);
@@ -140,9 +157,13 @@ function createView(snapshot: Snapshot) {
       created.set(transfer._id, transfer);
       references.set(referenceKey(transfer.tenant, transfer.reference), transfer._id);
     },
-    change(transfer: Transfer) {
-      count(transferOf(transfer._id) ?? null, transfer);
-      (created.has(transfer._id) ? created : changed).set(transfer._id, transfer);
+    /** Changes a transfer and states the event of it; answers the transfer with its event counted. */
+    change(before: Transfer, after: Transfer): Transfer {
+      count(before, after);
+      const { next, event } = withEvent(before, after);
+      (created.has(next._id) ? created : changed).set(next._id, next);
+      if (event) events.push(event);
+      return next;
     },
     batch: (id: string) => batches.get(id) ?? snapshot.batches.get(id),
     createBatch: (batch: TransferBatch) => void batches.set(batch._id, batch),
@@ -159,7 +180,8 @@ function createView(snapshot: Snapshot) {
       changedTransfers: [...changed.values()],
       postings: [...postings.values()],
       counts: sumChanges(counts),
-      wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1 })),
+      wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1n })),
+      events,
     }),
   };
 }
@@ -284,10 +306,9 @@ function decideFactItem(view: View, item: FactItem, now: Date): FactOutcome {
   if (!transfer || transfer.tenant !== item.tenant) return { kind: 'no_such_transfer' };
   const wallet = view.wallet(item.tenant);
   const transition = applyFact(transfer, item.fact, now, wallet.availableMinor);
-  if (transition.next !== transfer) {
-    view.change(transition.next);
-    transition.postings.forEach(view.post);
-  }
+  const changed = transition.next !== transfer;
+  const next = changed ? view.change(transfer, transition.next) : transfer;
+  transition.postings.forEach(view.post);
   // A capture leaves the wallet alone: settlement must not compete with acceptance for its document.
   const { availableMinor, owedMinor, dayMinor } = transition;
   if (availableMinor !== 0n || owedMinor !== 0n || dayMinor !== 0n) {
@@ -298,7 +319,14 @@ function decideFactItem(view: View, item: FactItem, now: Date): FactOutcome {
     };
     view.changeWallet(giveBack(touched, transfer.day, dayMinor));
   }
-  return { kind: 'fact', verdict: transition.verdict, transfer: transition.next };
+  return { kind: 'fact', verdict: transition.verdict, transfer: next };
+}
+
+function decidePermit(view: View, item: PermitItem, now: Date): PermitOutcome {
+  const transfer = view.transfer(item.id);
+  const own = transfer?.tenant === item.tenant ? transfer : undefined;
+  const next = own ? permit(own, item.request, now) : null;
+  return { kind: 'permit', transfer: own && next ? view.change(own, next) : null };
 }
 
 /** Money from outside: what the tenant owes is taken first, the rest becomes available. Once per posting id. */

@@ -14,13 +14,16 @@ import {
   type FactOutcome,
   type Item,
   type Outcome,
+  type PermitItem,
+  type PermitOutcome,
   type RefusalItem,
 } from './decide.js';
-import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
+import { noOutbox, type Outbox } from '../webhooks/out/outbox.js';
+import { applyWrites, leavesWallet, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
 const WALLET_LANES = 4;
-/** Captures touch no wallet: they have lanes of their own and never wait behind acceptance. */
+/** Captures and permissions touch no wallet: they have lanes of their own and never wait behind acceptance. */
 const CAPTURE_LANES = 2;
 const MAX_BATCH = 256;
 const MAX_BATCH_BYTES = 1_000_000;
@@ -39,16 +42,20 @@ export type GroupCommit = {
   commit(item: AcceptItem | BulkItem | RefusalItem): Promise<AcceptOutcome>;
   commit(item: FactItem): Promise<FactOutcome>;
   commit(item: CreditItem): Promise<CreditOutcome>;
-  /** Items waiting for a batch. */
-  waiting(): number;
+  commit(item: PermitItem): Promise<PermitOutcome>;
+  /** Whether this tenant is told of changes, so that they have to be committed with their events. */
+  isHeard(tenant: string): Promise<boolean>;
   /** Resolves when all that was handed in has its answer. */
   idle(): Promise<void>;
 };
 
 type Settled = { outcome: Outcome } | { error: unknown };
 
-export function createGroupCommit({ client, db }: Database): GroupCommit {
-  const collections = ledgerCollections(db);
+export function createGroupCommit(
+  { client, db }: Database,
+  outbox: Outbox = noOutbox,
+): GroupCommit {
+  const transact = createTransact(db, outbox);
   const lanes = Array.from({ length: WALLET_LANES + CAPTURE_LANES }, () =>
     createLane<Item, Settled>({
       run: (items) => commitBatch(items, false),
@@ -81,6 +88,8 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
         return await transact(items, session, again || attempt > 0, deadline);
       } catch (error) {
         if (!isConflict(error)) throw error;
+        // Read again, a racing process explains a duplicate; one that stays is no race, and its item has to be found.
+        if (isDuplicate(error) && attempt >= MAX_DUPLICATES) throw error;
         if (performance.now() > deadline) throw unavailable(error);
         // Another process has the same wallet: spread the next try.
         await pause(Math.random() * Math.min(2 ** attempt, 64));
@@ -88,26 +97,6 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
         await session.endSession();
       }
     }
-  }
-
-  async function transact(
-    items: Item[],
-    session: ClientSession,
-    again: boolean,
-    deadline: number,
-  ): Promise<Outcome[]> {
-    session.startTransaction(TRANSACTION_OPTIONS);
-    const long = items.filter((item) => item.kind === 'bulk').map((item) => item.tenant);
-    if (long.length > 0) await ownWallets(collections, long, session);
-    const snapshot = await readSnapshot(collections, items, session, again);
-    const { writes, outcomes } = decide(snapshot, items, new Date());
-    if (Object.values(writes).every((list) => list.length === 0)) {
-      await session.abortTransaction();
-      return outcomes;
-    }
-    await applyWrites(collections, writes, session);
-    await commitKnowingly(session, deadline);
-    return outcomes;
   }
 
   async function commit(item: Item): Promise<Outcome> {
@@ -119,7 +108,7 @@ export function createGroupCommit({ client, db }: Database): GroupCommit {
   return {
     // An item's kind decides its outcome's kind: `decide` answers them in order.
     commit: commit as GroupCommit['commit'],
-    waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting, 0),
+    isHeard: (tenant) => outbox.isHeard(tenant),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
   };
 }
@@ -130,10 +119,33 @@ function weigh(item: Item): number {
   return item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000;
 }
 
+/** One transaction: what the items name is read, all of it decided, written with its events, and committed. */
+function createTransact(db: Database['db'], outbox: Outbox) {
+  const collections = ledgerCollections(db);
+  return async (
+    items: Item[],
+    session: ClientSession,
+    again: boolean,
+    deadline: number,
+  ): Promise<Outcome[]> => {
+    session.startTransaction(TRANSACTION_OPTIONS);
+    const long = items.filter((item) => item.kind === 'bulk').map((item) => item.tenant);
+    if (long.length > 0) await ownWallets(collections, long, session);
+    const snapshot = await readSnapshot(collections, items, session, again);
+    const { writes, outcomes } = decide(snapshot, items, new Date());
+    const outgoing = await outbox.address(writes.events);
+    await outbox.write(outgoing, session);
+    await applyWrites(collections, writes, session);
+    // Also where nothing is written: only a commit makes sure that what was read can't be rolled back.
+    await commitKnowingly(session, deadline);
+    outbox.send(outgoing);
+    return outcomes;
+  };
+}
+
 /** The lane of an item: by its wallet, or by its own id where it leaves the wallet alone. */
 function laneOf(item: Item): number {
-  const capture = item.kind === 'fact' && item.fact.kind === 'paid';
-  return capture
+  return 'id' in item && leavesWallet(item)
     ? WALLET_LANES + (hash(item.id) % CAPTURE_LANES)
     : hash(item.tenant) % WALLET_LANES;
 }
@@ -157,10 +169,14 @@ async function commitKnowingly(session: ClientSession, deadline: number): Promis
 }
 
 const DUPLICATE_KEY = 11_000;
+const MAX_DUPLICATES = 12;
+
+const isDuplicate = (error: unknown) =>
+  error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 
 /** Somebody else was faster: reading again and deciding again gives the right answer. */
 function isConflict(error: unknown): boolean {
-  if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return true;
+  if (isDuplicate(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 }
 

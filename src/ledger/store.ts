@@ -14,7 +14,7 @@ type WalletDocument = {
   owed_minor: bigint;
   day: string;
   day_used_minor: bigint;
-  version: number;
+  version: bigint;
 };
 type PostingDocument = {
   _id: string;
@@ -45,7 +45,7 @@ export const walletsCollection: CollectionSpec = {
       owed_minor: { ...long, minimum: 0 },
       day_used_minor: { ...long, minimum: 0 },
       day: { bsonType: 'string' },
-      version: { bsonType: 'int' },
+      version: long,
     },
   },
   indexes: [],
@@ -70,7 +70,7 @@ export const postingsCollection: CollectionSpec = {
       },
     },
   },
-  indexes: [{ key: { tenant: 1, at: 1 } }],
+  indexes: [],
 };
 
 export const idempotencyKeysCollection: CollectionSpec = {
@@ -136,7 +136,7 @@ async function readAll<T extends { _id: string }>(
 }
 
 /**
- * Reads what `items` name, inside their transaction. Wallets come last, so that a hot one is read as late as can be.
+ * Reads what `items` name, inside their transaction: all of it as it stood at the first read.
  * A new transfer's own id is looked up only by a retry (`again`): nobody else can have made it.
  */
 export async function readSnapshot(
@@ -151,15 +151,14 @@ export async function readSnapshot(
   const proposed = [...accepts.map((item) => item.transfer), ...bulks.flatMap((b) => b.transfers)];
   const named = proposed.filter((transfer) => transfer.reference !== transfer._id);
   const own = again ? accepts.map((item) => item.transfer._id) : [];
-  const facts = items.filter((item) => item.kind === 'fact').map((item) => item.id);
+  const changes = items.filter((item) => item.kind === 'fact' || item.kind === 'permit');
+  const changed = changes.map((item) => item.id);
   const credits = items.filter((item) => item.kind === 'credit').map((item) => item.id);
-  const touchesWallet = items.filter(
-    (item) => item.kind !== 'refusal' && !(item.kind === 'fact' && item.fact.kind === 'paid'),
-  );
+  const touchesWallet = items.filter((item) => item.kind !== 'refusal' && !leavesWallet(item));
 
   const claimed = await readAll(keys, claims, session);
   const taken = await readReferences(transfers, named, session);
-  const records = await readAll(transfers, [...own, ...facts], session);
+  const records = await readAll(transfers, [...own, ...changed], session);
   const made = await readAll(batches, again ? bulks.map((item) => item.batch._id) : [], session);
   const posted = await readAll(postings, credits, session);
   const read = await readAll(
@@ -188,6 +187,10 @@ export async function ownWallets(
 ): Promise<void> {
   await wallets.updateMany({ _id: { $in: tenants } }, { $inc: { version: 1 } }, { session });
 }
+
+/** Items that move nothing in the wallet's document: they must not compete with acceptance for it. */
+export const leavesWallet = (item: Item): boolean =>
+  item.kind === 'permit' || (item.kind === 'fact' && item.fact.kind === 'paid');
 
 async function readReferences(
   transfers: LedgerCollections['transfers'],
@@ -235,7 +238,7 @@ export async function applyWrites(
       writes.wallets.map(({ tenant, ...wallet }) => ({
         replaceOne: {
           // The version that was read: a wallet that was decided on unread would be a new one, and collide.
-          filter: { _id: tenant, version: wallet.version - 1 },
+          filter: { _id: tenant, version: wallet.version - 1n },
           replacement: {
             available_minor: wallet.availableMinor,
             owed_minor: wallet.owedMinor,

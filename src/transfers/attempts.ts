@@ -1,29 +1,70 @@
 import type { Collection, Filter } from 'mongodb';
+import { permittedIn, submitted, type PermissionRequest } from './permission.js';
 import { timelineEntry, type TimelineType, type Transfer } from './transfer.js';
+
+/** How the first permission is given to a transfer whose tenant is told of it: by a commit with the event. */
+export type Announced = {
+  isHeard(tenant: string): Promise<boolean>;
+  permit(tenant: string, id: string, request: PermissionRequest): Promise<Transfer | null>;
+};
 
 /** What an attempt writes: the permission to send, and what was learned that ends nothing. No money moves here. */
 export function transferAttempts(
   collection: Collection<Transfer>,
   clock: () => Date,
   sweepSlackMs: number,
+  announced: Announced,
 ) {
   const dueAfter = (ms: number) => new Date(clock().getTime() + ms + sweepSlackMs);
   return {
     /**
      * The permission to send, made once: whoever names the present number of sends raises it and may send; nobody
-     * else ever gets the same permission. Null for all others, who have to ask the provider first.
+     * else ever gets the same permission. Null for all others, who have to ask the provider first. The first one
+     * changes the state: where somebody listens it is committed with its event, otherwise one update does it.
      */
-    permitSend(tenant: string, id: string, sends: number, actor: string): Promise<Transfer | null> {
+    async permitSend(
+      tenant: string,
+      id: string,
+      sends: number,
+      quietly: boolean,
+    ): Promise<Transfer | null> {
       const now = clock();
-      const detail = sends === 0 ? null : `sent again, attempt ${sends + 1}`;
+      const dueAt = dueAfter(0);
+      const first = sends === 0;
+      if (first && (await announced.isHeard(tenant))) {
+        return announced.permit(tenant, id, { sends, actor: 'bursar', dueAt });
+      }
       return collection.findOneAndUpdate(
-        { _id: id, tenant, sends, status: sends === 0 ? 'pending' : 'processing' },
+        { _id: id, tenant, sends, status: permittedIn(sends) },
         {
-          $set: { status: 'processing', updated_at: now, due_at: dueAfter(0) },
-          $inc: { sends: 1, version: 1 },
-          $push: { timeline: timelineEntry(now, 'submitted', actor, { detail }) },
+          $set: { status: 'processing', updated_at: now, due_at: dueAt },
+          $inc: { sends: 1, version: 1, ...(first && { events: 1 }) },
+          ...(!quietly && { $push: { timeline: submitted(sends, 'bursar', now) } }),
         },
         { returnDocument: 'after' },
+      );
+    },
+
+    /** An answer that ends nothing. One that repeats the last only counts, so that a timeline stays readable. */
+    async noteAnswer(
+      tenant: string,
+      id: string,
+      actor: string,
+      answer: { kind: string; reason?: string; providerRequestId: string | null },
+      { notTaken, quietly }: { notTaken: boolean; quietly: boolean },
+    ) {
+      const { kind, reason, providerRequestId } = answer;
+      const detail = reason === undefined ? kind : `${kind}: ${reason}`;
+      const timeline = timelineEntry(clock(), 'provider_answer', actor, {
+        detail,
+        providerRequestId,
+      });
+      await collection.updateOne(
+        { _id: id, tenant },
+        {
+          $inc: { version: 1, not_taken: notTaken ? 1 : 0 },
+          ...(!(quietly && notTaken) && { $push: { timeline } }),
+        },
       );
     },
 
@@ -80,10 +121,15 @@ export function transferCare(
       );
     },
 
-    /** Ends a watch that has run its time. */
+    /** Ends a watch that has run its time; what an operator still has to see stays due. */
     async endWatch(tenant: string, id: string) {
-      const change = { $set: { watch_until: null, due_at: null }, $inc: { version: 1 } };
-      await collection.updateOne({ _id: id, tenant, watch_until: { $lt: clock() } }, change);
+      const over = { _id: id, tenant, watch_until: { $lt: clock() } };
+      const $inc = { version: 1 };
+      await collection.updateOne(
+        { ...over, attention: null },
+        { $set: { watch_until: null, due_at: null }, $inc },
+      );
+      await collection.updateOne(over, { $set: { watch_until: null }, $inc });
     },
 
     /** What came in a batch and is open is due now, for a workflow of its own. */

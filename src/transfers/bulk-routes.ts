@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.js';
 import { jsonBody } from '../http/body.js';
 import { callerOf, type AppRouter } from '../http/context.js';
-import { answerOnce } from '../http/idempotency.js';
+import { answerOnce, API_PREFIX } from '../http/idempotency.js';
 import { sendData } from '../http/respond.js';
 import { validateBody } from '../http/validate.js';
 import type { Idempotency } from '../idempotency/store.js';
@@ -31,7 +31,7 @@ export function bulkTransferRoutes(
     const { tenant } = callerOf(ctx);
     await answerOnce(
       ctx,
-      idempotency,
+      { idempotency, resource: `${API_PREFIX}/transfers/bulk` },
       (claim) => createBulk(tenant, transfers, claim),
       async (id, wait) => {
         await batchWatch.ended(id, wait);

@@ -57,6 +57,7 @@ export function newTransfer(given: {
     metadata: body.metadata ?? null,
     provider: given.provider,
     sends: 0,
+    not_taken: 0,
     polls: 0,
     failure: null,
     attention: null,

@@ -8,8 +8,8 @@ export function transferQueries(collection: Collection<Transfer>, clock: () => D
     get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
 
     /** By our id alone: for provider callbacks, which know no tenant. */
-    tenantOf: async (id: string): Promise<string | null> =>
-      (await collection.findOne({ _id: id }, { projection: { tenant: 1 } }))?.tenant ?? null,
+    ownerOf: (id: string): Promise<Pick<Transfer, 'tenant' | 'provider'> | null> =>
+      collection.findOne({ _id: id }, { projection: { tenant: 1, provider: 1 } }),
 
     /** Those that have come to their end: a reversal may still follow. */
     ended: (ids: string[]): Promise<Transfer[]> =>
@@ -26,18 +26,21 @@ export function transferQueries(collection: Collection<Transfer>, clock: () => D
       return (await found.toArray()).map(({ _id }) => _id);
     },
 
-    /** For operators, over all tenants: the latest first. */
+    /** For operators, over all tenants: the latest first, or those first that have waited longest. */
     latest: ({ attention, limit }: { attention: boolean; limit: number }): Promise<Transfer[]> =>
       collection
-        .find(attention ? { attention: { $ne: null } } : {}, { projection: { timeline: 0 } })
-        .sort({ _id: -1 })
+        .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
+          projection: { timeline: 0 },
+        })
+        .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
         .limit(limit)
         .toArray(),
 
     /** Records whose workflow has not been heard of in time, oldest first. */
     due: (limit: number): Promise<Transfer[]> =>
       collection
-        .find({ due_at: { $lt: clock() } }, { projection: { timeline: 0 } })
+        // The type is named so that the partial index serves this query.
+        .find({ due_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
         .sort({ due_at: 1 })
         .limit(limit)
         .toArray(),

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.js';
 import { jsonBody } from '../http/body.js';
 import { callerOf, type AppRouter, type Context } from '../http/context.js';
-import { answerOnce } from '../http/idempotency.js';
+import { answerOnce, API_PREFIX } from '../http/idempotency.js';
 import { sendData, sendList, sendPage } from '../http/respond.js';
 import { validateBody, validateQuery } from '../http/validate.js';
 import type { Idempotency } from '../idempotency/store.js';
@@ -35,9 +35,10 @@ export function transferRoutes(
   router.post('/transfers', jsonBody(), async (ctx) => {
     const body = validateBody(createTransferBody, ctx);
     const { tenant } = callerOf(ctx);
+    const resource = `${API_PREFIX}/transfers`;
     await answerOnce(
       ctx,
-      idempotency,
+      { idempotency, resource },
       (claim) => createTransfer(tenant, body, claim),
       async (id, wait) => {
         const transfer =

@@ -35,6 +35,10 @@ export const transfersCollection: CollectionSpec = {
     { key: LIST_INDEXES.byAmount },
     { key: LIST_INDEXES.byStatusAndAmount, partialFilterExpression: { status: { $in: ENDED } } },
     { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } },
+    {
+      key: { 'attention.since': 1 },
+      partialFilterExpression: { 'attention.since': { $type: 'date' } },
+    },
   ],
 };
 
@@ -55,7 +59,11 @@ export function createTransfers(
   return {
     ...transferQueries(collection, clock),
     ...transferLists({ client, transfers: collection, counts: countsOf(db) }),
-    ...transferAttempts(collection, clock, sweepSlackMs),
+    ...transferAttempts(collection, clock, sweepSlackMs, {
+      isHeard: (tenant) => groupCommit.isHeard(tenant),
+      permit: async (tenant, id, request) =>
+        (await groupCommit.commit({ kind: 'permit', tenant, id, request })).transfer,
+    }),
     ...transferCare(collection, clock, sweepSlackMs),
 
     accept: (item: AcceptItem | RefusalItem): Promise<AcceptOutcome> => groupCommit.commit(item),

@@ -13,6 +13,7 @@ export type TimelineType =
   | 'suspense'
   | 'attention_raised'
   | 'attention_cleared'
+  | 'webhook_delivered'
   | 'note';
 
 /** One step of a transfer's life. `detail` is in our words: codes and plain sentences, never a provider's text. */
@@ -29,6 +30,8 @@ export type Transfer = {
   _id: string;
   tenant: string;
   version: number;
+  /** Changes of state so far: the order number of the latest event. Not there before the first. */
+  events?: number;
   status: TransferStatus;
   amount_minor: bigint;
   fee_minor: bigint;
@@ -42,6 +45,8 @@ export type Transfer = {
   provider: string;
   /** How many times the order was allowed to leave us. The next send must name this number to get its permission. */
   sends: number;
+  /** Sends that the provider explicitly did not take. */
+  not_taken: number;
   polls: number;
   failure: { code: string; message: string } | null;
   attention: { since: Date; reason: string } | null;

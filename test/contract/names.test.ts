@@ -4,14 +4,17 @@ import { bulkQueue, providerQueue } from '../../src/transfers/starter.js';
 import { OPERATOR_KINDS } from '../../src/transfers/operator.js';
 import { searchAttributes } from '../../src/transfers/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
+import { deliveryWorkflowId, webhooksQueue } from '../../src/webhooks/out/reports.js';
 import * as workflows from '../../workflows/index.js';
 import { wakeSignal } from '../../workflows/operator-inbox.js';
 
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
-    expect(Object.keys(workflows)).toEqual(['transfer', 'transferBatch']);
+    expect(Object.keys(workflows).toSorted()).toEqual(['delivery', 'transfer', 'transferBatch']);
     expect(batchWorkflowId('btr_1')).toBe('bulk/btr_1');
     expect(bulkQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk');
+    expect(deliveryWorkflowId('dlv_1')).toBe('delivery/dlv_1');
+    expect(webhooksQueue('bursar')).toBe('bursar-webhooks');
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
@@ -23,9 +26,11 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     const activities = createActivities({} as Parameters<typeof createActivities>[0]);
     expect(Object.keys(activities).toSorted()).toEqual([
       'closeBatch',
+      'deliverWebhook',
       'noteCancellation',
       'noteOperator',
       'raiseAttention',
+      'readStanding',
       'resolveRecipient',
       'settleTransfer',
       'submitBatchPart',

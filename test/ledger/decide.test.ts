@@ -104,7 +104,17 @@ const single: fc.Arbitrary<Item> = fc.oneof(
       tenant: fc.constantFrom(...TENANTS),
       id: fc.constantFrom(...IDS),
       // Late payments and their adoption need three facts in a row: make them likely.
-      kind: fc.constantFrom('paid', 'paid', 'refused', 'refused', 'reversed', 'confirmed'),
+      kind: fc.constantFrom(
+        ...([
+          'paid',
+          'paid',
+          'refused',
+          'refused',
+          'reversed',
+          'confirmed',
+          'no_such_account',
+        ] as const),
+      ),
     })
     .map(({ tenant, id, kind }): Item => {
       const about = { amountMinor: null, sessionId: null };
@@ -280,7 +290,7 @@ describe('decide', () => {
   const funded = (available: bigint): Snapshot => ({
     ...emptySnapshot(),
     wallets: new Map([
-      ['ten_a', { ...emptyWallet('ten_a'), availableMinor: available, version: 1 }],
+      ['ten_a', { ...emptyWallet('ten_a'), availableMinor: available, version: 1n }],
     ]),
   });
 
@@ -322,7 +332,7 @@ describe('decide', () => {
     expect(outcomes[5]).toMatchObject({ resource: last.transfer._id });
     expect(writes.newTransfers.map((t) => t._id)).toEqual([first.transfer._id, last.transfer._id]);
     expect(writes.newKeys.map((k) => k.id)).toEqual(['k1', 'k2']);
-    expect(writes.wallets).toMatchObject([{ availableMinor: 98_000n, version: 2 }]);
+    expect(writes.wallets).toMatchObject([{ availableMinor: 98_000n, version: 2n }]);
   });
 
   test('a refusal keeps its answer under the key and uses up no reference, no limit and no money', () => {

@@ -27,6 +27,7 @@ export function pendingTransfer(changes: Partial<Transfer> = {}): Transfer {
     metadata: null,
     provider: 'sandbox-bank',
     sends: 0,
+    not_taken: 0,
     polls: 0,
     failure: null,
     attention: null,

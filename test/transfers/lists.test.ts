@@ -37,7 +37,7 @@ async function make(owner: string, n: number): Promise<string> {
   await commit.commit(acceptItem(transfer));
   const about = { amountMinor: amount, sessionId: null };
   const paid = { ...byProvider, kind: 'paid', ...about } as const;
-  if (n % 6 > 0) await transfers.permitSend(owner, transfer._id, 0, 'test');
+  if (n % 6 > 0) await transfers.permitSend(owner, transfer._id, 0, false);
   if (n % 6 > 1 && n % 6 < 4) await transfers.applyFact(owner, transfer._id, paid);
   if (n % 6 === 3) {
     await transfers.applyFact(owner, transfer._id, { ...paid, kind: 'reversed' });
@@ -168,7 +168,7 @@ describe('lists of transfers', () => {
     const total = async (status: TransferStatus) =>
       (await transfers.list(owner, { ...query, status })).total;
     expect([await total('pending'), await total('processing')]).toEqual([1, 0]);
-    await transfers.permitSend(owner, id, 0, 'test');
+    await transfers.permitSend(owner, id, 0, false);
     expect([await total('pending'), await total('processing')]).toEqual([0, 1]);
     expect(await total('completed')).toBe(0);
   });

@@ -96,6 +96,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
       transfers,
       batches,
       providers: { transfer: () => provider },
+      webhooks: { retry: async () => ({ kind: 'closed' }) },
       log: createLog({ level: 'silent', name: 'test' }),
     },
   });
@@ -105,11 +106,11 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     tenant: transfer.tenant,
     provider: provider.name,
     providerQueue: `${transfer._id}-${provider.name}`,
+    acceptedAtMs: Date.now(),
     recipientKnown: true,
     policy: {
       attentionAfterMs: 24 * HOUR_MS,
       pollMaxMs: HOUR_MS / 6,
-      absence: { kind: 'deduplicates' },
     },
   };
   try {

@@ -72,7 +72,8 @@ function transferBody(order: TransferOrder): Record<string, unknown> {
     currency: order.currency,
     account: order.recipient.account,
     bank_code: order.recipient.bankCode,
-    narration: order.narration.slice(0, NARRATION_LENGTH),
+    // By characters: half of an emoji would be no text at all.
+    narration: [...order.narration].slice(0, NARRATION_LENGTH).join(''),
     requested_at: order.requestedAt.toISOString(),
   };
 }

@@ -7,7 +7,11 @@ const amount = z
   .int()
   .min(0)
   .transform((value) => BigInt(value));
-const sessionId = z.string().max(100).nullish();
+/** Goes to clients, timelines and workflow histories: an identifier, and nothing that could be a text. */
+const sessionId = z
+  .string()
+  .regex(/^[0-9A-Za-z-]{1,64}$/)
+  .nullish();
 const code = z.string().max(100).nullish();
 
 export const transferAnswer = z.object({

@@ -1,0 +1,94 @@
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import type { Log } from '../../log.js';
+import { TEMPORAL_DEADLINE_MS } from '../../temporal/client.js';
+import { searchAttributes } from '../../transfers/search-attributes.js';
+import type { Delivery } from './event.js';
+import { deliveryWorkflowId, webhooksQueue } from './reports.js';
+
+/** Paced, so that an endpoint that fails is no flood for Temporal. */
+const MAX_STARTING = 20;
+const MAX_WAITING = 2_000;
+
+export type Start = { delivery: Delivery; tries: number; afterMs: number };
+export type DeliveryStarter = ReturnType<typeof createDeliveryStarter>;
+
+/** Starts the workflow that retries a delivery. Starting one that runs does nothing. */
+export function createDeliveryStarter(settings: {
+  client: Client;
+  taskQueue: string;
+  /** The pauses between attempts; after the one that follows the last pause a delivery is dead. */
+  scheduleMs: number[];
+  sweepSlackMs: number;
+  log: Log;
+}) {
+  const { client, taskQueue, scheduleMs, sweepSlackMs, log } = settings;
+  const queue: Start[] = [];
+  const starting = new Set<Promise<void>>();
+
+  async function start({ delivery, tries, afterMs }: Start): Promise<void> {
+    await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+      client.workflow.start('delivery', {
+        workflowId: deliveryWorkflowId(delivery._id),
+        taskQueue: webhooksQueue(taskQueue),
+        args: [{ id: delivery._id, tries, afterMs, scheduleMs }],
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        typedSearchAttributes: [{ key: searchAttributes.tenant, value: delivery.tenant }],
+        staticSummary: `${delivery.name} of ${delivery.resource} to ${delivery.endpoint}`,
+      }),
+    );
+  }
+
+  function pump(): void {
+    while (starting.size < MAX_STARTING) {
+      const next = queue.shift();
+      if (!next) return;
+      const attempt = start(next)
+        .catch((error: unknown) => {
+          log.warn({ err: error, delivery: next.delivery._id }, 'retries left to the sweep');
+        })
+        .finally(() => {
+          starting.delete(attempt);
+          pump();
+        });
+      starting.add(attempt);
+    }
+  }
+
+  return {
+    start,
+
+    /**
+     * What comes after so many tries: when somebody has to look again if nothing was heard, and the workflow to
+     * start. Both null after the last.
+     */
+    plan(delivery: Delivery, tries: number): { nextAt: Date | null; start: Start | null } {
+      const afterMs = tries === 0 ? 0 : scheduleMs[tries - 1];
+      if (afterMs === undefined) return { nextAt: null, start: null };
+      const nextAt = new Date(Date.now() + afterMs + sweepSlackMs);
+      return { nextAt, start: { delivery, tries, afterMs } };
+    },
+
+    /** Starts without being waited for. What is not started is overdue by and by, and the sweep starts it. */
+    startSoon(wanted: Start): void {
+      if (queue.length >= MAX_WAITING) return;
+      queue.push(wanted);
+      pump();
+    },
+
+    /** Ends a run that sleeps towards a time that no longer counts. */
+    async supersede(id: string): Promise<void> {
+      try {
+        await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+          client.workflow
+            .getHandle(deliveryWorkflowId(id))
+            .terminate('delivered again by an operator'),
+        );
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    },
+
+    idle: async () => void (await Promise.all(starting)),
+  };
+}

@@ -1,0 +1,32 @@
+const TICK_MS = 1_000;
+
+export type Loop = {
+  /** Runs until `stop` is called; resolves when the turn that is under way has ended. */
+  run(): Promise<void>;
+  stop(): void;
+};
+
+/** Calls `tick` once a second, and at once again while it answers that there is more. It must not throw. */
+export function createLoop(tick: () => Promise<boolean>): Loop {
+  const stopping = { now: false };
+  let wakeUp: () => void = () => undefined;
+  return {
+    async run() {
+      while (!stopping.now) {
+        const more = await tick();
+        if (more || stopping.now) continue;
+        await new Promise<void>((resolve) => {
+          const timer = setTimeout(resolve, TICK_MS);
+          wakeUp = () => {
+            clearTimeout(timer);
+            resolve();
+          };
+        });
+      }
+    },
+    stop() {
+      stopping.now = true;
+      wakeUp();
+    },
+  };
+}
