@@ -7,6 +7,9 @@ import type { Transfer } from '../src/transfers/transfer.js';
 export const isFinal = (answer: InitiateAnswer | VerifyAnswer): boolean =>
   answer.kind === 'paid' || answer.kind === 'refused' || answer.kind === 'reversed';
 
+/** Whether a report ends the transfer, or stands against what is booked. */
+export const isFact = (report: CallReport): report is FactReport => 'via' in report;
+
 export const sendsOf = ({ sends, not_taken: notTaken }: Transfer): Sends => ({
   sends,
   tries: sends - notTaken,

@@ -81,7 +81,8 @@ export function createTransferActivities(deps: Deps) {
   };
 }
 
-async function submitTransfer(
+/** See the activity of that name; batches let their orders out by it too. */
+export async function submitTransfer(
   { transfers, providers, log }: Deps,
   { sends, quietly = false, ...ref }: SubmitOptions,
 ): Promise<CallReport> {

@@ -5,6 +5,7 @@ const PREFIXES = {
   tenant: 'ten',
   apiKey: 'key',
   transfer: 'trf',
+  bulkTransfer: 'btr',
   request: 'req',
   event: 'evt',
   webhookEndpoint: 'whe',

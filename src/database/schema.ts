@@ -7,6 +7,7 @@ import {
 } from '../ledger/store.js';
 import { rateLimitsCollection } from '../rate-limits/store.js';
 import { tenantsCollection } from '../tenants/store.js';
+import { transferBatchesCollection } from '../transfers/batches.js';
 import { rebuildCounts, transferCountsCollection } from '../transfers/counts.js';
 import { transfersCollection } from '../transfers/store.js';
 import { callbacksCollection } from '../webhooks/callbacks.js';
@@ -39,4 +40,5 @@ export const migrations: readonly Migration[] = [
       await rebuildCounts(db);
     },
   },
+  collectionsMigration('0005-transfer-batches', [transferBatchesCollection]),
 ];

@@ -7,6 +7,7 @@ import {
   decide,
   type AcceptItem,
   type AcceptOutcome,
+  type BulkItem,
   type CreditItem,
   type CreditOutcome,
   type FactItem,
@@ -18,7 +19,7 @@ import {
   type RefusalItem,
 } from './decide.js';
 import { noOutbox, type Outbox } from '../webhooks/out/outbox.js';
-import { applyWrites, leavesWallet, ledgerCollections, readSnapshot } from './store.js';
+import { applyWrites, leavesWallet, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
 const WALLET_LANES = 4;
@@ -38,7 +39,7 @@ export type GroupCommit = {
    * Rejects with `OverloadError` when nothing was done, and with `service_unavailable` when the outcome is unknown:
    * the same item may then be handed in again.
    */
-  commit(item: AcceptItem | RefusalItem): Promise<AcceptOutcome>;
+  commit(item: AcceptItem | BulkItem | RefusalItem): Promise<AcceptOutcome>;
   commit(item: FactItem): Promise<FactOutcome>;
   commit(item: CreditItem): Promise<CreditOutcome>;
   commit(item: PermitItem): Promise<PermitOutcome>;
@@ -62,7 +63,7 @@ export function createGroupCommit(
       maxWaiting: MAX_WAITING,
       maxWaitMs: MAX_WAIT_MS,
       maxBatchWeight: MAX_BATCH_BYTES,
-      weigh: (item) => (item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000),
+      weigh,
     }),
   );
 
@@ -112,6 +113,12 @@ export function createGroupCommit(
   };
 }
 
+/** Bytes of an item, roughly. A batch of transfers weighs so much that it goes alone. */
+function weigh(item: Item): number {
+  if (item.kind === 'bulk') return 3_000 * item.batch.items.length;
+  return item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000;
+}
+
 /** One transaction: what the items name is read, all of it decided, written with its events, and committed. */
 function createTransact(db: Database['db'], outbox: Outbox) {
   const collections = ledgerCollections(db);
@@ -122,6 +129,8 @@ function createTransact(db: Database['db'], outbox: Outbox) {
     deadline: number,
   ): Promise<Outcome[]> => {
     session.startTransaction(TRANSACTION_OPTIONS);
+    const long = items.filter((item) => item.kind === 'bulk').map((item) => item.tenant);
+    if (long.length > 0) await ownWallets(collections, long, session);
     const snapshot = await readSnapshot(collections, items, session, again);
     const { writes, outcomes } = decide(snapshot, items, new Date());
     const outgoing = await outbox.address(writes.events);

@@ -137,6 +137,15 @@ export function transferCare(
       await collection.updateOne(over, { $set: { watch_until: null }, $inc });
     },
 
+    /** What came in a batch and is open is due now, for a workflow of its own. */
+    async handOver(tenant: string, ids: string[]) {
+      const now = clock();
+      await collection.updateMany(
+        { _id: { $in: ids }, tenant, due_at: { $gt: now } },
+        { $set: { due_at: now }, $inc: { version: 1 } },
+      );
+    },
+
     /** A workflow has been started for these: look again only if it says nothing. */
     async postponeDue(ids: string[]) {
       await collection.updateMany(

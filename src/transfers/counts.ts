@@ -125,12 +125,7 @@ export async function countRecords(db: Db, session?: ClientSession): Promise<Cou
     ],
     { ...(session && { session }) },
   );
-  const found = await groups.toArray();
-  return found.map(({ _id, created, failed }) => ({
-    ..._id,
-    created,
-    failed,
-  }));
+  return (await groups.toArray()).map(({ _id, created, failed }) => ({ ..._id, created, failed }));
 }
 
 /** Writes all counts anew from the records. Only for a time when nobody writes transfers. */

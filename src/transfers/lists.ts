@@ -14,7 +14,7 @@ export type TransferListing = {
   until?: Date | undefined;
 };
 
-const OPEN: TransferStatus[] = ['pending', 'processing'];
+export const OPEN: TransferStatus[] = ['pending', 'processing'];
 export const ENDED: TransferStatus[] = ['completed', 'failed'];
 
 /**

@@ -17,6 +17,15 @@ export function transferQueries(collection: Collection<Transfer>, clock: () => D
         .find({ _id: { $in: ids }, status: { $in: ENDED } }, { projection: { timeline: 0 } })
         .toArray(),
 
+    /** Those whose order has not left and whose recipient's name is known: nothing has to be asked before. */
+    async unsent(tenant: string, ids: string[]): Promise<string[]> {
+      const found = collection.find(
+        { _id: { $in: ids }, tenant, status: 'pending', 'recipient.name': { $ne: null } },
+        { projection: { _id: 1 } },
+      );
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
+
     /** For operators, over all tenants: the latest first, or those first that have waited longest. */
     latest: ({ attention, limit }: { attention: boolean; limit: number }): Promise<Transfer[]> =>
       collection

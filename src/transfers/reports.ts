@@ -78,3 +78,15 @@ export type Standing = { status: TransferStatus; attention: string | null };
 export type OperatorAnswer = { done: boolean; message: string };
 
 export type ResolveReport = { kind: 'resolved' | 'no_such_account' | 'no_answer' };
+
+export type TransferBatchInput = {
+  id: string;
+  tenant: string;
+  /** How many items it has, refused ones too. */
+  count: number;
+  /** The provider's queue for parts of batches. */
+  queue: string;
+};
+
+/** The items of a batch from one index to another, the last not in it. */
+export type BatchPart = TransferRef & { from: number; to: number };

@@ -67,6 +67,19 @@ export const createTransferBody = z
   .strictObject({ ...transferFields, idempotency_key: z.string().optional() })
   .superRefine(checkRecipient);
 
+/** An item of POST /transfers/bulk: as for a single transfer, but the key belongs to the batch. */
+export const bulkItemBody = z.strictObject(transferFields).superRefine(checkRecipient);
+
+export type TransferBody = z.infer<typeof bulkItemBody>;
+
+const MAX_BULK_ITEMS = 1_000;
+
+/** The body of POST /transfers/bulk. Items are read one by one: a bad one is refused alone. */
+export const bulkTransfersBody = z.strictObject({
+  transfers: z.array(z.unknown()).min(1).max(MAX_BULK_ITEMS),
+  idempotency_key: z.string().optional(),
+});
+
 /** The body of POST /transfers/resolve-account. */
 export const resolveAccountBody = z.strictObject(recipientFields).superRefine(checkRecipient);
 

@@ -129,6 +129,10 @@ const operatorUpdate = (kind: OperatorCommand['kind']) =>
 /** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
 export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;
 
+/** Parts of batches have a queue of their own, so that a thousand transfers at once hold back no single one. */
+export const bulkQueue = (taskQueue: string, provider: string) =>
+  `${providerQueue(taskQueue, provider)}-bulk`;
+
 function formatMajor(amountMinor: bigint): string {
   const cents = (amountMinor % 100n).toString().padStart(2, '0');
   return `${(amountMinor / 100n).toLocaleString('en')}.${cents}`;

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import {
   decide,
   referenceKey,
+  type BulkItem,
   type Item,
   type Snapshot,
   type Writes,
@@ -11,6 +12,7 @@ import { holdPosting } from '../../src/transfers/postings.js';
 import { emptyWallet, lagosDay } from '../../src/ledger/wallet.js';
 import {
   acceptItem,
+  bulkItem,
   byProvider,
   claimOf,
   emptySnapshot,
@@ -24,6 +26,7 @@ function apply(snapshot: Snapshot, writes: Writes): Snapshot {
     keys: new Map(snapshot.keys),
     references: new Map(snapshot.references),
     transfers: new Map(snapshot.transfers),
+    batches: new Map(snapshot.batches),
     wallets: new Map(snapshot.wallets),
     postings: new Map(snapshot.postings),
   };
@@ -34,6 +37,7 @@ function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   for (const transfer of [...writes.newTransfers, ...writes.changedTransfers]) {
     next.transfers.set(transfer._id, transfer);
   }
+  for (const batch of writes.newBatches) next.batches.set(batch._id, batch);
   for (const posting of writes.postings) {
     if (next.postings.has(posting.id)) throw new Error(`posting ${posting.id} written twice`);
     next.postings.set(posting.id, posting);
@@ -70,7 +74,7 @@ const ownId = (tenant: string, id: number) => `${tenant}-trf-${id}`;
 const amountOf = (id: number) => BigInt(id + 1) * 37n;
 
 /** Few tenants, ids, keys and references, so that everything collides with everything. */
-const item: fc.Arbitrary<Item> = fc.oneof(
+const single: fc.Arbitrary<Item> = fc.oneof(
   fc
     .record({
       tenant: fc.constantFrom(...TENANTS),
@@ -134,6 +138,34 @@ const item: fc.Arbitrary<Item> = fc.oneof(
       id: `credit/${tenant}/${reference}`,
       amountMinor: amount,
     })),
+);
+
+/** A batch, which must come to what its items would come to alone. */
+const bulk: fc.Arbitrary<BulkItem> = fc
+  .record({
+    tenant: fc.constantFrom(...TENANTS),
+    batch: fc.constantFrom('btr_1', 'btr_2'),
+    key: fc.option(fc.constantFrom('k1', 'k2', 'k3')),
+    fingerprint: fc.constantFrom('f', 'g'),
+    limit: fc.constantFrom(500n, 10_000n),
+    references: fc.array(fc.option(fc.constantFrom('r1', 'r2', 'r3')), { maxLength: 4 }),
+  })
+  .map(({ tenant, batch, key, fingerprint, limit, references }) => {
+    const _id = `${tenant}-${batch}`;
+    const transfers = references.map((reference, i) => {
+      const own = `${_id}-${i}`;
+      const amounts = { amount_minor: amountOf(i), fee_minor: 3n };
+      return pendingTransfer({ _id: own, tenant, ...amounts, reference: reference ?? own });
+    });
+    return bulkItem(tenant, _id, transfers, {
+      dailyLimitMinor: limit,
+      claim: key === null ? null : claimOf(`${tenant}/${key}`, fingerprint),
+    });
+  });
+
+const item: fc.Arbitrary<Item> = fc.oneof(
+  { arbitrary: single, weight: 6 },
+  { arbitrary: bulk, weight: 1 },
 );
 
 const history = fc.array(item, { maxLength: 90, size: 'max' });
@@ -223,6 +255,32 @@ describe('decide', () => {
           once.outcomes[0]?.kind === 'answered' && once.outcomes[0].resource !== null;
         expect(accepted ? answersOf(twice.outcomes) : '').toBe(
           accepted ? answersOf(once.outcomes) : '',
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a batch comes to what its items would come to one by one, in order', () => {
+    fc.assert(
+      fc.property(history, bulk, (before, batch) => {
+        const { state } = run(emptySnapshot(), split(before, []));
+        fc.pre(!state.batches.has(batch.batch._id));
+        const together = run(state, [[{ ...batch, claim: null }]]);
+        const alone = run(
+          state,
+          batch.transfers.map((transfer) => [
+            acceptItem(transfer, { dailyLimitMinor: batch.dailyLimitMinor }),
+          ]),
+        );
+        expect(balances(together.state)).toEqual(balances(alone.state));
+        expect(together.state.transfers).toEqual(alone.state.transfers);
+        const made = together.state.batches.get(batch.batch._id);
+        expect(made?.items.map(({ error }) => error?.code ?? null)).toEqual(
+          alone.outcomes.map((outcome) => {
+            if (outcome.kind !== 'answered') throw new Error('every item is answered');
+            return outcome.resource ? null : JSON.parse(outcome.answer.body).error.code;
+          }),
         );
       }),
       { numRuns: 500 },
