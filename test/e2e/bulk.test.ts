@@ -138,14 +138,15 @@ describe('POST /transfers/bulk', () => {
 
   test('one key is one batch with one answer, however many ask at once and later', async () => {
     const tenant = await service.tenant();
-    const [one, other] = service.apis.map(({ url }) => bulkClient(tenant.at(url)));
+    const clients = service.apis.map(({ url }) => bulkClient(tenant.at(url)));
+    const one = clients[0];
     const items = [...orders(20), { ...order(), narration: '' }];
     const asked = await Promise.all(
-      Array.from({ length: 8 }, (_, i) =>
-        (i % 2 === 0 ? one : other)?.send(items, { key: 'one batch' }),
-      ),
+      Array.from({ length: 4 }, () =>
+        clients.map((one) => one.send(items, { key: 'one batch' })),
+      ).flat(),
     );
-    expect(new Set(asked.map((reply) => reply?.status))).toEqual(new Set([201]));
+    expect(new Set(asked.map((reply) => reply.status))).toEqual(new Set([201]));
     expect(new Set(asked.map((reply) => reply?.text)).size).toBe(1);
     expect(await transfersOf(tenant)).toBe(20);
     const id = String(asked[0]?.body.data.id);
