@@ -136,7 +136,8 @@ export function printGoals(goals: readonly Goal[]): void {
       const met = 'least' in goal ? ratio.median >= goal.least : ratio.median <= goal.most;
       const wanted = 'least' in goal ? `≥ ${goal.least}×` : `≤ ${goal.most}×`;
       const spread = `${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}`;
-      return [what, wanted, `${ratio.median.toFixed(2)}×`, spread, met ? 'met' : 'MISSED'];
+      const verdict = isShort ? 'not judged' : met ? 'met' : 'MISSED';
+      return [what, wanted, `${ratio.median.toFixed(2)}×`, spread, verdict];
     }),
   );
 }
