@@ -45,6 +45,27 @@ export function transferAttempts(
       );
     },
 
+    /** Fills in what the name enquiry found after acceptance. */
+    async nameRecipient(tenant: string, id: string, found: { name: string; bank: string }) {
+      const now = clock();
+      const filter = { _id: id, tenant, 'recipient.name': null } as Filter<Transfer>;
+      await collection.updateOne(filter, {
+        $set: { 'recipient.name': found.name, 'recipient.bank': found.bank, updated_at: now },
+        $inc: { version: 1 },
+      });
+    },
+
+    /** A poll that learned nothing only counts, and says when the next one is due. */
+    async countPoll(tenant: string, id: string, nextPollMs: number) {
+      const change = { $set: { due_at: dueAfter(nextPollMs) }, $inc: { polls: 1, version: 1 } };
+      await collection.updateOne({ _id: id, tenant, due_at: { $ne: null } }, change);
+    },
+  };
+}
+
+/** What the timeline tells beside the changes of state: answers that end nothing, and notes. */
+export function transferNotes(collection: Collection<Transfer>, clock: () => Date) {
+  return {
     /** An answer that ends nothing. One that repeats the last only counts, so that a timeline stays readable. */
     async noteAnswer(
       tenant: string,
@@ -66,22 +87,6 @@ export function transferAttempts(
           ...(!(quietly && notTaken) && { $push: { timeline } }),
         },
       );
-    },
-
-    /** Fills in what the name enquiry found after acceptance. */
-    async nameRecipient(tenant: string, id: string, found: { name: string; bank: string }) {
-      const now = clock();
-      const filter = { _id: id, tenant, 'recipient.name': null } as Filter<Transfer>;
-      await collection.updateOne(filter, {
-        $set: { 'recipient.name': found.name, 'recipient.bank': found.bank, updated_at: now },
-        $inc: { version: 1 },
-      });
-    },
-
-    /** A poll that learned nothing only counts, and says when the next one is due. */
-    async countPoll(tenant: string, id: string, nextPollMs: number) {
-      const change = { $set: { due_at: dueAfter(nextPollMs) }, $inc: { polls: 1, version: 1 } };
-      await collection.updateOne({ _id: id, tenant, due_at: { $ne: null } }, change);
     },
 
     /** One more line of the timeline, where nothing else changes. */

@@ -3,7 +3,7 @@ import type { CollectionSpec } from '../database/migrations.js';
 import type { AcceptItem, AcceptOutcome, FactOutcome, RefusalItem } from '../ledger/decide.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { TransferFact } from './facts.js';
-import { transferAttempts, transferCare } from './attempts.js';
+import { transferAttempts, transferCare, transferNotes } from './attempts.js';
 import { countsOf } from './counts.js';
 import { ENDED, LIST_INDEXES, transferLists } from './lists.js';
 import { transferQueries } from './queries.js';
@@ -64,6 +64,7 @@ export function createTransfers(
       permit: async (tenant, id, request) =>
         (await groupCommit.commit({ kind: 'permit', tenant, id, request })).transfer,
     }),
+    ...transferNotes(collection, clock),
     ...transferCare(collection, clock, sweepSlackMs),
 
     accept: (item: AcceptItem | RefusalItem): Promise<AcceptOutcome> => groupCommit.commit(item),

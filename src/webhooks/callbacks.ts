@@ -50,38 +50,26 @@ const SWEEP_AFTER_MS = 5_000;
 const RETRY_AFTER_MS = 60_000;
 const DUPLICATE_KEY = 11_000;
 
+type CallbackDeps = {
+  transfers: Transfers;
+  starter: TransferStarter;
+  log: Log;
+  clock?: () => Date;
+};
+
 export type Callbacks = ReturnType<typeof createCallbacks>;
 
 /** Callbacks are stored first and applied after the answer; what a crash leaves unapplied, the sweep applies. */
-export function createCallbacks(
-  { db }: Database,
-  deps: { transfers: Transfers; starter: TransferStarter; log: Log; clock?: () => Date },
-) {
-  const { transfers, starter, log, clock = () => new Date() } = deps;
+export function createCallbacks({ db }: Database, deps: CallbackDeps) {
+  const { starter, log, clock = () => new Date() } = deps;
   const collection = db.collection<StoredCallback>('callbacks');
 
   async function apply(stored: StoredCallback): Promise<void> {
-    const outcome = await applyFactOf(stored);
+    const outcome = await applyFactOf(deps, stored);
     const $set = { handled_at: clock(), next_try_at: null, outcome };
     await collection.updateOne({ _id: stored._id }, { $set });
     // An ended transfer that needs an operator now is brought back by its due date.
     starter.wakeSoon(stored.reference);
-  }
-
-  async function applyFactOf(stored: StoredCallback): Promise<string> {
-    const fact = toFact(stored);
-    if (!fact) return 'nothing_to_apply';
-    const owner = await transfers.ownerOf(stored.reference);
-    // A provider speaks about its own payments only.
-    if (owner?.provider !== stored.provider) {
-      log.warn(
-        { provider: stored.provider, callback: stored._id },
-        'callback for no record of its',
-      );
-      return 'unknown_reference';
-    }
-    const applied = await transfers.applyFact(owner.tenant, stored.reference, fact);
-    return applied.kind === 'fact' ? applied.verdict : applied.kind;
   }
 
   return {
@@ -136,6 +124,22 @@ export function createCallbacks(
       return applied;
     },
   };
+}
+
+async function applyFactOf(
+  { transfers, log }: CallbackDeps,
+  stored: StoredCallback,
+): Promise<string> {
+  const fact = toFact(stored);
+  if (!fact) return 'nothing_to_apply';
+  const owner = await transfers.ownerOf(stored.reference);
+  // A provider speaks about its own payments only.
+  if (owner?.provider !== stored.provider) {
+    log.warn({ provider: stored.provider, callback: stored._id }, 'callback for no record of its');
+    return 'unknown_reference';
+  }
+  const applied = await transfers.applyFact(owner.tenant, stored.reference, fact);
+  return applied.kind === 'fact' ? applied.verdict : applied.kind;
 }
 
 function toFact({ _id, provider, state }: StoredCallback): TransferFact | null {

@@ -30,7 +30,7 @@ afterAll(async () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
-  reaper.close();
+  await reaper.close();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -24,6 +24,8 @@ afterAll(async () => {
   await Promise.all([mongod?.remove(), temporal?.remove()]);
 });
 
+const PAUSE_MS = 150;
+
 type Asked = { body: ReturnType<typeof order>; key: string; replies: Reply[] };
 
 /** Clients as they should be: they come again with the same key after a 503, when they are told to. */
@@ -43,7 +45,11 @@ function startLoad(clients: number) {
   }
 
   const run = async () => {
-    while (going.on) await askUntilAccepted();
+    while (going.on) {
+      await askUntilAccepted();
+      // Each of them is a workflow to be finished too: the load is to be there, not to be high.
+      await sleep(PAUSE_MS);
+    }
   };
   const done = Promise.all(Array.from({ length: clients }, run));
   // Who waits for `stop` hears of it.
@@ -94,7 +100,7 @@ test('mongod killed under load: every answer holds, 503 in between, no request h
   );
   await service.settled();
   expect(await service.problems()).toEqual([]);
-});
+}, 150_000);
 
 test('Temporal killed: transfers are accepted meanwhile, and completed once when it is back', async () => {
   process.kill(temporal.pid, 'SIGKILL');

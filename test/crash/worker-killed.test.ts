@@ -66,4 +66,4 @@ test('killed after the bank was asked and before its answer was recorded: comple
   const paid = (await service.bank.journal()).map(({ reference }) => reference);
   expect(paid.toSorted()).toEqual([...silent, ...many, frozen].toSorted());
   expect(await service.problems()).toEqual([]);
-}, 120_000);
+}, 150_000);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { loadConfig } from '../../src/config.js';
 import { isPublicAddress, problemWithUrl } from '../../src/webhooks/out/addresses.js';
@@ -185,19 +186,18 @@ describe('an answer', () => {
   });
 
   test('is not read to its end: one that never ends is cut off', async () => {
-    const endless =
-      (close: (bytes: number) => void) => (response: import('node:http').ServerResponse) => {
-        let bytes = 0;
-        response.writeHead(200);
-        const timer = setInterval(() => {
-          bytes += 64 * 1024;
-          response.write(Buffer.alloc(64 * 1024));
-        }, 1);
-        response.on('close', () => {
-          clearInterval(timer);
-          close(bytes);
-        });
-      };
+    const endless = (close: (bytes: number) => void) => (response: ServerResponse) => {
+      let bytes = 0;
+      response.writeHead(200);
+      const timer = setInterval(() => {
+        bytes += 64 * 1024;
+        response.write(Buffer.alloc(64 * 1024));
+      }, 1);
+      response.on('close', () => {
+        clearInterval(timer);
+        close(bytes);
+      });
+    };
     const sent = new Promise<number>((resolve) => {
       void send(endless(resolve)).then((attempt) => expect(attempt.error).toBeNull());
     });
