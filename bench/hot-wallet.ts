@@ -15,7 +15,7 @@ import {
 } from './support.js';
 
 const CLIENTS = 64;
-const ROUNDS = isShort ? 1 : 7;
+const ROUNDS = isShort ? 1 : 5;
 const FOR_MS = isShort ? 1_200 : 3_000;
 const WARM_UP_MS = isShort ? 600 : 1_500;
 

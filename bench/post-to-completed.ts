@@ -26,7 +26,7 @@ import {
 import { createRichTenant, transferBody } from './transfers.js';
 
 const IN_FLIGHT = [8, 32];
-const ROUNDS = isShort ? 1 : 7;
+const ROUNDS = isShort ? 1 : 5;
 const FOR_MS = isShort ? 3_000 : 8_000;
 const WARM_UP_MS = isShort ? 1_500 : 4_000;
 const PEER_QUEUE = 'bench-peer';

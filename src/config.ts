@@ -49,7 +49,7 @@ const fields = z.object({
 
   /** Lets webhooks go to private addresses, one's own machine for one. Development only: refused in live. */
   BURSAR_WEBHOOK_ALLOW_PRIVATE: flag(false),
-  BURSAR_WEBHOOK_TIMEOUT_MS: milliseconds.default(10_000),
+  BURSAR_WEBHOOK_TIMEOUT_MS: milliseconds.max(10_000).default(10_000),
   /** The pauses before each further attempt, in seconds; a delivery is dead after the last. */
   BURSAR_WEBHOOK_RETRY_SECONDS: seconds.default(WEBHOOK_RETRY_SECONDS),
 });

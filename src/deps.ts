@@ -31,13 +31,8 @@ export async function createDeps(config: Config, name: string) {
 
   const { db } = database;
   const tenants = createTenants({ db, environment: config.environment });
-  const apiKeys = createApiKeys({
-    db,
-    pepper: config.keyPepper,
-    environment: config.environment,
-    tenants,
-    log,
-  });
+  const { environment, keyPepper: pepper } = config;
+  const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
   const providers = createProviders(config);
   const temporal = createTemporal(config.temporal);
   const { client } = temporal;

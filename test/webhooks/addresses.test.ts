@@ -1,9 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import fc from 'fast-check';
 import { loadConfig } from '../../src/config.js';
 import { isPublicAddress, problemWithUrl } from '../../src/webhooks/out/addresses.js';
 import { createSender, problemWithAddress } from '../../src/webhooks/out/sender.js';
-import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startReceiver, type Behaviour, type Receiver } from '../support/receiver.js';
 
 const strict = { allowPrivate: false, requireHttps: false, timeoutMs: 2_000 };
 
@@ -158,7 +157,7 @@ describe('a name', () => {
 });
 
 describe('an answer', () => {
-  const send = async (behaviour: Parameters<Receiver['behave']>[0]) => {
+  const send = async (behaviour: Behaviour) => {
     const receiver = await startReceiver(behaviour);
     const sender = createSender({ ...strict, timeoutMs: 1_000, allowPrivate: true });
     const attempt = await sender.send(receiver.url, {}, '{}');
@@ -186,22 +185,18 @@ describe('an answer', () => {
   });
 
   test('is not read to its end: one that never ends is cut off', async () => {
-    const endless = (close: (bytes: number) => void) => (response: ServerResponse) => {
-      let bytes = 0;
-      response.writeHead(200);
-      const timer = setInterval(() => {
-        bytes += 64 * 1024;
-        response.write(Buffer.alloc(64 * 1024));
-      }, 1);
-      response.on('close', () => {
-        clearInterval(timer);
-        close(bytes);
-      });
-    };
-    const sent = new Promise<number>((resolve) => {
-      void send(endless(resolve)).then((attempt) => expect(attempt.error).toBeNull());
+    const cutOff = new Promise<void>((resolve) => {
+      const endless: Behaviour = (response) => {
+        response.writeHead(200);
+        const timer = setInterval(() => response.write(Buffer.alloc(64 * 1024)), 1);
+        response.on('close', () => {
+          clearInterval(timer);
+          resolve();
+        });
+      };
+      void send(endless).then((attempt) => expect(attempt.error).toBeNull());
     });
-    expect(await sent).toBeLessThan(64 * 1024 * 1024);
+    await cutOff;
   });
 });
 

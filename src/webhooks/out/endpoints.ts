@@ -190,9 +190,14 @@ function createListeners(
   return {
     listenersOf,
     isHeard: async (tenant: string) => ((await listenersOf([tenant])).get(tenant) ?? []).length > 0,
-    /** This endpoint, if it still wants to be told. */
-    listener: async (tenant: string, id: string): Promise<Listener | null> =>
-      ((await listenersOf([tenant])).get(tenant) ?? []).find((one) => one.id === id) ?? null,
+    /** This endpoint, if it still wants to be told. Before it is called gone it is looked for once more. */
+    async listener(tenant: string, id: string): Promise<Listener | null> {
+      const listeners = (await listenersOf([tenant])).get(tenant) ?? [];
+      const found = listeners.find((one) => one.id === id);
+      if (found) return found;
+      const document = await collection.findOne({ _id: id, tenant, status: 'enabled' });
+      return document && toListener(document);
+    },
   };
 }
 

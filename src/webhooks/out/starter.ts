@@ -89,6 +89,10 @@ export function createDeliveryStarter(settings: {
       }
     },
 
-    idle: async () => void (await Promise.all(starting)),
+    /** Starts nothing more and waits for what is under way; the rest is the sweep's. */
+    async stop(): Promise<void> {
+      queue.length = 0;
+      await Promise.all(starting);
+    },
   };
 }

@@ -69,7 +69,7 @@ export function createWebhooks(deps: {
 
     async close(): Promise<void> {
       await deliverer.stop(STOP_WITHIN_MS);
-      await starter.idle();
+      await starter.stop();
       await sender.close();
     },
   };

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { compiled } from '../../src/engines/paths.js';
+import { startListening, type Listening } from '../support/listening.js';
+
+let all: Listening;
+beforeAll(async () => {
+  all = await startListening();
+});
+afterAll(async () => {
+  await all?.close();
+});
+
+/** Runs one command as an operator would. */
+async function bursar(line: string): Promise<{ code: number; out: string }> {
+  const script = compiled('src', 'cli', 'main.js');
+  const args = [script, ...line.split(' '), '--json'];
+  const env = { PATH: process.env['PATH'], ...all.service.env };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
+      resolve({ code: error ? 1 : 0, out: stdout.trim() || stderr.trim() }),
+    );
+  });
+}
+
+async function json(line: string) {
+  const { code, out } = await bursar(line);
+  expect([line, code, out]).toEqual([line, 0, expect.anything()]);
+  return JSON.parse(out);
+}
+
+test('endpoints are added, listed, rotated, switched off and removed; the secret is shown when it is made', async () => {
+  const at = await all.receiver();
+  const { id: tenant } = await all.service.tenant();
+  const added = await json(`webhooks endpoints add --tenant ${tenant} --url ${at.url}`);
+  expect(added).toEqual({ id: expect.stringMatching(/^whe_/), secret: expect.any(String) });
+  const listed = () => json(`webhooks endpoints list --tenant ${tenant}`);
+  expect(await listed()).toMatchObject([
+    { id: added.id, url: at.url, status: 'enabled', secrets: 1 },
+  ]);
+  const rotated = await json(`webhooks endpoints rotate ${added.id}`);
+  expect(rotated.secret).toMatch(/^whsec_/);
+  expect(rotated.secret).not.toBe(added.secret);
+  expect(Date.parse(rotated.old_secret_signs_until)).toBeGreaterThan(Date.now());
+  await json(`webhooks endpoints disable ${added.id}`);
+  expect(await listed()).toMatchObject([{ status: 'disabled', secrets: 2 }]);
+  await json(`webhooks endpoints enable ${added.id}`);
+  await json(`webhooks endpoints remove ${added.id}`);
+  expect(await listed()).toEqual([]);
+  for (const change of ['remove', 'disable', 'rotate']) {
+    expect(await bursar(`webhooks endpoints ${change} ${added.id}`)).toMatchObject({ code: 1 });
+  }
+}, 120_000);
+
+test('an address that is not usable, or of nobody, is refused with the reason', async () => {
+  const { id: tenant } = await all.service.tenant();
+  const add = (url: string, of = tenant) =>
+    bursar(`webhooks endpoints add --tenant ${of} --url ${url}`);
+  expect(await add('ftp://x')).toEqual({ code: 1, out: expect.stringContaining('neither https') });
+  expect(await add('http://x', 'ten_nobody')).toEqual({
+    code: 1,
+    out: expect.stringContaining('there is no tenant'),
+  });
+}, 120_000);
+
+test('deliveries are listed, shown and sent again; an event is replayed', async () => {
+  const at = await all.receiver();
+  const { tenant } = await all.tenant(at);
+  const transfer = await tenant.send();
+  await all.told(at, transfer, 2);
+  await all.inState(tenant, 'delivered', 2);
+  const listed = await json(`webhooks deliveries list --tenant ${tenant.id}`);
+  expect(listed).toHaveLength(2);
+  const shown = await json(`webhooks deliveries show ${listed[0].id}`);
+  expect(shown).toMatchObject({ status: 'delivered', attempts: [{ status: 204, error: null }] });
+  await json(`webhooks deliveries redeliver ${listed[0].id}`);
+  await all.told(at, transfer, 3);
+  await json(`events replay ${listed[1].event}`);
+  await all.told(at, transfer, 4);
+  const { timeline } = await json(`transfers show ${transfer}`);
+  const types = timeline.map(({ type }: { type: string }) => type);
+  expect(types.filter((type: string) => type === 'webhook_delivered')).toHaveLength(2);
+  expect(await json(`webhooks deliveries list --tenant ${tenant.id} --dead`)).toEqual([]);
+}, 120_000);
