@@ -88,8 +88,27 @@ async function record([name, suffix, ...steps], client) {
   console.log(`recorded ${name}: ${history.events.length} events`);
 }
 
+/** A batch of more than one part: some paid, one refused, one put off, one told by callback. */
+async function recordBulk(client) {
+  const suffixes = ['002', '001', '010', ...Array.from({ length: 60 }, () => '100')];
+  const transfers = suffixes.map((suffix) => ({
+    amount_minor: 250_000,
+    recipient_account: `0123456${suffix}`,
+    recipient_bank_code: '058',
+    narration: 'history bulk',
+  }));
+  const { id } = await call('/transfers/bulk', { transfers });
+  for (let done = false; !done;) {
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    done = (await call(`/transfers/bulk/${id}`)).status === 'completed';
+  }
+  const history = await client.workflow.getHandle(`bulk/${id}`).fetchHistory();
+  writeFileSync(join(folder, 'bulk.json'), `${historyToJSON(history)}\n`);
+  console.log(`recorded bulk: ${history.events.length} events`);
+}
+
 mkdirSync(folder, { recursive: true });
 const connection = await Connection.connect({ address: dev.temporal_address });
 const client = new Client({ connection, namespace: dev.temporal_namespace });
-await Promise.all(CASES.map((one) => record(one, client)));
+await Promise.all([...CASES.map((one) => record(one, client)), recordBulk(client)]);
 await connection.close();

@@ -1,29 +1,23 @@
-import type { Client } from '@temporalio/client';
 import { createApiKeys } from './api-keys/store.js';
 import type { Config } from './config.js';
-import { connectDatabase, type Database } from './database/client.js';
+import { connectDatabase } from './database/client.js';
 import { migrate } from './database/migrations.js';
 import { migrations } from './database/schema.js';
 import { createIdempotency } from './idempotency/store.js';
-import { createGroupCommit, type GroupCommit } from './ledger/group-commit.js';
-import { createLog, type Log } from './log.js';
-import { createProviders, type Providers } from './providers/registry.js';
+import { createGroupCommit } from './ledger/group-commit.js';
+import { createLog } from './log.js';
+import { createProviders } from './providers/registry.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
-import { createBatchStarter } from './transfers/batch-starter.js';
-import { createBatches } from './transfers/batches.js';
-import { createBulkCreation } from './transfers/create-bulk.js';
+import { bulkTransfers } from './transfers/bulk.js';
 import { createBankList } from './transfers/bank-list.js';
 import { createTransferCreation } from './transfers/create.js';
-import { createNameEnquiry, type NameEnquiry } from './transfers/name-enquiry.js';
+import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
 import { createTransfers } from './transfers/store.js';
 import { createWatch } from './watch.js';
 import { createCallbacks } from './webhooks/callbacks.js';
 import { createWebhooks } from './webhooks/out/webhooks.js';
-
-/** A batch takes a second or more, and to look at one costs more than to look at a transfer. */
-const BATCHES_EVERY_MS = 200;
 
 export type Deps = Awaited<ReturnType<typeof createDeps>>;
 
@@ -52,23 +46,16 @@ export async function createDeps(config: Config, name: string) {
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
-  const nameEnquiry = createNameEnquiry(providers.forTransfers, nameEnquiryTimeoutMs);
+  const provider = providers.forTransfers;
+  const nameEnquiry = createNameEnquiry(provider, nameEnquiryTimeoutMs);
   const createTransfer = createTransferCreation({
     transfers,
     starter,
     nameEnquiry,
-    provider: providers.forTransfers.name,
+    provider: provider.name,
   });
 
-  const bulk = createBulkTransfers({
-    config,
-    database,
-    groupCommit,
-    client,
-    nameEnquiry,
-    providers,
-    log,
-  });
+  const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
     config,
@@ -83,7 +70,7 @@ export async function createDeps(config: Config, name: string) {
     transferWatch: createWatch({ findEnded: (ids) => transfers.ended(ids) }),
     starter,
     nameEnquiry,
-    bankList: createBankList(providers.forTransfers),
+    bankList: createBankList(provider),
     createTransfer,
     ...bulk,
     webhooks,
@@ -100,32 +87,6 @@ export async function createDeps(config: Config, name: string) {
       await temporal.close();
       await database.client.close();
     },
-  };
-}
-
-/** Everything that takes transfers in batches. */
-function createBulkTransfers(deps: {
-  config: Config;
-  database: Database;
-  groupCommit: GroupCommit;
-  client: Client;
-  nameEnquiry: NameEnquiry;
-  providers: Providers;
-  log: Log;
-}) {
-  const { config, nameEnquiry, client, log } = deps;
-  const { taskQueue } = config.temporal;
-  const batches = createBatches(deps.database, deps.groupCommit, config.transfers.sweepSlackMs);
-  const batchStarter = createBatchStarter({ client, taskQueue, log });
-  const provider = deps.providers.forTransfers.name;
-  return {
-    batches,
-    batchStarter,
-    batchWatch: createWatch({
-      findEnded: (ids) => batches.ended(ids),
-      everyMs: BATCHES_EVERY_MS,
-    }),
-    createBulk: createBulkCreation({ batches, starter: batchStarter, nameEnquiry, provider }),
   };
 }
 

@@ -7,6 +7,7 @@ import { validateBody, validateQuery } from '../http/validate.js';
 import type { Idempotency } from '../idempotency/store.js';
 import { isId } from '../ids.js';
 import type { Watch } from '../watch.js';
+import type { Deliveries } from '../webhooks/out/deliveries.js';
 import type { CreateTransfer } from './create.js';
 import { presentTimelineEntry, presentTransfer } from './presenter.js';
 import {
@@ -17,6 +18,7 @@ import {
 } from './schema.js';
 import type { TransferListing } from './lists.js';
 import type { Transfers } from './store.js';
+import { wholeTimeline } from './timeline.js';
 import type { Transfer } from './transfer.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -28,9 +30,10 @@ export function transferRoutes(
     transferWatch: Watch<Transfer>;
     createTransfer: CreateTransfer;
     idempotency: Idempotency;
+    webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
   },
 ): void {
-  const { transfers, transferWatch, createTransfer, idempotency } = deps;
+  const { transfers, transferWatch, createTransfer, idempotency, webhooks } = deps;
 
   router.post('/transfers', jsonBody(), async (ctx) => {
     const body = validateBody(createTransferBody, ctx);
@@ -60,8 +63,9 @@ export function transferRoutes(
 
   router.get('/transfers/:id/timeline', async (ctx) => {
     const query = validateQuery(shortListQuery, ctx);
-    const { timeline } = await find(ctx);
-    sendPage(ctx, timeline.map(presentTimelineEntry), query);
+    const transfer = await find(ctx);
+    const told = await webhooks.deliveries.timelineOf(transfer.tenant, transfer._id);
+    sendPage(ctx, wholeTimeline(transfer, told).map(presentTimelineEntry), query);
   });
 
   /** The caller's transfer of that id; another tenant's is not found either. */
