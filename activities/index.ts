@@ -1,11 +1,20 @@
+import { withoutDetails } from './errors.js';
+import {
+  createTransferBatchActivities,
+  type TransferBatchActivityDeps,
+} from './transfer-batches.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
-export type ActivityDeps = TransferActivityDeps & WebhookActivityDeps;
+export type ActivityDeps = TransferActivityDeps & TransferBatchActivityDeps & WebhookActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
-  return { ...createTransferActivities(deps), ...createWebhookActivities(deps) };
+  return withoutDetails({
+    ...createTransferActivities(deps),
+    ...createTransferBatchActivities(deps),
+    ...createWebhookActivities(deps),
+  });
 }
 
 export type Activities = ReturnType<typeof createActivities>;

@@ -1,17 +1,19 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../src/log.js';
-import type { InitiateAnswer, TransferProvider, VerifyAnswer } from '../src/providers/provider.js';
-import type { FactOrigin, TransferFact } from '../src/transfers/facts.js';
+import type { TransferProvider } from '../src/providers/provider.js';
+import type { FactOrigin } from '../src/transfers/facts.js';
 import type {
   CallReport,
   FactReport,
   ResolveReport,
   SettleReport,
+  Standing,
   TransferRef,
 } from '../src/transfers/reports.js';
 import type { Transfers } from '../src/transfers/store.js';
-import { isOpen, type TimelineType, type Transfer } from '../src/transfers/transfer.js';
+import { isOpen, type Transfer } from '../src/transfers/transfer.js';
+import { isFinal, sendsOf, toFact, toReport } from './reports.js';
 
 export type TransferActivityDeps = {
   transfers: Transfers;
@@ -22,16 +24,24 @@ type Deps = TransferActivityDeps;
 
 /** The payment does not depend on the name: the bank checks the account again when it pays. */
 const NAME_ENQUIRY_WITHIN_MS = 3_000;
+/** A permission that could not be used at once is not used: the workflow may have given this call up by then. */
+const SEND_WITHIN_MS = 5_000;
 
+type SubmitOptions = TransferRef & {
+  /** How often the order has left us so far: names the one permission that this call may take. */
+  sends: number;
+  /** The timeline has it already that the bank does not take orders now. */
+  quietly?: boolean;
+};
+type VerifyOptions = TransferRef & {
+  nextPollMs: number;
+  /** Ask although the record is closed: an operator wants to know what the bank says. */
+  anyway?: boolean;
+};
 type SettleOptions = TransferRef & {
   fact: FactReport;
   /** Who brought the fact about, where it was not the provider alone. */
   operator?: { actor: string; reason: string };
-};
-type VerifyOptions = {
-  nextPollMs: number;
-  /** Ask although the record is closed: an operator wants to know what the bank says. */
-  anyway?: boolean;
 };
 
 /** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
@@ -39,16 +49,22 @@ export function createTransferActivities(deps: Deps) {
   const { transfers } = deps;
   return {
     /** Takes the permission to send that `sends` names and uses it, at once and at most once. */
-    submitTransfer: (ref: TransferRef & { sends: number }) => submitTransfer(deps, ref),
+    submitTransfer: (options: SubmitOptions) => submitTransfer(deps, options),
 
     /** Asks the provider what became of the order, by our reference. Sends nothing. */
-    verifyTransfer: (ref: TransferRef & VerifyOptions) => verifyTransfer(deps, ref),
+    verifyTransfer: (options: VerifyOptions) => verifyTransfer(deps, options),
 
     /** Name enquiry for a transfer that was accepted while the bank did not answer it. */
     resolveRecipient: (ref: TransferRef) => resolveRecipient(deps, ref),
 
     /** Books what the provider said, through the state guard. Repeatable without limit. */
-    settleTransfer: (ref: SettleOptions) => settleTransfer(deps, ref),
+    settleTransfer: (options: SettleOptions) => settleTransfer(deps, options),
+
+    /** How the record stands, for an operator's command. */
+    async readStanding(ref: TransferRef): Promise<Standing> {
+      const { status, attention } = await load(transfers, ref);
+      return { status, attention: attention?.reason ?? null };
+    },
 
     /** What an operator did, with the outcome, on the timeline. */
     noteOperator: (ref: TransferRef & { actor: string; detail: string }): Promise<void> =>
@@ -65,19 +81,19 @@ export function createTransferActivities(deps: Deps) {
   };
 }
 
-async function submitTransfer(
+/** See the activity of that name; batches let their orders out by it too. */
+export async function submitTransfer(
   { transfers, providers, log }: Deps,
-  ref: TransferRef & { sends: number },
+  { sends, quietly = false, ...ref }: SubmitOptions,
 ): Promise<CallReport> {
   // Before the permission: the order's own time must not be younger than the decision to send it.
   const requestedAt = new Date();
-  const transfer = await transfers.permitSend(ref.tenant, ref.id, ref.sends, 'bursar');
-  if (!transfer) {
-    const present = await load(transfers, ref);
-    const attention = present.attention?.reason ?? null;
-    if (!isOpen(present)) return { kind: 'closed', status: closedAs(present), attention };
-    if (present.sends === 0) return { kind: 'unsent', sends: 0 };
-    return { kind: 'not_permitted', attention };
+  const began = performance.now();
+  const transfer = await transfers.permitSend(ref.tenant, ref.id, sends, quietly);
+  if (!transfer) return whyNotPermitted(transfers, await load(transfers, ref));
+  const sent = sendsOf(transfer);
+  if (performance.now() - began > SEND_WITHIN_MS) {
+    return { kind: 'unknown', reason: 'too_old', ...sent };
   }
   const provider = providers.transfer(transfer.provider);
   const { account, bank_code: bankCode, name } = transfer.recipient;
@@ -93,33 +109,52 @@ async function submitTransfer(
   const answer = await provider.initiate(order, cancellationSignal());
   if (!isFinal(answer)) {
     // Support reads this; a failure to write it must not turn an answer into silence.
-    await noteAnswer(transfers, ref, 'provider_answer', provider.name, answer).catch(
-      (error: unknown) => log.warn({ err: error, transfer: ref.id }, 'timeline not written'),
-    );
+    const extra = { notTaken: answer.kind === 'throttled', quietly };
+    await transfers
+      .noteAnswer(ref.tenant, ref.id, provider.name, answer, extra)
+      .catch((error: unknown) => log.warn({ err: error, transfer: ref.id }, 'answer not noted'));
   }
-  return toReport(answer, transfer.sends);
+  return toReport(answer, 'provider_answer', provider, sent);
+}
+
+async function whyNotPermitted(transfers: Transfers, present: Transfer): Promise<CallReport> {
+  const attention = present.attention?.reason ?? null;
+  if (isOpen(present)) {
+    return present.sends === 0
+      ? { kind: 'unsent', ...sendsOf(present) }
+      : { kind: 'not_permitted', attention };
+  }
+  return (await isWatched(transfers, present))
+    ? { kind: 'not_permitted', attention }
+    : { kind: 'closed', attention };
 }
 
 async function verifyTransfer(
   { transfers, providers }: Deps,
-  ref: TransferRef & VerifyOptions,
+  { nextPollMs, anyway = false, ...ref }: VerifyOptions,
 ): Promise<CallReport> {
   const transfer = await load(transfers, ref);
-  if (!isOpen(transfer) && !ref.anyway && !(await isWatched(transfers, transfer))) {
-    const attention = transfer.attention?.reason ?? null;
-    return { kind: 'closed', status: closedAs(transfer), attention };
+  const { tenant, _id: id } = transfer;
+  const closed = !isOpen(transfer);
+  if (closed && !anyway && !(await isWatched(transfers, transfer))) {
+    // Who waits for an operator is alive, too.
+    if (transfer.attention) await transfers.countPoll(tenant, id, nextPollMs);
+    return { kind: 'closed', attention: transfer.attention?.reason ?? null };
   }
-  if (transfer.sends === 0) return { kind: 'unsent', sends: 0 };
+  if (transfer.sends === 0) return { kind: 'unsent', ...sendsOf(transfer) };
   const provider = providers.transfer(transfer.provider);
-  const answer = await provider.verify(transfer._id, cancellationSignal());
+  const answer = await provider.verify(id, cancellationSignal());
   if (!isFinal(answer)) {
-    await transfers.countPoll(ref.tenant, ref.id, ref.nextPollMs);
+    await transfers.countPoll(tenant, id, nextPollMs);
     // "Pending" teaches nothing, nor does a repeat; what may end in another send belongs on the timeline.
-    if (answer.kind === 'not_found' && transfer.timeline.at(-1)?.detail !== answer.kind) {
-      await noteAnswer(transfers, ref, 'poll', provider.name, answer);
+    const { detail, providerRequestId } = { detail: answer.kind, ...answer };
+    if (detail === 'not_found' && transfer.timeline.at(-1)?.detail !== detail) {
+      await transfers.note(tenant, id, 'poll', provider.name, { detail, providerRequestId });
     }
   }
-  return toReport(answer, transfer.sends);
+  // What was given up is never sent again, whatever the bank does not know.
+  if (closed && !anyway && answer.kind === 'not_found') return { kind: 'pending' };
+  return toReport(answer, 'poll', provider, sendsOf(transfer));
 }
 
 async function resolveRecipient(
@@ -127,7 +162,8 @@ async function resolveRecipient(
   ref: TransferRef,
 ): Promise<ResolveReport> {
   const transfer = await load(transfers, ref);
-  if (transfer.recipient.name !== null) return { kind: 'resolved' };
+  const asked = transfer.status === 'pending' && transfer.recipient.name === null;
+  if (!asked) return { kind: 'resolved' };
   const { account, bank_code: bankCode } = transfer.recipient;
   const answer = await providers
     .transfer(transfer.provider)
@@ -147,7 +183,7 @@ async function settleTransfer(
 ): Promise<SettleReport> {
   const present = await load(transfers, ref);
   const origin: FactOrigin = {
-    via: operator ? 'operator' : present.polls > 0 ? 'poll' : 'provider_answer',
+    via: operator ? 'operator' : fact.via,
     actor: operator?.actor ?? present.provider,
     providerRequestId: fact.providerRequestId,
     note: operator?.reason ?? null,
@@ -157,8 +193,6 @@ async function settleTransfer(
   const { status, attention, watch_until: watchUntil } = outcome.transfer;
   return { status, attention: attention?.reason ?? null, watched: watchUntil !== null };
 }
-
-const closedAs = (transfer: Transfer) => (transfer.status === 'completed' ? 'completed' : 'failed');
 
 /** Whether the bank still has to be asked about a transfer that was given up. Ends a watch whose time is over. */
 async function isWatched(transfers: Transfers, transfer: Transfer): Promise<boolean> {
@@ -172,52 +206,4 @@ async function load(transfers: Transfers, { tenant, id }: TransferRef): Promise<
   const transfer = await transfers.get(tenant, id);
   if (!transfer) throw ApplicationFailure.nonRetryable('no such transfer', 'NoSuchTransfer');
   return transfer;
-}
-
-function noteAnswer(
-  transfers: Transfers,
-  { tenant, id }: TransferRef,
-  type: TimelineType,
-  actor: string,
-  answer: InitiateAnswer | VerifyAnswer,
-): Promise<void> {
-  const detail = 'reason' in answer ? `${answer.kind}: ${answer.reason}` : answer.kind;
-  const { providerRequestId } = answer;
-  return transfers.note(tenant, id, type, actor, { detail, providerRequestId });
-}
-
-/** What ends a transfer; everything else leaves it open. */
-const isFinal = (answer: InitiateAnswer | VerifyAnswer): boolean =>
-  answer.kind === 'paid' || answer.kind === 'refused' || answer.kind === 'reversed';
-
-/** Amounts cross Temporal as integers: its payloads are JSON. */
-const wireAmount = (amountMinor: bigint | null) =>
-  amountMinor === null ? null : Number(amountMinor);
-
-function toReport(answer: InitiateAnswer | VerifyAnswer, sends: number): CallReport {
-  const { providerRequestId } = answer;
-  switch (answer.kind) {
-    case 'paid':
-    case 'reversed': {
-      const { kind, sessionId } = answer;
-      return { kind, sessionId, amountMinor: wireAmount(answer.amountMinor), providerRequestId };
-    }
-    case 'refused':
-      return { kind: 'refused', code: answer.code, providerRequestId };
-    case 'pending':
-      return { kind: 'pending' };
-    case 'throttled':
-      return { kind: 'throttled', retryAfterMs: answer.retryAfterMs, sends };
-    case 'not_found':
-      return { kind: 'not_found', sends };
-    case 'unknown':
-      return { kind: 'unknown', reason: answer.reason, sends };
-  }
-}
-
-function toFact(report: FactReport, origin: FactOrigin): TransferFact {
-  if (report.kind === 'refused') return { ...origin, kind: 'refused', code: report.code };
-  if (report.kind === 'confirmed') return { ...origin, kind: 'confirmed' };
-  const amountMinor = report.amountMinor === null ? null : BigInt(report.amountMinor);
-  return { ...origin, kind: report.kind, amountMinor, sessionId: report.sessionId };
 }

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Processes by the name under which their time is shown. */
@@ -35,16 +36,57 @@ export function readCpu<Name extends string>(processes: Processes<Name>): Record
   return mapValues(processes, cpuMs);
 }
 
+export type Measured<Name extends string, Result> = {
+  result: Result;
+  usedMs: Record<Name, number>;
+  /** The part of the machine, 0 to 1, that processes other than these used meanwhile. */
+  othersShare: number;
+};
+
 /** Runs `work`, waits until its processes are calm again, and answers what each of them used up to then. */
 export async function measureCpu<Name extends string, Result>(
   processes: Processes<Name>,
   work: () => Promise<Result>,
-): Promise<{ result: Result; usedMs: Record<Name, number> }> {
-  const before = readCpu(processes);
+): Promise<Measured<Name, Result>> {
+  const [before, machineBefore] = [readCpu(processes), readMachine()];
   const result = await work();
+  const [during, machineAfter] = [readCpu(processes), readMachine()];
   await calm(Object.values(processes));
   const after = readCpu(processes);
-  return { result, usedMs: mapValues(before, (ms, name) => after[name] - ms) };
+  const sum = (used: Record<Name, number>) =>
+    Object.values<number>(used).reduce((total, ms) => total + ms, 0);
+  const othersMs = machineAfter.busyMs - machineBefore.busyMs - (sum(during) - sum(before));
+  return {
+    result,
+    usedMs: mapValues(before, (ms, name) => after[name] - ms),
+    othersShare: othersMs / (machineAfter.allMs - machineBefore.allMs),
+  };
+}
+
+/** Time of all cores together. */
+function readMachine(): { busyMs: number; allMs: number } {
+  const total = { busyMs: 0, allMs: 0 };
+  for (const { times } of cpus()) {
+    const busyMs = times.user + times.nice + times.sys + times.irq;
+    total.busyMs += busyMs;
+    total.allMs += busyMs + times.idle;
+  }
+  return total;
+}
+
+const QUIET_WINDOW_MS = 500;
+
+/** Waits until the whole machine does next to nothing, or the time is over. */
+export async function quiet({ withinMs }: { withinMs: number }): Promise<void> {
+  const giveUpAt = performance.now() + withinMs;
+  let calmWindows = 0;
+  for (let before = readMachine(); performance.now() < giveUpAt && calmWindows < 2;) {
+    await sleep(QUIET_WINDOW_MS);
+    const now = readMachine();
+    const share = (now.busyMs - before.busyMs) / (now.allMs - before.allMs);
+    calmWindows = share < CALM_BELOW ? calmWindows + 1 : 0;
+    before = now;
+  }
 }
 
 /** Waits until these processes do next to nothing: what one subject leaves behind is not charged to the next. */

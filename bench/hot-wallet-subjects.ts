@@ -1,6 +1,4 @@
 import { connectDatabase, createMongoClient } from '../src/database/client.js';
-import { migrate } from '../src/database/migrations.js';
-import { migrations } from '../src/database/schema.js';
 import { createGroupCommit } from '../src/ledger/group-commit.js';
 import type { AcceptItem } from '../src/ledger/decide.js';
 import type { Tenant } from '../src/tenants/tenant.js';
@@ -14,12 +12,16 @@ import { answers, environmentOf, type Stack } from './stack.js';
 import { closedLoop, type Loop } from './support.js';
 import { createItemMaker, createRichTenant, type MakeItem } from './transfers.js';
 
-const DATABASE = 'bursar_sandbox';
 const WALLETS = 100;
 /** How often the settling process is told what has been accepted. */
 const TELL_EVERY_MS = 2;
 
-export type Run = { loop: Loop; usedMs: Record<string, number>; settledPerSecond: number | null };
+export type Run = {
+  loop: Loop;
+  usedMs: Record<string, number>;
+  othersShare: number;
+  settledPerSecond: number | null;
+};
 export type Pace = { clients: number; forMs: number };
 export type Subject = (pace: Pace) => Promise<Run>;
 type Engines = { mongod: { uri: string; pid: number }; temporal: { address: string; pid: number } };
@@ -27,37 +29,13 @@ type Engines = { mongod: { uri: string; pid: number }; temporal: { address: stri
 /** Starts what the subjects need and answers them. All share one mongod, one database and one kind of document. */
 export async function createSubjects(stack: Stack, engines: Engines) {
   const { mongod, temporal } = engines;
-  const bankPort = await stack.freePort();
-  const at = { mongodbUri: mongod.uri, bankPort };
-  const nobody = `127.0.0.1:${await stack.freePort()}`;
-  const [apiPort, alonePort] = [await stack.freePort(), await stack.freePort()];
-  const beside = environmentOf(stack, { ...at, apiPort, temporalAddress: temporal.address });
-  const alone = environmentOf(stack, { ...at, apiPort: alonePort, temporalAddress: nobody });
-
-  stack.node('bank', beside.env);
-  const api = stack.node('api', beside.env);
-  const apiAlone = stack.node('api', alone.env, 'api-alone');
-  const settler = startChild<SettlerQuestion, SettlerAnswer>('./settler.js', {
-    BENCH_MONGODB_URI: mongod.uri,
-    BENCH_DATABASE: DATABASE,
-  });
-  const load = startChild<LoadQuestion, Loop>('./http-load.js');
-  const database = await connectDatabase({ uri: mongod.uri, database: DATABASE }, 'bursar-bench');
-  await migrate(database.db, migrations);
-  await stack.until('bank', () => answers(`http://127.0.0.1:${bankPort}/_sandbox/health`));
-  await stack.until('api', () => answers(`http://127.0.0.1:${apiPort}/health/ready`));
-  await stack.until('api-alone', () => answers(`http://127.0.0.1:${alonePort}/health/ready`));
-
+  const { config, load, settler, beside, alone } = await startProcesses(stack, engines);
+  const database = await connectDatabase(config.mongodb, 'bursar-bench');
   const groupCommit = createGroupCommit(database);
-  const newTenant = () => createRichTenant(beside.config, database, groupCommit);
+  const newTenant = () => createRichTenant(config, database, groupCommit);
   const hot = await newTenant();
   const plainHot = await newTenant();
   const many = await Promise.all(Array.from({ length: WALLETS }, newTenant));
-  const peer = createMongoClient(mongod.uri, 'bursar-bench-peer');
-  const makeItem = createItemMaker(PROVIDER);
-  const inProcess = createInProcess(mongod.pid, makeItem);
-  const plain = createPlainTransactions(peer, DATABASE);
-  const raw = peer.db(DATABASE).collection<Transfer>('raw_transfers');
   const tenants = many.map(({ tenant }) => tenant);
   /** Accepted on the hot wallet and not settled. */
   const open: string[] = [];
@@ -68,35 +46,26 @@ export async function createSubjects(stack: Stack, engines: Engines) {
     }
     if (item.tenant === hot.tenant.id) open.push(item.transfer._id);
   };
-  const overHttp = (port: number, key: string, processes: Processes<string>): Subject => {
-    const measured = { load: load.pid, mongod: mongod.pid, ...processes };
-    return async (pace) => {
-      const url = `http://127.0.0.1:${port}`;
-      const work = () => load.ask({ url, key, ...pace });
-      const { result, usedMs } = await measureCpu(measured, work);
-      return { loop: result, usedMs, settledPerSecond: null };
-    };
-  };
+  const peer = createMongoClient(mongod.uri, 'bursar-bench-peer');
+  const plain = createPlainTransactions(peer, config.mongodb.database);
+  const rawTransfers = peer.db(config.mongodb.database).collection<Transfer>('raw_transfers');
+  const raw = ({ transfer }: AcceptItem) => rawTransfers.insertOne(transfer);
 
-  const subjects = {
-    plain: inProcess([plainHot.tenant], plain),
-    raw: inProcess([hot.tenant], ({ transfer }) => raw.insertOne(transfer)),
-    store: inProcess([hot.tenant], store),
-    settling: createSettling({
-      tenant: hot.tenant,
-      makeItem,
-      store,
-      open,
-      settler,
-      mongod: mongod.pid,
-    }),
-    http: overHttp(alonePort, hot.key, { api: apiAlone.pid }),
-    httpTemporal: overHttp(apiPort, hot.key, { api: api.pid, temporal: temporal.pid }),
-    plainMany: inProcess(tenants, plain),
-    storeMany: inProcess(tenants, store),
-  };
+  const makeItem = createItemMaker(PROVIDER);
+  const inProcess = createInProcess(mongod.pid, makeItem);
+  const overHttp = createOverHttp(mongod.pid, load, hot.key);
+  const settling = { tenant: hot.tenant, makeItem, store, open, settler, mongod: mongod.pid };
   return {
-    subjects,
+    subjects: {
+      plain: inProcess([plainHot.tenant], plain),
+      raw: inProcess([hot.tenant], raw),
+      store: inProcess([hot.tenant], store),
+      settling: createSettling(settling),
+      http: overHttp(alone.url, { api: alone.pid }),
+      httpTemporal: overHttp(beside.url, { api: beside.pid, temporal: temporal.pid }),
+      plainMany: inProcess(tenants, plain),
+      storeMany: inProcess(tenants, store),
+    },
     close: async () => {
       await load.stop();
       await settler.stop();
@@ -106,6 +75,42 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   };
 }
 
+/** Two API processes, with Temporal and without, the bank, and the bench's own: HTTP clients and settlement. */
+async function startProcesses(stack: Stack, { mongod, temporal }: Engines) {
+  const bankPort = await stack.freePort();
+  const nobody = `127.0.0.1:${await stack.freePort()}`;
+  const startApi = async (name: string, temporalAddress: string) => {
+    const apiPort = await stack.freePort();
+    const at = { mongodbUri: mongod.uri, bankPort, apiPort, temporalAddress };
+    const { env, config } = environmentOf(stack, at);
+    const url = `http://127.0.0.1:${apiPort}`;
+    const { pid } = stack.node('api', env, name);
+    await stack.until(name, () => answers(`${url}/health/ready`));
+    return { env, config, url, pid };
+  };
+  const beside = await startApi('api', temporal.address);
+  const alone = await startApi('api-alone', nobody);
+  stack.node('bank', beside.env);
+  await stack.until('bank', () => answers(`http://127.0.0.1:${bankPort}/_sandbox/health`));
+  const { config } = beside;
+  const settler = startChild<SettlerQuestion, SettlerAnswer>('./settler.js', {
+    BENCH_MONGODB_URI: config.mongodb.uri,
+    BENCH_DATABASE: config.mongodb.database,
+  });
+  const load = startChild<LoadQuestion, Loop>('./http-load.js');
+  return { config, load, settler, beside, alone };
+}
+
+function createOverHttp(mongod: number, load: Child<LoadQuestion, Loop>, key: string) {
+  return (url: string, processes: Processes<string>): Subject =>
+    async (pace) => {
+      const work = () => load.ask({ url, key, ...pace });
+      const all = { load: load.pid, mongod, ...processes };
+      const { result, ...cpu } = await measureCpu(all, work);
+      return { loop: result, ...cpu, settledPerSecond: null };
+    };
+}
+
 const PROVIDER = 'sandbox-bank';
 
 /** Clients inside this process, each with one item after the other; several tenants take turns. */
@@ -113,8 +118,8 @@ function createInProcess(mongod: number, makeItem: MakeItem) {
   return (tenants: readonly Tenant[], act: (item: AcceptItem) => Promise<unknown>): Subject =>
     async ({ clients, forMs }) => {
       const work = () => acceptLoop({ clients, forMs, tenants, makeItem, act });
-      const { result, usedMs } = await measureCpu({ bench: process.pid, mongod }, work);
-      return { loop: result, usedMs, settledPerSecond: null };
+      const { result, ...cpu } = await measureCpu({ bench: process.pid, mongod }, work);
+      return { loop: result, ...cpu, settledPerSecond: null };
     };
 }
 
@@ -141,7 +146,7 @@ function acceptLoop({
 
 /**
  * Acceptance while another process settles, as a worker does: each acceptance lets it settle one transfer that was
- * accepted in an earlier round and has been sent since.
+ * accepted before and has been sent since.
  */
 function createSettling(parts: {
   tenant: Tenant;
@@ -152,32 +157,41 @@ function createSettling(parts: {
   mongod: number;
 }): Subject {
   const { tenant, makeItem, store, open, settler, mongod } = parts;
-  return async (pace) => {
-    await settler.ask({ kind: 'prepare', tenant: tenant.id, ids: open.splice(0) });
+  const processes = { bench: process.pid, mongod, settler: settler.pid };
+  const tenants = [tenant];
+
+  async function acceptAndSettle(pace: Pace): Promise<{ loop: Loop; end: SettlerAnswer }> {
     let untold = 0;
     const tell = () => {
       if (untold > 0) settler.tell({ kind: 'settle', count: untold });
       untold = 0;
     };
+    const timer = setInterval(tell, TELL_EVERY_MS);
     const act = async (item: AcceptItem) => {
       await store(item);
       untold += 1;
     };
-    let end: SettlerAnswer | null = null;
-    const work = async () => {
-      const timer = setInterval(tell, TELL_EVERY_MS);
-      const loop = await acceptLoop({ ...pace, tenants: [tenant], makeItem, act });
-      clearInterval(timer);
-      tell();
-      end = await settler.ask({ kind: 'finish' });
-      return loop;
-    };
-    const { result, usedMs } = await measureCpu(
-      { bench: process.pid, mongod, settler: settler.pid },
-      work,
-    );
-    const { settled, behind, left } = end ?? { settled: 0, behind: 0, left: 0 };
-    if (left === 0) throw new Error('there was not enough to settle');
-    return { loop: result, usedMs, settledPerSecond: ((settled - behind) * 1000) / pace.forMs };
+    const loop = await acceptLoop({ ...pace, tenants, makeItem, act });
+    clearInterval(timer);
+    tell();
+    return { loop, end: await settler.ask({ kind: 'finish' }) };
+  }
+
+  return async (pace) => {
+    for (;;) {
+      // Enough to settle for longer than the run lasts, whatever the machine does meanwhile.
+      await acceptLoop({
+        clients: pace.clients,
+        forMs: 1.5 * pace.forMs,
+        tenants,
+        makeItem,
+        act: store,
+      });
+      await settler.ask({ kind: 'prepare', tenant: tenant.id, ids: open.splice(0) });
+      const { result, ...cpu } = await measureCpu(processes, () => acceptAndSettle(pace));
+      const { settled, behind, left } = result.end;
+      const settledPerSecond = ((settled - behind) * 1000) / pace.forMs;
+      if (left > 0) return { loop: result.loop, ...cpu, settledPerSecond };
+    }
   };
 }

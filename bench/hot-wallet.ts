@@ -10,13 +10,14 @@ import {
   printMachine,
   printTable,
   ratioOf,
+  warmUp,
   whole,
 } from './support.js';
 
 const CLIENTS = 64;
-const ROUNDS = isShort ? 1 : 7;
-const FOR_MS = isShort ? 1_200 : 3_000;
-const WARM_UP_MS = isShort ? 600 : 1_500;
+const ROUNDS = isShort ? 1 : 5;
+const FOR_MS = isShort ? 1_000 : 3_000;
+const WARM_UP_MS = isShort ? 300 : 3_000;
 
 const NAMES = {
   plain: 'a plain transaction each',
@@ -35,27 +36,20 @@ function print(results: Results): void {
   const names = Object.keys(NAMES) as Name[];
   const of = (name: Name, pick: (run: Run) => number) => median(results[name].map(pick));
   const processes = ['bench', 'load', 'api', 'mongod', 'settler', 'temporal'];
-  printTable(
-    [
-      '64 clients',
-      'accepted/s',
-      'p50 ms',
-      'p99 ms',
-      'settled/s',
-      ...processes.map((p) => `${p} CPU ms`),
-    ],
-    names.map((name) => [
+  const head = ['64 clients', 'accepted/s', 'p50 ms', 'p99 ms', 'settled/s'];
+  const rows = names.map((name) => {
+    const cpu = processes.map((process) =>
+      of(name, (run) => (run.usedMs[process] ?? NaN) / run.loop.completed),
+    );
+    return [
       NAMES[name],
       whole(of(name, (run) => run.loop.perSecond)),
       oneDigit(of(name, (run) => run.loop.p50Ms)),
       oneDigit(of(name, (run) => run.loop.p99Ms)),
       name === 'settling' ? whole(of(name, (run) => run.settledPerSecond ?? NaN)) : '',
-      ...processes.map((process) => {
-        const perItem = of(name, (run) => (run.usedMs[process] ?? NaN) / run.loop.completed);
-        return Number.isNaN(perItem) ? '' : perItem.toFixed(2);
-      }),
-    ]),
-  );
+    ].concat(cpu.map((ms) => (Number.isNaN(ms) ? '' : ms.toFixed(2))));
+  });
+  printTable([...head, ...processes.map((name) => `${name} CPU ms`)], rows);
   const rates = (name: Name) => results[name].map((run) => run.loop.perSecond);
   const compare = (above: Name, below: Name, least: number) => ({
     what: `${NAMES[above]} / ${NAMES[below]}`,
@@ -75,14 +69,15 @@ function print(results: Results): void {
 const stack = await openStack();
 try {
   const [mongod, temporal] = await Promise.all([stack.mongod(), stack.temporal()]);
-  printMachine({ MongoDB: mongod.version, 'Temporal CLI': temporal.version });
   const { subjects, close } = await createSubjects(stack, { mongod, temporal });
   const paced = (forMs: number) =>
     Object.fromEntries(
       Object.entries(subjects).map(([name, run]) => [name, () => run({ clients: CLIENTS, forMs })]),
     ) as Record<Name, () => Promise<Run>>;
-  await interleave(paced(WARM_UP_MS), 1);
-  print(await interleave(paced(FOR_MS), ROUNDS));
+  await warmUp(paced(WARM_UP_MS));
+  const results = await interleave(paced(FOR_MS), ROUNDS);
+  printMachine({ MongoDB: mongod.version, 'Temporal CLI': temporal.version }, results);
+  print(results);
   await close();
 } finally {
   await stack.stop();

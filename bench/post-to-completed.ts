@@ -20,23 +20,23 @@ import {
   printMachine,
   printTable,
   ratioOf,
+  warmUp,
   type Loop,
 } from './support.js';
 import { createRichTenant, transferBody } from './transfers.js';
 
 const IN_FLIGHT = [8, 32];
-const ROUNDS = isShort ? 1 : 7;
-const FOR_MS = isShort ? 3_000 : 8_000;
-const WARM_UP_MS = isShort ? 1_500 : 4_000;
+const ROUNDS = isShort ? 1 : 5;
+const FOR_MS = isShort ? 2_000 : 8_000;
+const WARM_UP_MS = isShort ? 1_000 : 5_000;
 const PEER_QUEUE = 'bench-peer';
 
-type Run = { loop: Loop; usedMs: Record<string, number>; postMs: number[] };
+type Run = { loop: Loop; usedMs: Record<string, number>; othersShare: number; postMs: number[] };
 type Work = (pace: { clients: number; forMs: number }) => Promise<Run>;
 
 /** Everything as `npm start` has it, and beside it the worker of the bare workflow, idle in the other's rounds. */
 async function start(stack: Stack) {
   const [mongod, temporal] = await Promise.all([stack.mongod(), stack.temporal()]);
-  printMachine({ MongoDB: mongod.version, 'Temporal CLI': temporal.version });
   const [bankPort, apiPort] = [await stack.freePort(), await stack.freePort()];
   const { address: temporalAddress } = temporal;
   const at = { mongodbUri: mongod.uri, temporalAddress, bankPort, apiPort };
@@ -53,6 +53,7 @@ async function start(stack: Stack) {
   await stack.until('peerWorker', () => polled(PEER_QUEUE));
   const shared = { client: process.pid, bank: bank.pid, temporal: temporal.pid };
   return {
+    versions: { MongoDB: mongod.version, 'Temporal CLI': temporal.version },
     config,
     url,
     ours: { ...shared, api: api.pid, worker: worker.pid, mongod: mongod.pid },
@@ -61,7 +62,7 @@ async function start(stack: Stack) {
 }
 
 async function createSubjects(stack: Stack) {
-  const { config, url, ours, bare } = await start(stack);
+  const { config, url, ours, bare, versions } = await start(stack);
   const database = await connectDatabase(config.mongodb, 'bursar-bench');
   const { key } = await createRichTenant(config, database, createGroupCommit(database));
   const completions = watchCompletions(database.db);
@@ -83,6 +84,7 @@ async function createSubjects(stack: Stack) {
         args: [peerOrder(reference)],
       });
     }),
+    versions,
     close: async () => {
       await completions.close();
       await pool.close();
@@ -96,8 +98,8 @@ function measured(processes: Processes<string>, act: (postMs: number[]) => Promi
   return async (pace) => {
     const postMs: number[] = [];
     const work = () => closedLoop({ ...pace, act: () => act(postMs) });
-    const { result, usedMs } = await measureCpu(processes, work);
-    return { loop: result, usedMs, postMs };
+    const { result, ...cpu } = await measureCpu(processes, work);
+    return { loop: result, ...cpu, postMs };
   };
 }
 
@@ -178,7 +180,7 @@ function print(results: Record<string, Run[]>): void {
 
 const stack = await openStack();
 try {
-  const { ours, bare, close } = await createSubjects(stack);
+  const { ours, bare, versions, close } = await createSubjects(stack);
   const paced = (forMs: number) =>
     Object.fromEntries(
       IN_FLIGHT.flatMap((clients) => [
@@ -186,8 +188,10 @@ try {
         [`bare, ${clients}`, () => bare({ clients, forMs })],
       ]),
     );
-  await interleave(paced(WARM_UP_MS), 1);
-  print(await interleave(paced(FOR_MS), ROUNDS));
+  await warmUp(paced(WARM_UP_MS));
+  const results = await interleave(paced(FOR_MS), ROUNDS);
+  printMachine(versions, results);
+  print(results);
   await close();
 } finally {
   await stack.stop();

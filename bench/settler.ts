@@ -66,7 +66,7 @@ async function prepare(tenant: string, ids: string[]): Promise<void> {
   const queue = [...ids];
   const client = async () => {
     for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
-      if (!(await transfers.permitSend(tenant, id, 0, 'bench'))) throw new Error('not permitted');
+      if (!(await transfers.permitSend(tenant, id, 0, false))) throw new Error('not permitted');
       ready.push({ tenant, id });
     }
   };

@@ -27,8 +27,8 @@ const SCRIPTS = {
 export type Stack = Awaited<ReturnType<typeof openStack>>;
 
 /**
- * Engines and processes of one bench, in a folder of their own that is removed at the end. They are the real ones, as
- * `npm start` starts them; only the log of every request is off.
+ * Engines and processes of one bench, in a folder of their own that is removed at the end. They are the real ones, with
+ * the settings of `npm start`.
  */
 export async function openStack() {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-bench-'));
@@ -119,7 +119,6 @@ export function environmentOf(
 ): { env: NodeJS.ProcessEnv; config: Config } {
   const env = {
     BURSAR_ENV: 'sandbox',
-    BURSAR_LOG_LEVEL: 'warn',
     BURSAR_KEY_PEPPER: secrets.pepper,
     HOST: '127.0.0.1',
     PORT: String(at.apiPort),

@@ -11,18 +11,40 @@ const dev = JSON.parse(readFileSync(join(home, 'dev.json'), 'utf8'));
 const folder = join('test', 'replay', 'histories');
 const headers = { authorization: `Bearer ${dev.keys.secret}`, 'content-type': 'application/json' };
 
-/** Name of the history, last three digits of the account, and what has to be told to the bank to end it. */
+/** Name of the history, last three digits of the account, and what operator and bank do once it is stuck. */
 const CASES = [
   ['paid', '100'],
   ['callback-only', '001'],
   ['refused', '002'],
   ['unknown-then-verified', '004'],
-  ['never-answered-then-attention', '005'],
-  ['pending-then-attention-then-paid', '006', 'paid'],
+  ['stuck-then-retried-then-failed', '005', act('retry'), act('fail', { force: true }), end],
+  ['stuck-then-completed', '006', act('complete'), tell('paid'), act('complete')],
+  ['stuck-then-failed', '006', act('fail'), act('fail', { force: true }), tell('failed')],
+  ['stuck-then-paid-by-callback', '006', tell('paid')],
   ['errors-then-paid', '007'],
+  ['reversed', '008'],
   ['throttled-then-paid', '010'],
   ['name-enquiry-silent', '011'],
 ];
+
+function act(kind, more = {}) {
+  const payload = { actor: 'recorder', reason: 'for the record', ...more };
+  return ({ workflow }) => workflow.executeUpdate(kind, { args: [payload] });
+}
+
+function tell(outcome) {
+  return ({ id }) =>
+    fetch(`${dev.sandbox_bank_url}/_sandbox/transfers/${id}`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({ outcome }),
+    });
+}
+
+/** What is watched for a day is recorded as far as it came. */
+async function end({ workflow }) {
+  await workflow.terminate('recorded');
+}
 
 async function call(path, body) {
   const response = await fetch(`${dev.api_url}/api/v1${path}`, {
@@ -49,28 +71,44 @@ async function until(id, done) {
   throw new Error(`${id} did not come to its end`);
 }
 
-async function record([name, suffix, outcome], client) {
+async function record([name, suffix, ...steps], client) {
   const { id } = await call('/transfers', {
     amount_minor: 250_000,
     recipient_account: `0123456${suffix}`,
     recipient_bank_code: '058',
     narration: `history ${name}`,
   });
+  const workflow = client.workflow.getHandle(`transfer/${id}`);
   const ended = ({ status }) => status === 'completed' || status === 'failed';
   await until(id, (transfer) => ended(transfer) || transfer.attention !== null);
-  if (outcome) {
-    const url = `${dev.sandbox_bank_url}/_sandbox/transfers/${id}`;
-    await fetch(url, { method: 'POST', headers, body: JSON.stringify({ outcome }) });
-    await until(id, ended);
-  }
-  await new Promise((resolve) => setTimeout(resolve, 2_000));
-  const history = await client.workflow.getHandle(`transfer/${id}`).fetchHistory();
+  for (const step of steps) await step({ id, workflow });
+  await workflow.result().catch(() => undefined);
+  const history = await workflow.fetchHistory();
   writeFileSync(join(folder, `transfer-${name}.json`), `${historyToJSON(history)}\n`);
   console.log(`recorded ${name}: ${history.events.length} events`);
+}
+
+/** A batch of more than one part: some paid, one refused, one put off, one told by callback. */
+async function recordBulk(client) {
+  const suffixes = ['002', '001', '010', ...Array.from({ length: 60 }, () => '100')];
+  const transfers = suffixes.map((suffix) => ({
+    amount_minor: 250_000,
+    recipient_account: `0123456${suffix}`,
+    recipient_bank_code: '058',
+    narration: 'history bulk',
+  }));
+  const { id } = await call('/transfers/bulk', { transfers });
+  for (let done = false; !done;) {
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    done = (await call(`/transfers/bulk/${id}`)).status === 'completed';
+  }
+  const history = await client.workflow.getHandle(`bulk/${id}`).fetchHistory();
+  writeFileSync(join(folder, 'bulk.json'), `${historyToJSON(history)}\n`);
+  console.log(`recorded bulk: ${history.events.length} events`);
 }
 
 mkdirSync(folder, { recursive: true });
 const connection = await Connection.connect({ address: dev.temporal_address });
 const client = new Client({ connection, namespace: dev.temporal_namespace });
-await Promise.all(CASES.map((one) => record(one, client)));
+await Promise.all([...CASES.map((one) => record(one, client)), recordBulk(client)]);
 await connection.close();

@@ -15,12 +15,11 @@ import {
 } from './http/rate-limit.js';
 import { requestId } from './http/request-id.js';
 import { requestLog } from './http/request-log.js';
+import { API_PREFIX } from './http/idempotency.js';
 import { securityHeaders } from './http/security-headers.js';
 import type { Log } from './log.js';
 import type { Allowance } from './rate-limits/rate-limit.js';
 import type { RateLimits } from './rate-limits/store.js';
-
-const API_PREFIX = '/api/v1';
 
 /** Routes without a key, provider callbacks for one: whoever calls is told by the route itself, by a signature. */
 export type PublicRoutes = { name: string; router: AppRouter; allowance?: Allowance };

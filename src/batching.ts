@@ -5,8 +5,6 @@
 export type Lane<Item, Result> = {
   /** Resolves with this item's own result; rejects with what `run` threw, or `OverloadError` when the lane is full. */
   submit(item: Item): Promise<Result>;
-  /** Items waiting, without those in flight. */
-  readonly waiting: number;
   /** Resolves when nothing waits and nothing is in flight. */
   idle(): Promise<void>;
 };
@@ -86,9 +84,6 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         queue.push({ item, since: performance.now(), resolve, reject });
         running ??= drain();
       });
-    },
-    get waiting() {
-      return queue.length;
     },
     async idle() {
       await running;

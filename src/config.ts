@@ -37,7 +37,7 @@ const fields = z.object({
   SANDBOX_BANK_DEDUPLICATE: flag(true),
   SANDBOX_BANK_FINAL_AFTER_MS: milliseconds.default(5_000),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000),
-  SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(500),
+  SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(1_000),
 
   /** How long a transfer may stay unresolved before an operator is asked for. */
   BURSAR_ATTENTION_AFTER_MS: milliseconds.default(24 * 60 * 60 * 1000),

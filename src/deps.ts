@@ -9,10 +9,13 @@ import { createLog } from './log.js';
 import { createProviders } from './providers/registry.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
+import { bulkTransfers } from './transfers/bulk.js';
+import { createBankList } from './transfers/bank-list.js';
 import { createTransferCreation } from './transfers/create.js';
 import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
 import { createTransfers } from './transfers/store.js';
+import { createWatch } from './watch.js';
 import { createCallbacks } from './webhooks/callbacks.js';
 import { createWebhooks } from './webhooks/out/webhooks.js';
 
@@ -21,37 +24,38 @@ export type Deps = Awaited<ReturnType<typeof createDeps>>;
 /** The composition root: everything that API, worker and command line are made of, connected and migrated. */
 export async function createDeps(config: Config, name: string) {
   const log = createLog({ level: config.logLevel, name });
-  const database = await connectDatabase(config.mongodb, `bursar-${name}`);
-  await migrate(database.db, migrations);
+  await migrateFirst(config);
+  // Of the command line, people wait for long reads; of a service, nobody does.
+  const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
+  const database = await connectDatabase(config.mongodb, `bursar-${name}`, limit);
 
   const { db } = database;
   const tenants = createTenants({ db, environment: config.environment });
-  const apiKeys = createApiKeys({
-    db,
-    pepper: config.keyPepper,
-    environment: config.environment,
-    tenants,
-    log,
-  });
+  const { environment, keyPepper: pepper } = config;
+  const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
   const providers = createProviders(config);
   const temporal = createTemporal(config.temporal);
-  const webhooks = createWebhooks({ database, client: temporal.client, config, log });
+  const { client } = temporal;
+  const webhooks = createWebhooks({ database, client, config, log });
   const groupCommit = createGroupCommit(database, webhooks.outbox);
   const transfers = createTransfers(database, groupCommit, config.transfers.sweepSlackMs);
   const { attentionAfterMs, pollMaxMs, nameEnquiryTimeoutMs } = config.transfers;
   const starter = createTransferStarter({
-    client: temporal.client,
+    client,
     taskQueue: config.temporal.taskQueue,
-    providers,
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
+  const provider = providers.forTransfers;
+  const nameEnquiry = createNameEnquiry(provider, nameEnquiryTimeoutMs);
   const createTransfer = createTransferCreation({
     transfers,
     starter,
-    nameEnquiry: createNameEnquiry(providers.forTransfers, nameEnquiryTimeoutMs),
-    provider: providers.forTransfers.name,
+    nameEnquiry,
+    provider: provider.name,
   });
+
+  const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
     config,
@@ -63,8 +67,12 @@ export async function createDeps(config: Config, name: string) {
     temporal,
     groupCommit,
     transfers,
+    transferWatch: createWatch({ findEnded: (ids) => transfers.ended(ids) }),
     starter,
+    nameEnquiry,
+    bankList: createBankList(provider),
     createTransfer,
+    ...bulk,
     webhooks,
     idempotency: createIdempotency(database),
     callbacks: createCallbacks(database, { transfers, starter, log }),
@@ -73,10 +81,23 @@ export async function createDeps(config: Config, name: string) {
     async close(): Promise<void> {
       await groupCommit.idle();
       await starter.idle();
+      await bulk.batchStarter.idle();
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();
       await database.client.close();
     },
   };
+}
+
+/** On a connection of its own: an index of a large collection takes longer than any operation of the service may. */
+async function migrateFirst(config: Config): Promise<void> {
+  const { client, db } = await connectDatabase(config.mongodb, 'bursar-migrations', {
+    operationLimitMs: 0,
+  });
+  try {
+    await migrate(db, migrations);
+  } finally {
+    await client.close();
+  }
 }

@@ -7,8 +7,6 @@ const PREFIXES = {
   transfer: 'trf',
   bulkTransfer: 'btr',
   request: 'req',
-  credit: 'crt',
-  callback: 'cbk',
   event: 'evt',
   webhookEndpoint: 'whe',
   webhookDelivery: 'dlv',

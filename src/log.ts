@@ -83,15 +83,16 @@ export function maskText(text: string): string {
 
 function hideFields(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
-  // Errors have a serializer of their own; anything deeper than this is not worth a log line.
-  if (value instanceof Error) return depth === 1 ? value : describeError(value);
+  if (value instanceof Error) return describeError(value);
+  // Anything deeper than this is not worth a log line.
   if (depth === MAX_DEPTH || ArrayBuffer.isView(value)) return MASK;
   if (Array.isArray(value)) return value.map((item) => hideFields(item, depth + 1));
   return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [
-      name,
-      HIDDEN.has(canonical(name)) ? MASK : hideFields(item, depth + 1),
-    ]),
+    Object.entries(value).map(([name, item]) => {
+      // `err` has a serializer, which comes after this.
+      if (depth === 0 && name === 'err') return [name, item];
+      return [name, HIDDEN.has(canonical(name)) ? MASK : hideFields(item, depth + 1)];
+    }),
   );
 }
 

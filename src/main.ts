@@ -6,6 +6,8 @@ import type { AppState } from './http/context.js';
 import { createHealth } from './http/health.js';
 import { createServer } from './http/server.js';
 import { createRateLimits } from './rate-limits/store.js';
+import { bulkTransferRoutes } from './transfers/bulk-routes.js';
+import { transferDirectoryRoutes } from './transfers/directory-routes.js';
 import { transferRoutes } from './transfers/routes.js';
 import { callbackRoutes } from './webhooks/routes.js';
 
@@ -20,6 +22,9 @@ async function main(): Promise<void> {
   const rateLimits = createRateLimits({ db: database.db, log });
   const api = new Router<AppState>();
   const callbacks = new Router<AppState>();
+  // First: their paths are spelt like ids.
+  transferDirectoryRoutes(api, deps);
+  bulkTransferRoutes(api, deps);
   transferRoutes(api, deps);
   callbackRoutes(callbacks, deps);
   const app = createApp({
@@ -39,6 +44,9 @@ async function main(): Promise<void> {
   const stop = async () => {
     if (stopping) return;
     stopping = true;
+    // Who waits for something to end is told how it stands now.
+    deps.transferWatch.stop();
+    deps.batchWatch.stop();
     await server.drain();
     await rateLimits.idle();
     await deps.close();

@@ -1,5 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import type { Log } from '../src/log.js';
+import type { BatchStarter } from '../src/transfers/batch-starter.js';
+import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
 import type { Transfers } from '../src/transfers/store.js';
 import type { Callbacks } from '../src/webhooks/callbacks.js';
@@ -17,52 +19,85 @@ const PARALLEL = 20;
 export function createDispatcher(deps: {
   transfers: Transfers;
   starter: TransferStarter;
+  batches: Batches;
+  batchStarter: BatchStarter;
   callbacks: Callbacks;
   log: Log;
 }): Loop {
-  const { transfers, starter, callbacks, log } = deps;
+  const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
 
-  /** Starts what is due. Ends early when Temporal is away; a start that it refuses is put off like the others. */
-  async function startDue(): Promise<number> {
-    const queue = await transfers.due(BATCH);
-    const done: string[] = [];
-    const runner = async () => {
-      for (let next = queue.shift(); next; next = queue.shift()) {
-        try {
-          await starter.start(next);
-        } catch (error) {
-          if (isAway(error)) throw error;
-          log.error({ err: error, transfer: next._id }, 'workflow refused by Temporal');
-        }
-        done.push(next._id);
-      }
-    };
-    try {
-      await Promise.all(Array.from({ length: PARALLEL }, runner));
-    } finally {
-      if (done.length > 0) await transfers.postponeDue(done);
-    }
-    return done.length;
-  }
+  const startBatches = async () =>
+    startAll(
+      log,
+      await batches.due(BATCH),
+      (batch) => batchStarter.start(batch),
+      (ids) => batches.postponeDue(ids),
+    );
+  const startTransfers = async () =>
+    startAll(
+      log,
+      await transfers.due(BATCH),
+      (transfer) => starter.start(transfer),
+      (ids) => transfers.postponeDue(ids),
+    );
 
+  /** jobs that do not wait for each other: one may fail for ever, the other goes on. */
   async function tick(): Promise<boolean> {
-    try {
-      const [started, applied] = [await startDue(), await callbacks.sweep(BATCH)];
-      if (started + applied > 0) log.info({ started, applied }, 'dispatched');
-      return started === BATCH || applied === BATCH;
-    } catch (error) {
-      log.warn({ err: error }, 'dispatch failed, trying again');
-      return false;
+    const jobs = {
+      batches: startBatches,
+      started: startTransfers,
+      applied: () => callbacks.sweep(BATCH),
+    };
+    let more = false;
+    for (const [name, job] of Object.entries(jobs)) {
+      try {
+        const count = await job();
+        if (count > 0) log.info({ [name]: count }, 'dispatched');
+        more ||= count === BATCH;
+      } catch (error) {
+        log.warn({ err: error, job: name }, 'dispatch failed, trying again');
+      }
     }
+    return more;
   }
 
   return createLoop(tick);
 }
 
-const GRPC_REFUSED = new Set([3, 5, 6, 7, 9, 11]);
+/** Starts what is due. Ends early when Temporal is away; a start that fails otherwise is put off like the others. */
+async function startAll<Due extends { _id: string }>(
+  log: Log,
+  queue: Due[],
+  start: (due: Due) => Promise<void>,
+  postpone: (ids: string[]) => Promise<void>,
+): Promise<number> {
+  const done: string[] = [];
+  let away: unknown = null;
+  const runner = async () => {
+    for (let next = queue.shift(); next && away === null; next = queue.shift()) {
+      try {
+        await start(next);
+      } catch (error) {
+        if (isAway(error)) {
+          away = error;
+          return;
+        }
+        log.error({ err: error, record: next._id }, 'workflow could not be started');
+      }
+      done.push(next._id);
+    }
+  };
+  await Promise.all(Array.from({ length: PARALLEL }, runner));
+  if (done.length > 0) await postpone(done);
+  if (away !== null) throw away;
+  return done.length;
+}
 
-/** Whether Temporal could not be asked, rather than asked and refusing. */
+/** Cancelled, deadline exceeded, resource exhausted, aborted, internal, unavailable. */
+const GRPC_AWAY = new Set([1, 4, 8, 10, 13, 14]);
+
+/** Whether Temporal can't be asked now, so that the others need not be tried. */
 function isAway(error: unknown): boolean {
   const cause = error instanceof Error && isGrpcServiceError(error.cause) ? error.cause : error;
-  return !(isGrpcServiceError(cause) && GRPC_REFUSED.has(cause.code));
+  return isGrpcServiceError(cause) && GRPC_AWAY.has(cause.code);
 }

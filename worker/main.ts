@@ -36,16 +36,15 @@ async function main(): Promise<void> {
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
   deps.log.info({ taskQueue, namespace }, 'worker is running');
-  try {
-    await Promise.all([
-      ...loops.map((loop) => loop.run()),
-      ...workers.map((worker) => worker.run()),
-    ]);
-  } finally {
-    stop();
-    await connection.close();
-    await deps.close();
-  }
+  const running = [...loops.map((loop) => loop.run()), ...workers.map((worker) => worker.run())];
+  // Whichever ends first, by a signal or by a failure, ends all of them; each is waited for.
+  await Promise.race(running).catch(() => undefined);
+  stop();
+  const ended = await Promise.allSettled(running);
+  await connection.close();
+  await deps.close();
+  const failure = ended.find((each) => each.status === 'rejected');
+  if (failure) throw failure.reason;
   deps.log.info('worker has stopped');
 }
 

@@ -1,42 +1,44 @@
-import { setCurrentDetails, upsertSearchAttributes } from '@temporalio/workflow';
+import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { searchAttributes } from '../src/transfers/search-attributes.js';
 
 export type Attention = ReturnType<typeof createAttention>;
 
 /**
  * The call for an operator: on the record (`record`), in the search attribute that operators list by, and in plain
- * words on the workflow's page. Raised once, also when no final answer has come by `dueAtMs`.
+ * words on the workflow's page. Raised once for a reason, also when no final answer has come by `dueAtMs`.
  */
 export function createAttention(options: {
   dueAtMs: number;
   record: (reason: string) => Promise<void>;
-  whatToDo: string;
 }) {
   let raised: string | null = null;
-  const raise = async (reason: string) => {
+  // The attribute outlives this run (continue-as-new), so it is the attribute that is asked, not a variable.
+  const show = (value: boolean) => {
+    const shown = workflowInfo().typedSearchAttributes.get(searchAttributes.attention) ?? false;
+    if (shown !== value) upsertSearchAttributes([{ key: searchAttributes.attention, value }]);
+  };
+  const raise = async (reason: string, whatToDo: string) => {
     if (raised === reason) return;
-    const first = raised === null;
     raised = reason;
     await options.record(reason);
-    if (first) upsertSearchAttributes([{ key: searchAttributes.attention, value: true }]);
-    setCurrentDetails(`**Needs an operator:** ${reason}.\n\n${options.whatToDo}`);
+    show(true);
+    setCurrentDetails(`**Needs an operator:** ${reason}.\n\n${whatToDo}`);
   };
   return {
     raise,
 
     /** Time left until an operator has to be called; calls when it has come. */
-    async dueInMs(): Promise<number> {
+    async dueInMs(whatToDo: string): Promise<number> {
       if (raised !== null) return Infinity;
       const leftMs = options.dueAtMs - Date.now();
       if (leftMs > 0) return leftMs;
-      await raise('no final answer from the bank in good time');
+      await raise('no final answer from the bank in good time', whatToDo);
       return Infinity;
     },
 
     clear(details: string): void {
-      if (raised !== null)
-        upsertSearchAttributes([{ key: searchAttributes.attention, value: false }]);
       raised = null;
+      show(false);
       setCurrentDetails(details);
     },
   };

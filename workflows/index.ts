@@ -1,2 +1,3 @@
 export { delivery } from './delivery.js';
 export { transfer } from './transfer.js';
+export { transferBatch } from './transfer-batch.js';

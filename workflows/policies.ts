@@ -5,6 +5,8 @@ import type { LocalActivityOptions, ActivityOptions } from '@temporalio/workflow
  * workflow as "unknown". The time is what the provider's own time-out (10 s at most) and our store need.
  */
 export const providerCall: ActivityOptions = {
+  // Not begun is not sent: the workflow may look at its mail and ask again.
+  scheduleToStartTimeout: '5m',
   startToCloseTimeout: '20s',
   retry: { maximumAttempts: 1 },
 };
@@ -23,6 +25,21 @@ export const MAX_SENDS = 4;
 
 /** So many errors in a row from a provider that does answer are reason enough to call an operator. */
 export const MAX_ERRORS = 12;
+
+/** Orders of a batch that one activity lets out: enough to make its cost small, few enough to end within a drain. */
+export const BATCH_PART = 25;
+/** Parts of one batch at once, so that one large batch leaves room for others. */
+export const PARTS_AT_ONCE = 4;
+
+/**
+ * A part of a batch: its time is that of many calls, some of which the provider may put off. It may be tried again: an
+ * order that has left is not let out twice, for its permission is used up.
+ */
+export const batchPart: ActivityOptions = {
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '10s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },
+};
 
 /**
  * An attempt to deliver a webhook: the receiver's own time (10 s) and what our store needs. It fails only with our

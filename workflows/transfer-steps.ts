@@ -1,27 +1,36 @@
+import type { Absence } from '../src/providers/provider.js';
 import type { CallReport, FactReport, TransferPolicy } from '../src/transfers/reports.js';
 import { FIRST_POLL_MS, MAX_ERRORS, MAX_SENDS } from './policies.js';
 
 /** What a run knows beyond the record: how to pace itself and how far absence is proven. */
 export type Pursuit = {
   sends: number;
-  /** Sends that the provider explicitly did not take: they do not count against the bound. */
-  notTaken: number;
+  /** Sends that the provider may have taken. */
+  tries: number;
+  /** Tries that operators have granted beyond the bound. */
+  granted: number;
   pollMs: number;
   errors: number;
-  /** Time of the first "not found" after the last send, if nothing else was heard since. */
+  /** When the first "not found" after the last send was heard, if nothing else was heard since. */
   absentSinceMs: number | null;
 };
+
+/** When a question left us and when its answer came. */
+export type Asked = { askedMs: number; heardMs: number };
 
 /** What to do next. A wait ends early when somebody wakes the workflow. */
 export type Step =
   | { do: 'settle'; fact: FactReport }
-  | { do: 'send'; afterMs: number }
-  | { do: 'ask'; afterMs: number; stuck: string | null }
+  /** `quietly`: the last one was explicitly not taken; the timeline has that already. */
+  | { do: 'send'; afterMs: number; quietly?: boolean }
+  /** `stuck`: why an operator has to be called. `closed`: the record has ended, and is only watched. */
+  | { do: 'ask'; afterMs: number; stuck: string | null; closed?: boolean }
   | { do: 'end' };
 
 export const newPursuit = (): Pursuit => ({
   sends: 0,
-  notTaken: 0,
+  tries: 0,
+  granted: 0,
   pollMs: FIRST_POLL_MS,
   errors: 0,
   absentSinceMs: null,
@@ -30,7 +39,7 @@ export const newPursuit = (): Pursuit => ({
 /** An operator pushes: ask at once and often again, and one order more than the bound allows. */
 export const oneMoreTry = (pursuit: Pursuit): Pursuit => ({
   ...pursuit,
-  notTaken: pursuit.notTaken + 1,
+  granted: Math.max(pursuit.granted, pursuit.tries - MAX_SENDS) + 1,
   pollMs: FIRST_POLL_MS,
   errors: 0,
 });
@@ -40,18 +49,22 @@ export function nextStep(
   pursuit: Pursuit,
   report: CallReport,
   policy: TransferPolicy,
-  nowMs: number,
+  asked: Asked,
 ): [Pursuit, Step] {
-  const known = 'sends' in report && report.sends !== undefined ? { sends: report.sends } : {};
+  const known = knownSends(report);
   const heard = { ...pursuit, ...known, errors: 0, absentSinceMs: null };
   switch (report.kind) {
     case 'closed':
       if (report.attention === null) return [heard, { do: 'end' }];
       // What an operator has to see keeps its workflow, so that it is found in the UI.
-      return [heard, { do: 'ask', afterMs: policy.pollMaxMs, stuck: report.attention }];
+      return [
+        heard,
+        { do: 'ask', afterMs: policy.pollMaxMs, stuck: report.attention, closed: true },
+      ];
     case 'paid':
     case 'refused':
     case 'reversed':
+    case 'no_such_account':
     case 'confirmed':
       return [heard, { do: 'settle', fact: report }];
     case 'unsent':
@@ -59,8 +72,10 @@ export function nextStep(
     case 'throttled': {
       const pollMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
       const afterMs = Math.max(report.retryAfterMs, pollMs);
-      const waiting = { ...heard, notTaken: pursuit.notTaken + 1, pollMs: pollMs * 2 };
-      return [waiting, { do: 'send', afterMs }];
+      return [
+        { ...heard, pollMs: pollMs * 2 },
+        { do: 'send', afterMs, quietly: true },
+      ];
     }
     case 'not_permitted':
       return [heard, { do: 'ask', afterMs: 0, stuck: null }];
@@ -73,7 +88,7 @@ export function nextStep(
       return askLater({ ...heard, errors }, policy, stuck);
     }
     case 'not_found':
-      return notFound({ ...pursuit, ...known, errors: 0 }, policy, nowMs);
+      return notFound({ ...pursuit, ...known, errors: 0 }, report.absence, policy, asked);
   }
 }
 
@@ -86,23 +101,27 @@ function askLater(pursuit: Pursuit, policy: TransferPolicy, stuck: string | null
 }
 
 /** "Not found" lets the order out again only where, and as far as, this provider's word proves absence. */
-function notFound(pursuit: Pursuit, policy: TransferPolicy, nowMs: number): [Pursuit, Step] {
-  const { absence } = policy;
+function notFound(
+  pursuit: Pursuit,
+  absence: Absence,
+  policy: TransferPolicy,
+  { askedMs, heardMs }: Asked,
+): [Pursuit, Step] {
   if (absence.kind === 'never') {
     return askLater(pursuit, policy, 'the bank does not know the payment and cannot rule it out');
   }
   if (absence.kind === 'final_after') {
-    const since = pursuit.absentSinceMs ?? nowMs;
-    const leftMs = since + absence.ms - nowMs;
-    if (pursuit.absentSinceMs === null || leftMs > 0) {
-      const afterMs = Math.max(leftMs, 1);
+    // From the first answer to the second question: what happens while an answer travels proves nothing.
+    const sinceMs = pursuit.absentSinceMs ?? heardMs;
+    if (pursuit.absentSinceMs === null || askedMs - sinceMs < absence.ms) {
+      const afterMs = Math.max(sinceMs + absence.ms - heardMs, 1);
       return [
-        { ...pursuit, absentSinceMs: since },
+        { ...pursuit, absentSinceMs: sinceMs },
         { do: 'ask', afterMs, stuck: null },
       ];
     }
   }
-  if (pursuit.sends - pursuit.notTaken >= MAX_SENDS) {
+  if (pursuit.tries - pursuit.granted >= MAX_SENDS) {
     return askLater(
       pursuit,
       policy,
@@ -113,4 +132,9 @@ function notFound(pursuit: Pursuit, policy: TransferPolicy, nowMs: number): [Pur
     { ...pursuit, absentSinceMs: null },
     { do: 'send', afterMs: 0 },
   ];
+}
+
+function knownSends(report: CallReport): Partial<Pick<Pursuit, 'sends' | 'tries'>> {
+  if (!('sends' in report) || report.sends === undefined || report.tries === undefined) return {};
+  return { sends: report.sends, tries: report.tries };
 }

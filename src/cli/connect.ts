@@ -8,9 +8,11 @@ import { loadConfig, type Config } from '../config.js';
  */
 export function findService(env: NodeJS.ProcessEnv = process.env): Config {
   const home = resolve(env.BURSAR_HOME ?? '.bursar');
-  const dev = readJson(join(home, 'dev.json'));
-  const secrets = readJson(join(home, 'secrets.json'));
-  if (!dev && !env.MONGODB_URI) {
+  // One service or the other: half of each would be a third that does not exist.
+  const named = env.MONGODB_URI !== undefined && env.MONGODB_URI !== '';
+  const dev = named ? null : readJson(join(home, 'dev.json'));
+  const secrets = named ? null : readJson(join(home, 'secrets.json'));
+  if (!dev && !named) {
     throw new Error(
       `No running Bursar found: MONGODB_URI is not set, and ${home} has no dev.json. Start one with npm start.`,
     );

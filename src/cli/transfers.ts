@@ -73,8 +73,8 @@ function addOperatorCommand(transfers: Command, kind: (typeof OPERATOR_KINDS)[nu
 }
 
 async function find({ transfers }: Deps, id: string): Promise<Transfer> {
-  const tenant = await transfers.tenantOf(id);
-  const transfer = tenant === null ? null : await transfers.get(tenant, id);
+  const owner = await transfers.ownerOf(id);
+  const transfer = owner && (await transfers.get(owner.tenant, id));
   if (!transfer) throw new CommandError(`there is no transfer ${id}`);
   return transfer;
 }

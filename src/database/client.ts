@@ -1,17 +1,23 @@
 import { MongoClient, type ClientSession, type Db, type TransactionOptions } from 'mongodb';
 
-/** Every server operation ends within this, so that a sick database answers 503 and never a hang. */
-export const OPERATION_TIME_LIMIT_MS = 5_000;
+/** What is waited for a server, a connection or a majority: a database that is away answers 503 and never a hang. */
+export const WAIT_LIMIT_MS = 5_000;
+/** A server that holds an operation longer than this has lost it: the connection is closed. */
+export const OPERATION_LIMIT_MS = 10_000;
 
 export const TRANSACTION_OPTIONS = {
   readConcern: { level: 'snapshot' },
   writeConcern: { w: 'majority', journal: true },
   readPreference: 'primary',
-  maxCommitTimeMS: OPERATION_TIME_LIMIT_MS,
+  maxCommitTimeMS: WAIT_LIMIT_MS,
 } as const satisfies TransactionOptions;
 
 /** What holds money is read and written through this client: majority and journaled, primary, longs as bigint. */
-export function createMongoClient(uri: string, appName: string): MongoClient {
+export function createMongoClient(
+  uri: string,
+  appName: string,
+  { operationLimitMs = OPERATION_LIMIT_MS }: { operationLimitMs?: number } = {},
+): MongoClient {
   return new MongoClient(uri, {
     appName,
     useBigInt64: true,
@@ -20,10 +26,11 @@ export function createMongoClient(uri: string, appName: string): MongoClient {
     retryWrites: true,
     readPreference: 'primary',
     readConcern: { level: 'majority' },
-    writeConcern: { w: 'majority', journal: true, wtimeoutMS: OPERATION_TIME_LIMIT_MS },
-    serverSelectionTimeoutMS: OPERATION_TIME_LIMIT_MS,
-    connectTimeoutMS: OPERATION_TIME_LIMIT_MS,
-    waitQueueTimeoutMS: OPERATION_TIME_LIMIT_MS,
+    writeConcern: { w: 'majority', journal: true, wtimeoutMS: WAIT_LIMIT_MS },
+    serverSelectionTimeoutMS: WAIT_LIMIT_MS,
+    connectTimeoutMS: WAIT_LIMIT_MS,
+    waitQueueTimeoutMS: WAIT_LIMIT_MS,
+    socketTimeoutMS: operationLimitMs,
     maxPoolSize: 50,
   });
 }
@@ -33,8 +40,9 @@ export type Database = { client: MongoClient; db: Db };
 export async function connectDatabase(
   config: { uri: string; database: string },
   appName: string,
+  options: { operationLimitMs?: number } = {},
 ): Promise<Database> {
-  const client = createMongoClient(config.uri, appName);
+  const client = createMongoClient(config.uri, appName, options);
   await client.connect();
   return { client, db: client.db(config.database) };
 }

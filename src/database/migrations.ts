@@ -49,10 +49,13 @@ export async function migrate(db: Db, migrations: readonly Migration[]): Promise
 export function collectionsMigration(id: string, specs: readonly CollectionSpec[]): Migration {
   return {
     id,
-    async up(db) {
-      for (const spec of specs) await ensureCollection(db, spec);
-    },
+    up: (db) => ensureCollections(db, specs),
   };
+}
+
+/** Creates these collections, or brings existing ones to that state. */
+export async function ensureCollections(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
+  for (const spec of specs) await ensureCollection(db, spec);
 }
 
 async function ensureCollection(db: Db, spec: CollectionSpec): Promise<void> {

@@ -1,4 +1,4 @@
-import { collectionsMigration, type Migration } from './migrations.js';
+import { collectionsMigration, ensureCollections, type Migration } from './migrations.js';
 import { apiKeysCollection } from '../api-keys/store.js';
 import {
   idempotencyKeysCollection,
@@ -7,6 +7,8 @@ import {
 } from '../ledger/store.js';
 import { rateLimitsCollection } from '../rate-limits/store.js';
 import { tenantsCollection } from '../tenants/store.js';
+import { transferBatchesCollection } from '../transfers/batches.js';
+import { rebuildCounts, transferCountsCollection } from '../transfers/counts.js';
 import { transfersCollection } from '../transfers/store.js';
 import { callbacksCollection } from '../webhooks/callbacks.js';
 import { deliveriesCollection, eventsCollection } from '../webhooks/out/deliveries.js';
@@ -31,4 +33,12 @@ export const migrations: readonly Migration[] = [
     eventsCollection,
     deliveriesCollection,
   ]),
+  {
+    id: '0004-transfer-lists',
+    async up(db) {
+      await ensureCollections(db, [transfersCollection, transferCountsCollection]);
+      await rebuildCounts(db);
+    },
+  },
+  collectionsMigration('0005-transfer-batches', [transferBatchesCollection]),
 ];

@@ -48,7 +48,17 @@ function writeDevFile(): void {
   for (const { name, pid } of started) {
     if (name in dev.pids) dev.pids[name as keyof DevFile['pids']] = pid();
   }
-  home?.writeDevFile(dev);
+  const content = dev;
+  attempt(() => home?.writeDevFile(content));
+}
+
+/** For what is helpful but must not keep us from the services: somebody may have removed the folder. */
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
 }
 
 async function main(): Promise<void> {
@@ -177,13 +187,13 @@ function describe(
 
 /** Users before what they use: API, worker, bank, then the engines. */
 async function stopEverything(): Promise<void> {
-  home?.markStopping();
-  home?.removeDevFile();
+  attempt(() => home?.markStopping());
+  attempt(() => home?.removeDevFile());
   for (const service of started.toReversed()) {
     say(`stopping ${service.name} …`);
     await service.stop();
   }
-  home?.release();
+  attempt(() => home?.release());
 }
 
 async function stop(why: string, exitCode: number): Promise<void> {
@@ -202,6 +212,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => void stop('', 0));
 }
 
+// Whatever we did not think of: better stopped in order than left without a supervisor.
+process.on('uncaughtException', (error) => {
+  console.error(error);
+  void stop('', 1);
+});
 watchStarter(process.env, () => void stop('npm is gone', 0));
 
 try {

@@ -2,31 +2,52 @@ import { readClaim } from '../idempotency/idempotency.js';
 import type { Idempotency } from '../idempotency/store.js';
 import type { Answer, Claim } from '../ledger/decide.js';
 import { callerOf, type AppContext } from './context.js';
-import { sendBytes } from './respond.js';
+import { readWait, untilClosed, type Wait } from './prefer.js';
+import { sendBytes, sendData } from './respond.js';
+
+/** Where the API's routes are: locations and fingerprints must not depend on how a caller spelt the path. */
+export const API_PREFIX = '/api/v1';
 
 export type Answered = { answer: Answer; resource: string | null; replayed: boolean };
 
+/** The present state of what a POST made, once it has ended or the wait is over; null if nobody waits any more. */
+export type Present = (resource: string, wait: Wait) => Promise<unknown>;
+
 /**
  * Answers a POST under its idempotency key, if it names one: the first answer's bytes if there is one, else what
- * `execute` comes to. `execute` has to commit the claim together with what it makes. A 201 gets its `Location`.
+ * `execute` comes to. `execute` has to commit the claim together with what it makes. A 201 gets its `Location` under
+ * `resource`, the route's own path. Where the route says how to present what it made, `Prefer: wait` gets the present
+ * state in place of the first bytes, also on a retry.
  */
 export async function answerOnce(
   ctx: AppContext,
-  idempotency: Idempotency,
+  { idempotency, resource }: { idempotency: Idempotency; resource: string },
   execute: (claim: Claim | null) => Promise<Answered>,
+  present?: Present,
 ): Promise<void> {
   const { tenant, kind } = callerOf(ctx);
   const claim = readClaim({
     owner: { tenant: tenant.id, kind },
     method: ctx.method,
-    path: ctx.path,
-    header: ctx.get('Idempotency-Key') || undefined,
+    path: resource,
+    header: headerOf(ctx),
     body: ctx.state.body?.json ?? {},
     now: new Date(),
   });
   const earlier = claim && (await idempotency.answerTo(claim));
-  const { answer, resource, replayed } = earlier ?? (await execute(claim));
+  const { answer, resource: id, replayed } = earlier ?? (await execute(claim));
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
-  if (answer.status === 201 && resource) ctx.set('Location', `${ctx.path}/${resource}`);
-  sendBytes(ctx, answer.status, answer.body);
+  const made = answer.status === 201 ? id : null;
+  if (made) ctx.set('Location', `${resource}/${made}`);
+  const seconds = made && present ? readWait(ctx.get('Prefer')) : null;
+  if (!made || !present || seconds === null) return sendBytes(ctx, answer.status, answer.body);
+  const state = await present(made, { ms: seconds * 1000, signal: untilClosed(ctx) });
+  ctx.set('Preference-Applied', `wait=${seconds}`);
+  sendData(ctx, answer.status, state);
+}
+
+/** Empty is not absent: a client whose variable was empty believes that it is protected, and is told. */
+function headerOf(ctx: AppContext): string | undefined {
+  const header = ctx.req.headers['idempotency-key'];
+  return Array.isArray(header) ? header.join() : header;
 }

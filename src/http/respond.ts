@@ -23,6 +23,16 @@ export function sendList(ctx: AppContext, items: readonly unknown[], position: L
   sendBytes(ctx, 200, JSON.stringify({ success: true, data: items, pagination }));
 }
 
+/** One page of a list that is in memory as a whole. */
+export function sendPage(
+  ctx: AppContext,
+  all: readonly unknown[],
+  { page, limit }: { page: number; limit: number },
+): void {
+  const items = all.slice((page - 1) * limit, page * limit);
+  sendList(ctx, items, { page, limit, total: all.length });
+}
+
 /** A finished envelope, byte for byte: a stored answer that is given again. */
 export function sendBytes(ctx: AppContext, status: number, json: string): void {
   ctx.status = status;

@@ -1,5 +1,6 @@
-import type { ClientSession, Document } from 'mongodb';
+import type { ClientSession, Db, Document } from 'mongodb';
 import type { Database } from '../database/client.js';
+import { countRecords, countsOf, type CountChange } from '../transfers/counts.js';
 import { ledgerCollections } from './store.js';
 
 export type AuditReport = {
@@ -13,8 +14,8 @@ export type AuditReport = {
 
 /**
  * Reads the whole ledger as it stood at one moment and holds it against the records: every posting balances, wallets
- * are what their postings say, what is held is what open transfers hold, and every transfer has the postings of its
- * state and no others.
+ * are what their postings say, what is held is what open transfers hold, every transfer has the postings of its state
+ * and no others, and what is counted is what there is.
  */
 export async function auditLedger({ client, db }: Database): Promise<AuditReport> {
   const session = client.startSession({ snapshot: true });
@@ -25,6 +26,7 @@ export async function auditLedger({ client, db }: Database): Promise<AuditReport
     const total = [...balances.values()].reduce((sum, balance) => sum + balance, 0n);
     if (total !== 0n) problems.push(`all accounts together hold ${total} instead of 0`);
     problems.push(...(await checkWallets(collections, balances, session)));
+    problems.push(...(await checkCounts(db, session)));
     const checked = await checkTransfers(collections, balances, session);
     return {
       postings,
@@ -82,6 +84,29 @@ async function checkWallets(
   }
   return problems;
 }
+
+/** What lists tell as their totals, held against what there is to list. */
+async function checkCounts(db: Db, session: ClientSession): Promise<string[]> {
+  const records = new Map((await countRecords(db, session)).map((sum) => [dayOf(sum), tell(sum)]));
+  const counted = new Map<string, string>();
+  for await (const { _id, created, failed, days } of countsOf(db).find({}, { session })) {
+    let [daysCreated, daysFailed] = [0n, 0n];
+    for (const [day, sum] of Object.entries(days)) {
+      counted.set(`${_id}-${day}`, tell(sum));
+      daysCreated += sum.created;
+      daysFailed += sum.failed;
+    }
+    counted.set(_id, tell({ created, failed }));
+    records.set(_id, tell({ created: daysCreated, failed: daysFailed }));
+  }
+  return [...new Set([...records.keys(), ...counted.keys()])]
+    .filter((key) => records.get(key) !== counted.get(key))
+    .map((key) => `${key} counts ${counted.get(key)}, the records are ${records.get(key)}`);
+}
+
+const dayOf = ({ tenant, day }: CountChange) => `${tenant}/${day}`;
+const tell = ({ created, failed }: { created: number | bigint; failed: number | bigint }) =>
+  `${created} created and ${failed} failed`;
 
 /** The steps that a transfer's postings must have, by its state: those named, and those that may be there. */
 const STEPS: Record<string, { must: string[]; may: string[] }> = {

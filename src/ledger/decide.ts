@@ -2,7 +2,9 @@ import { ApiError, errorBody } from '../errors.js';
 import { toWireAmount } from '../money.js';
 import { withEvent } from '../transfers/events.js';
 import { applyFact, type TransferFact, type Transition } from '../transfers/facts.js';
+import { refuseItems, type TransferBatch } from '../transfers/batch.js';
 import { permit, type PermissionRequest } from '../transfers/permission.js';
+import { countChange, sumChanges, type CountChange } from '../transfers/counts.js';
 import { holdPosting } from '../transfers/postings.js';
 import type { Transfer } from '../transfers/transfer.js';
 import type { EventDraft } from '../webhooks/out/event.js';
@@ -28,6 +30,19 @@ export type AcceptItem = {
   /** What the client is told when it is accepted. */
   answer: Answer;
 };
+/** Transfers that came together: decided one by one, in order, and committed together. */
+export type BulkItem = {
+  kind: 'bulk';
+  tenant: string;
+  /** As it is if nothing is refused here. */
+  batch: TransferBatch;
+  /** Those of the batch that are to be accepted, in its order. */
+  transfers: Transfer[];
+  dailyLimitMinor: bigint;
+  claim: Claim | null;
+  /** What the client is told of the batch as it was decided. */
+  answer: (batch: TransferBatch) => Answer;
+};
 /** A refusal that was found before the commit: nothing but its key is claimed, so that a retry gets the same answer. */
 export type RefusalItem = { kind: 'refusal'; tenant: string; claim: Claim; answer: Answer };
 export type FactItem = { kind: 'fact'; tenant: string; id: string; fact: TransferFact };
@@ -39,7 +54,7 @@ export type PermitItem = {
   id: string;
   request: PermissionRequest;
 };
-export type Item = AcceptItem | RefusalItem | FactItem | CreditItem | PermitItem;
+export type Item = AcceptItem | BulkItem | RefusalItem | FactItem | CreditItem | PermitItem;
 
 export type AcceptOutcome =
   | { kind: 'answered'; answer: Answer; resource: string | null; replayed: boolean }
@@ -59,6 +74,8 @@ export type Snapshot = {
   /** `<tenant>/<reference>` → id of the transfer that has it. */
   references: Map<string, string>;
   transfers: Map<string, Transfer>;
+  /** Batches that a commit would repeat. */
+  batches: Map<string, TransferBatch>;
   wallets: Map<string, Wallet>;
   /** Postings that a credit would repeat. */
   postings: Map<string, Posting>;
@@ -70,8 +87,11 @@ export type Writes = {
   /** Keys that had expired and are used again. */
   renewedKeys: ClaimedKey[];
   newTransfers: Transfer[];
+  newBatches: TransferBatch[];
   changedTransfers: Transfer[];
   postings: Posting[];
+  /** Only for tenants whose wallet is written too. */
+  counts: CountChange[];
   wallets: Wallet[];
   /** What the changes are to be told as; written for those tenants that listen. */
   events: EventDraft[];
@@ -93,6 +113,8 @@ export function decide(
     switch (item.kind) {
       case 'accept':
         return decideAccept(view, item, now);
+      case 'bulk':
+        return decideBulk(view, item, now);
       case 'refusal':
         return earlierAnswer(view, item.claim, null, now) ?? answerWith(view, item, item.answer);
       case 'fact':
@@ -114,9 +136,15 @@ function createView(snapshot: Snapshot) {
   const references = new Map<string, string>();
   const created = new Map<string, Transfer>();
   const changed = new Map<string, Transfer>();
+  const batches = new Map<string, TransferBatch>();
   const wallets = new Map<string, Wallet>();
   const postings = new Map<string, Posting>();
   const events: EventDraft[] = [];
+  const counts: CountChange[] = [];
+  const count = (before: Transfer | null, after: Transfer) => {
+    const change = countChange(before, after);
+    if (change) counts.push(change);
+  };
   const transferOf = (id: string) =>
     changed.get(id) ?? created.get(id) ?? snapshot.transfers.get(id);
   return {
@@ -125,16 +153,20 @@ function createView(snapshot: Snapshot) {
     reference: (id: string) => references.get(id) ?? snapshot.references.get(id),
     transfer: transferOf,
     create(transfer: Transfer) {
+      count(null, transfer);
       created.set(transfer._id, transfer);
       references.set(referenceKey(transfer.tenant, transfer.reference), transfer._id);
     },
     /** Changes a transfer and states the event of it; answers the transfer with its event counted. */
     change(before: Transfer, after: Transfer): Transfer {
+      count(before, after);
       const { next, event } = withEvent(before, after);
       (created.has(next._id) ? created : changed).set(next._id, next);
       if (event) events.push(event);
       return next;
     },
+    batch: (id: string) => batches.get(id) ?? snapshot.batches.get(id),
+    createBatch: (batch: TransferBatch) => void batches.set(batch._id, batch),
     wallet: (tenant: string) =>
       wallets.get(tenant) ?? snapshot.wallets.get(tenant) ?? emptyWallet(tenant),
     changeWallet: (wallet: Wallet) => void wallets.set(wallet.tenant, wallet),
@@ -144,9 +176,11 @@ function createView(snapshot: Snapshot) {
       newKeys: [...keys.values()].filter((key) => !snapshot.keys.has(key.id)),
       renewedKeys: [...keys.values()].filter((key) => snapshot.keys.has(key.id)),
       newTransfers: [...created.values()],
+      newBatches: [...batches.values()],
       changedTransfers: [...changed.values()],
       postings: [...postings.values()],
-      wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1 })),
+      counts: sumChanges(counts),
+      wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1n })),
       events,
     }),
   };
@@ -195,11 +229,42 @@ function decideAccept(view: View, item: AcceptItem, now: Date): AcceptOutcome {
   // My own earlier commit, whose result never reached me.
   if (view.transfer(transfer._id)) return accepted;
 
-  const wallet = view.wallet(item.tenant);
-  const refusal = refuse(view, item, wallet);
-  if (refusal) {
-    return answerWith(view, item, refusalAnswer(refusal));
+  const refusal = admit(view, item, transfer);
+  if (refusal) return answerWith(view, item, refusalAnswer(refusal));
+  if (claim) {
+    view.claim({ ...claim, tenant: item.tenant, answer: item.answer, resource: transfer._id });
   }
+  return accepted;
+}
+
+/** Every transfer as if it had come alone, after those before it; then one answer for all, whatever they came to. */
+function decideBulk(view: View, item: BulkItem, now: Date): AcceptOutcome {
+  const { claim, tenant } = item;
+  const { _id: id } = item.batch;
+  const earlier = earlierAnswer(view, claim, id, now);
+  if (earlier) return earlier;
+  const own = view.batch(id);
+  if (own) return { kind: 'answered', answer: item.answer(own), resource: id, replayed: false };
+
+  const refused = new Map<string, ApiError>();
+  for (const transfer of item.transfers) {
+    const refusal = admit(view, item, transfer);
+    if (refusal) refused.set(transfer._id, refusal);
+  }
+  const batch = refuseItems(item.batch, refused);
+  const answer = item.answer(batch);
+  view.createBatch(batch);
+  if (claim) view.claim({ ...claim, tenant, answer, resource: id });
+  return { kind: 'answered', answer, resource: id, replayed: false };
+}
+
+type Admission = { tenant: string; dailyLimitMinor: bigint };
+
+/** Takes a transfer on: holds its total, counts its day, records it. Or says why not, and nothing has changed. */
+function admit(view: View, item: Admission, transfer: Transfer): ApiError | null {
+  const wallet = view.wallet(item.tenant);
+  const refusal = refuse(view, item, transfer, wallet);
+  if (refusal) return refusal;
   const { day, usedMinor } = usedOn(wallet, transfer.day);
   const held: Transfer = { ...transfer, day };
   view.changeWallet({
@@ -210,15 +275,11 @@ function decideAccept(view: View, item: AcceptItem, now: Date): AcceptOutcome {
   });
   view.create(held);
   view.post(holdPosting(held));
-  if (claim) {
-    view.claim({ ...claim, tenant: item.tenant, answer: item.answer, resource: transfer._id });
-  }
-  return accepted;
+  return null;
 }
 
 /** Why this transfer can't be accepted, or null. A refusal uses up neither reference nor limit. */
-function refuse(view: View, item: AcceptItem, wallet: Wallet): ApiError | null {
-  const { transfer } = item;
+function refuse(view: View, item: Admission, transfer: Transfer, wallet: Wallet): ApiError | null {
   const first = view.reference(referenceKey(item.tenant, transfer.reference));
   if (first) {
     return new ApiError('duplicate_reference', { field: 'reference', details: { id: first } });

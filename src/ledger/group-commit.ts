@@ -7,6 +7,7 @@ import {
   decide,
   type AcceptItem,
   type AcceptOutcome,
+  type BulkItem,
   type CreditItem,
   type CreditOutcome,
   type FactItem,
@@ -18,7 +19,7 @@ import {
   type RefusalItem,
 } from './decide.js';
 import { noOutbox, type Outbox } from '../webhooks/out/outbox.js';
-import { applyWrites, leavesWallet, ledgerCollections, readSnapshot } from './store.js';
+import { applyWrites, leavesWallet, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
 const WALLET_LANES = 4;
@@ -38,14 +39,12 @@ export type GroupCommit = {
    * Rejects with `OverloadError` when nothing was done, and with `service_unavailable` when the outcome is unknown:
    * the same item may then be handed in again.
    */
-  commit(item: AcceptItem | RefusalItem): Promise<AcceptOutcome>;
+  commit(item: AcceptItem | BulkItem | RefusalItem): Promise<AcceptOutcome>;
   commit(item: FactItem): Promise<FactOutcome>;
   commit(item: CreditItem): Promise<CreditOutcome>;
   commit(item: PermitItem): Promise<PermitOutcome>;
   /** Whether this tenant is told of changes, so that they have to be committed with their events. */
   isHeard(tenant: string): Promise<boolean>;
-  /** Items waiting for a batch. */
-  waiting(): number;
   /** Resolves when all that was handed in has its answer. */
   idle(): Promise<void>;
 };
@@ -64,7 +63,7 @@ export function createGroupCommit(
       maxWaiting: MAX_WAITING,
       maxWaitMs: MAX_WAIT_MS,
       maxBatchWeight: MAX_BATCH_BYTES,
-      weigh: (item) => (item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000),
+      weigh,
     }),
   );
 
@@ -89,6 +88,8 @@ export function createGroupCommit(
         return await transact(items, session, again || attempt > 0, deadline);
       } catch (error) {
         if (!isConflict(error)) throw error;
+        // Read again, a racing process explains a duplicate; one that stays is no race, and its item has to be found.
+        if (isDuplicate(error) && attempt >= MAX_DUPLICATES) throw error;
         if (performance.now() > deadline) throw unavailable(error);
         // Another process has the same wallet: spread the next try.
         await pause(Math.random() * Math.min(2 ** attempt, 64));
@@ -108,9 +109,14 @@ export function createGroupCommit(
     // An item's kind decides its outcome's kind: `decide` answers them in order.
     commit: commit as GroupCommit['commit'],
     isHeard: (tenant) => outbox.isHeard(tenant),
-    waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting, 0),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
   };
+}
+
+/** Bytes of an item, roughly. A batch of transfers weighs so much that it goes alone. */
+function weigh(item: Item): number {
+  if (item.kind === 'bulk') return 3_000 * item.batch.items.length;
+  return item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000;
 }
 
 /** One transaction: what the items name is read, all of it decided, written with its events, and committed. */
@@ -123,15 +129,14 @@ function createTransact(db: Database['db'], outbox: Outbox) {
     deadline: number,
   ): Promise<Outcome[]> => {
     session.startTransaction(TRANSACTION_OPTIONS);
+    const long = items.filter((item) => item.kind === 'bulk').map((item) => item.tenant);
+    if (long.length > 0) await ownWallets(collections, long, session);
     const snapshot = await readSnapshot(collections, items, session, again);
     const { writes, outcomes } = decide(snapshot, items, new Date());
-    if (Object.values(writes).every((list) => list.length === 0)) {
-      await session.abortTransaction();
-      return outcomes;
-    }
     const outgoing = await outbox.address(writes.events);
     await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);
+    // Also where nothing is written: only a commit makes sure that what was read can't be rolled back.
     await commitKnowingly(session, deadline);
     outbox.send(outgoing);
     return outcomes;
@@ -164,10 +169,14 @@ async function commitKnowingly(session: ClientSession, deadline: number): Promis
 }
 
 const DUPLICATE_KEY = 11_000;
+const MAX_DUPLICATES = 12;
+
+const isDuplicate = (error: unknown) =>
+  error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 
 /** Somebody else was faster: reading again and deciding again gives the right answer. */
 function isConflict(error: unknown): boolean {
-  if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return true;
+  if (isDuplicate(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 }
 

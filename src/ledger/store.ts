@@ -1,9 +1,11 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import type { CollectionSpec } from '../database/migrations.js';
-import type { AcceptItem, ClaimedKey, Item, Snapshot, Writes } from './decide.js';
+import type { ClaimedKey, Item, Snapshot, Writes } from './decide.js';
 import { referenceKey } from './decide.js';
 import type { Posting } from './posting.js';
 import type { Wallet } from './wallet.js';
+import type { TransferBatch } from '../transfers/batch.js';
+import { countsOf, countUpdate } from '../transfers/counts.js';
 import type { Transfer } from '../transfers/transfer.js';
 
 type WalletDocument = {
@@ -12,7 +14,7 @@ type WalletDocument = {
   owed_minor: bigint;
   day: string;
   day_used_minor: bigint;
-  version: number;
+  version: bigint;
 };
 type PostingDocument = {
   _id: string;
@@ -43,7 +45,7 @@ export const walletsCollection: CollectionSpec = {
       owed_minor: { ...long, minimum: 0 },
       day_used_minor: { ...long, minimum: 0 },
       day: { bsonType: 'string' },
-      version: { bsonType: 'int' },
+      version: long,
     },
   },
   indexes: [],
@@ -68,7 +70,7 @@ export const postingsCollection: CollectionSpec = {
       },
     },
   },
-  indexes: [{ key: { tenant: 1, at: 1 } }],
+  indexes: [],
 };
 
 export const idempotencyKeysCollection: CollectionSpec = {
@@ -90,6 +92,8 @@ export function ledgerCollections(db: Db) {
     postings: db.collection<PostingDocument>('postings'),
     keys: db.collection<KeyDocument>('idempotency_keys'),
     transfers: db.collection<Transfer>('transfers'),
+    batches: db.collection<TransferBatch>('transfer_batches'),
+    counts: countsOf(db),
   };
 }
 
@@ -132,18 +136,20 @@ async function readAll<T extends { _id: string }>(
 }
 
 /**
- * Reads what `items` name, inside their transaction. Wallets come last, so that a hot one is read as late as can be.
+ * Reads what `items` name, inside their transaction: all of it as it stood at the first read.
  * A new transfer's own id is looked up only by a retry (`again`): nobody else can have made it.
  */
 export async function readSnapshot(
-  { wallets, postings, keys, transfers }: LedgerCollections,
+  { wallets, postings, keys, transfers, batches }: LedgerCollections,
   items: readonly Item[],
   session: ClientSession,
   again: boolean,
 ): Promise<Snapshot> {
   const accepts = items.filter((item) => item.kind === 'accept');
   const claims = items.flatMap((item) => ('claim' in item && item.claim ? [item.claim.id] : []));
-  const named = accepts.filter((item) => item.transfer.reference !== item.transfer._id);
+  const bulks = items.filter((item) => item.kind === 'bulk');
+  const proposed = [...accepts.map((item) => item.transfer), ...bulks.flatMap((b) => b.transfers)];
+  const named = proposed.filter((transfer) => transfer.reference !== transfer._id);
   const own = again ? accepts.map((item) => item.transfer._id) : [];
   const changes = items.filter((item) => item.kind === 'fact' || item.kind === 'permit');
   const changed = changes.map((item) => item.id);
@@ -153,6 +159,7 @@ export async function readSnapshot(
   const claimed = await readAll(keys, claims, session);
   const taken = await readReferences(transfers, named, session);
   const records = await readAll(transfers, [...own, ...changed], session);
+  const made = await readAll(batches, again ? bulks.map((item) => item.batch._id) : [], session);
   const posted = await readAll(postings, credits, session);
   const read = await readAll(
     wallets,
@@ -163,9 +170,22 @@ export async function readSnapshot(
     keys: new Map(claimed.map((d) => [d._id, toClaimedKey(d)])),
     references: new Map(taken.map((t) => [referenceKey(t.tenant, t.reference), t._id])),
     transfers: new Map(records.map((t) => [t._id, t])),
+    batches: new Map(made.map((batch) => [batch._id, batch])),
     postings: new Map(posted.map((d) => [d._id, toPosting(d)])),
     wallets: new Map(read.map((d) => [d._id, toWallet(d)])),
   };
+}
+
+/**
+ * Makes a long transaction the owner of these wallets before it begins: others that come meanwhile conflict with it and
+ * try again, instead of it losing all its work to each short one that overtakes it.
+ */
+export async function ownWallets(
+  { wallets }: LedgerCollections,
+  tenants: string[],
+  session: ClientSession,
+): Promise<void> {
+  await wallets.updateMany({ _id: { $in: tenants } }, { $inc: { version: 1 } }, { session });
 }
 
 /** Items that move nothing in the wallet's document: they must not compete with acceptance for it. */
@@ -174,12 +194,14 @@ export const leavesWallet = (item: Item): boolean =>
 
 async function readReferences(
   transfers: LedgerCollections['transfers'],
-  named: readonly AcceptItem[],
+  named: readonly Transfer[],
   session: ClientSession,
 ): Promise<Pick<Transfer, '_id' | 'tenant' | 'reference'>[]> {
   const byTenant = new Map<string, string[]>();
-  for (const { tenant, transfer } of named) {
-    byTenant.set(tenant, [...(byTenant.get(tenant) ?? []), transfer.reference]);
+  for (const { tenant, reference } of named) {
+    const list = byTenant.get(tenant);
+    if (list) list.push(reference);
+    else byTenant.set(tenant, [reference]);
   }
   if (byTenant.size === 0) return [];
   const $or = [...byTenant].map(([tenant, list]) => ({ tenant, reference: { $in: list } }));
@@ -190,7 +212,7 @@ async function readReferences(
 
 /** Writes one decision: a bulk write per collection, wallets last, right before the commit. */
 export async function applyWrites(
-  { wallets, postings, keys, transfers }: LedgerCollections,
+  { wallets, postings, keys, transfers, batches, counts }: LedgerCollections,
   writes: Writes,
   session: ClientSession,
 ): Promise<void> {
@@ -206,15 +228,17 @@ export async function applyWrites(
     })),
   ];
   if (transferWrites.length > 0) await transfers.bulkWrite(transferWrites, bulk);
+  if (writes.newBatches.length > 0) await batches.insertMany(writes.newBatches, bulk);
   if (writes.postings.length > 0) {
     await postings.insertMany(writes.postings.map(fromPosting), bulk);
   }
+  if (writes.counts.length > 0) await counts.bulkWrite(writes.counts.map(countUpdate), bulk);
   if (writes.wallets.length > 0) {
     await wallets.bulkWrite(
       writes.wallets.map(({ tenant, ...wallet }) => ({
         replaceOne: {
           // The version that was read: a wallet that was decided on unread would be a new one, and collide.
-          filter: { _id: tenant, version: wallet.version - 1 },
+          filter: { _id: tenant, version: wallet.version - 1n },
           replacement: {
             available_minor: wallet.availableMinor,
             owed_minor: wallet.owedMinor,

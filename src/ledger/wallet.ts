@@ -11,11 +11,11 @@ export type Wallet = {
   /** The Africa/Lagos day that `dayUsedMinor` counts. Never goes backwards. */
   day: string;
   dayUsedMinor: bigint;
-  version: number;
+  version: bigint;
 };
 
 export function emptyWallet(tenant: string): Wallet {
-  return { tenant, availableMinor: 0n, owedMinor: 0n, day: '', dayUsedMinor: 0n, version: 0 };
+  return { tenant, availableMinor: 0n, owedMinor: 0n, day: '', dayUsedMinor: 0n, version: 0n };
 }
 
 /** The use of `day` so far; a day that is behind the stored one counts towards the stored one. */

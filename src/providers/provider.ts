@@ -68,6 +68,18 @@ export type NameEnquiryAnswer =
   | { kind: 'not_found' }
   | { kind: 'no_answer'; reason: UnknownReason };
 
+/** A bank that money can be sent to. The two numberings are unrelated: neither is made from the other. */
+export type Bank = {
+  name: string;
+  /** The code of the central bank, 3 to 6 digits. */
+  code: string;
+  /** The institution code of the interbank network, 6 digits. */
+  nipCode: string;
+};
+
+export type BankListAnswer =
+  { kind: 'banks'; banks: Bank[] } | { kind: 'no_answer'; reason: UnknownReason };
+
 /** A callback whose signature was right. */
 export type Callback = {
   /** Equal for repeats of one event: the provider's event id, or a hash of the body. */
@@ -91,6 +103,8 @@ export type TransferProvider = {
     account: { account: string; bankCode: string },
     signal: AbortSignal,
   ): Promise<NameEnquiryAnswer>;
+  /** Every bank that this provider reaches, in any order. */
+  listBanks(signal: AbortSignal): Promise<BankListAnswer>;
   initiate(order: TransferOrder, signal: AbortSignal): Promise<InitiateAnswer>;
   verify(reference: string, signal: AbortSignal): Promise<VerifyAnswer>;
   readCallback(

@@ -26,20 +26,20 @@ export function transferAttempts(
       tenant: string,
       id: string,
       sends: number,
-      actor: string,
+      quietly: boolean,
     ): Promise<Transfer | null> {
       const now = clock();
       const dueAt = dueAfter(0);
       const first = sends === 0;
       if (first && (await announced.isHeard(tenant))) {
-        return announced.permit(tenant, id, { sends, actor, dueAt });
+        return announced.permit(tenant, id, { sends, actor: 'bursar', dueAt });
       }
       return collection.findOneAndUpdate(
         { _id: id, tenant, sends, status: permittedIn(sends) },
         {
           $set: { status: 'processing', updated_at: now, due_at: dueAt },
           $inc: { sends: 1, version: 1, ...(first && { events: 1 }) },
-          $push: { timeline: submitted(sends, actor, now) },
+          ...(!quietly && { $push: { timeline: submitted(sends, 'bursar', now) } }),
         },
         { returnDocument: 'after' },
       );
@@ -59,6 +59,34 @@ export function transferAttempts(
     async countPoll(tenant: string, id: string, nextPollMs: number) {
       const change = { $set: { due_at: dueAfter(nextPollMs) }, $inc: { polls: 1, version: 1 } };
       await collection.updateOne({ _id: id, tenant, due_at: { $ne: null } }, change);
+    },
+  };
+}
+
+/** What the timeline tells beside the changes of state: answers that end nothing, and notes. */
+export function transferNotes(collection: Collection<Transfer>, clock: () => Date) {
+  return {
+    /** An answer that ends nothing. One that repeats the last only counts, so that a timeline stays readable. */
+    async noteAnswer(
+      tenant: string,
+      id: string,
+      actor: string,
+      answer: { kind: string; reason?: string; providerRequestId: string | null },
+      { notTaken, quietly }: { notTaken: boolean; quietly: boolean },
+    ) {
+      const { kind, reason, providerRequestId } = answer;
+      const detail = reason === undefined ? kind : `${kind}: ${reason}`;
+      const timeline = timelineEntry(clock(), 'provider_answer', actor, {
+        detail,
+        providerRequestId,
+      });
+      await collection.updateOne(
+        { _id: id, tenant },
+        {
+          $inc: { version: 1, not_taken: notTaken ? 1 : 0 },
+          ...(!(quietly && notTaken) && { $push: { timeline } }),
+        },
+      );
     },
 
     /** One more line of the timeline, where nothing else changes. */
@@ -98,10 +126,24 @@ export function transferCare(
       );
     },
 
-    /** Ends a watch that has run its time. */
+    /** Ends a watch that has run its time; what an operator still has to see stays due. */
     async endWatch(tenant: string, id: string) {
-      const change = { $set: { watch_until: null, due_at: null }, $inc: { version: 1 } };
-      await collection.updateOne({ _id: id, tenant, watch_until: { $lt: clock() } }, change);
+      const over = { _id: id, tenant, watch_until: { $lt: clock() } };
+      const $inc = { version: 1 };
+      await collection.updateOne(
+        { ...over, attention: null },
+        { $set: { watch_until: null, due_at: null }, $inc },
+      );
+      await collection.updateOne(over, { $set: { watch_until: null }, $inc });
+    },
+
+    /** What came in a batch and is open is due now, for a workflow of its own. */
+    async handOver(tenant: string, ids: string[]) {
+      const now = clock();
+      await collection.updateMany(
+        { _id: { $in: ids }, tenant, due_at: { $gt: now } },
+        { $set: { due_at: now }, $inc: { version: 1 } },
+      );
     },
 
     /** A workflow has been started for these: look again only if it says nothing. */

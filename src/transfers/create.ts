@@ -1,6 +1,4 @@
 import { ApiError } from '../errors.js';
-import { transferFee } from '../fees.js';
-import { newId } from '../ids.js';
 import {
   refusalAnswer,
   type AcceptItem,
@@ -8,17 +6,17 @@ import {
   type Answer,
   type Claim,
 } from '../ledger/decide.js';
-import { lagosDay } from '../ledger/wallet.js';
 import type { Tenant } from '../tenants/tenant.js';
 import type { NameEnquiry } from './name-enquiry.js';
+import { amountWithin, newTransfer } from './new-transfer.js';
 import { presentTransfer } from './presenter.js';
-import type { CreateTransferBody } from './schema.js';
+import { recipientOf, type CreateTransferBody } from './schema.js';
 import type { TransferStarter } from './starter.js';
 import type { Transfers } from './store.js';
-import { timelineEntry, type Transfer } from './transfer.js';
+import type { Transfer } from './transfer.js';
 
 /** After this the dispatcher starts a workflow that nobody has started. */
-const START_WITHIN_MS = 2_000;
+export const START_WITHIN_MS = 2_000;
 
 export type CreateTransfer = (
   tenant: Tenant,
@@ -49,79 +47,27 @@ export function createTransferCreation(deps: {
 
   return async (tenant, body, claim) => {
     const amountMinor = amountWithin(tenant, body);
-    const account = (body.recipient_account ?? body.destination_account_number) as string;
-    const bankCode = (body.recipient_bank_code ?? body.destination_bank_code) as string;
-    const named = await nameEnquiry({ account, bankCode });
+    const named = await nameEnquiry(recipientOf(body));
     if (named.kind === 'not_found') return refuse(tenant, claim, new ApiError('invalid_account'));
-    const recipient: Transfer['recipient'] = {
-      account,
-      bank_code: bankCode,
-      name: named.kind === 'found' ? named.name : null,
-      bank: named.kind === 'found' ? named.bankName : null,
-    };
-    const transfer = newTransfer({ tenant, body, amountMinor, recipient, provider, now: clock() });
+    const transfer = newTransfer({
+      tenant,
+      body,
+      amountMinor,
+      named,
+      provider,
+      now: clock(),
+      startWithinMs: START_WITHIN_MS,
+    });
     const outcome = unlessReused(await transfers.accept(acceptItem(tenant, transfer, claim)));
     if (outcome.resource === transfer._id) starter.startSoon(transfer);
     return outcome;
   };
 }
 
-function unlessReused(outcome: AcceptOutcome) {
+/** What a commit answered; a key that was used for another request is an error and not an answer. */
+export function unlessReused(outcome: AcceptOutcome) {
   if (outcome.kind === 'key_reused') throw new ApiError('idempotency_key_reused');
   return outcome;
-}
-
-function amountWithin(tenant: Tenant, body: CreateTransferBody): bigint {
-  const amountMinor = BigInt(body.amount_minor);
-  const { minMinor, maxMinor } = tenant.limits;
-  if (amountMinor >= minMinor && amountMinor <= maxMinor) return amountMinor;
-  const message = `A transfer moves ${minMinor} to ${maxMinor} kobo.`;
-  const issues = [{ field: 'amount_minor', code: 'out_of_range', message }];
-  throw new ApiError('validation_error', { field: 'amount_minor', message, details: { issues } });
-}
-
-function newTransfer(given: {
-  tenant: Tenant;
-  body: CreateTransferBody;
-  amountMinor: bigint;
-  recipient: Transfer['recipient'];
-  provider: string;
-  now: Date;
-}): Transfer {
-  const { tenant, body, amountMinor, now } = given;
-  const id = newId('transfer');
-  const feeMinor = transferFee(amountMinor);
-  return {
-    _id: id,
-    tenant: tenant.id,
-    version: 1,
-    status: 'pending',
-    amount_minor: amountMinor,
-    fee_minor: feeMinor,
-    total_minor: amountMinor + feeMinor,
-    currency: body.currency,
-    recipient: given.recipient,
-    reference: body.reference ?? id,
-    narration: body.narration,
-    session_id: null,
-    metadata: body.metadata ?? null,
-    provider: given.provider,
-    sends: 0,
-    polls: 0,
-    failure: null,
-    attention: null,
-    in_suspense: false,
-    watch_until: null,
-    day: lagosDay(now),
-    due_at: new Date(now.getTime() + START_WITHIN_MS),
-    timeline: [
-      timelineEntry(now, 'accepted', 'api', { detail: 'the total is held in the wallet' }),
-    ],
-    created_at: now,
-    updated_at: now,
-    completed_at: null,
-    reversed_at: null,
-  };
 }
 
 function acceptItem(tenant: Tenant, transfer: Transfer, claim: Claim | null): AcceptItem {

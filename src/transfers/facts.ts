@@ -13,6 +13,8 @@ export type TransferFact = FactOrigin &
   (
     | { kind: 'paid'; amountMinor: bigint | null; sessionId: string | null }
     | { kind: 'refused'; code: string }
+    /** The name enquiry knows no such account. Ends only a transfer whose order has never left us. */
+    | { kind: 'no_such_account' }
     | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
     /**
      * An operator stands by a payment that the bank confirms: one in `suspense` is paid by the wallet after all, and
@@ -20,6 +22,8 @@ export type TransferFact = FactOrigin &
      */
     | { kind: 'confirmed' }
   );
+
+type PaymentFact = Exclude<TransferFact, { kind: 'no_such_account' }>;
 
 export type FactOrigin = {
   via: 'provider_answer' | 'poll' | 'webhook' | 'operator';
@@ -109,34 +113,32 @@ function decideFact(
       );
     }
   }
+  if (fact.kind === 'no_such_account') {
+    // Once an order may be on its way, only the bank's word about the payment counts.
+    const unsent = transfer.status === 'pending' && transfer.sends === 0;
+    return unsent ? refuse(transfer, 'invalid_account', fact, now) : 'stale';
+  }
   if (isOpen(transfer)) return decideOpen(transfer, fact, now);
   return transfer.status === 'completed'
     ? decideCompleted(transfer, fact, now)
     : decideFailed(transfer, fact, now, availableMinor);
 }
 
-function decideOpen(transfer: Transfer, fact: TransferFact, now: Date): Change | 'stale' {
-  const closed = { attention: null };
+function decideOpen(transfer: Transfer, fact: PaymentFact, now: Date): Change | 'stale' {
   switch (fact.kind) {
     case 'paid':
       return {
-        set: { ...closed, status: 'completed', session_id: fact.sessionId, completed_at: now },
+        set: {
+          status: 'completed',
+          session_id: fact.sessionId,
+          completed_at: now,
+          attention: null,
+        },
         entry: ['settled', 'the hold was captured, the fee was booked'],
         postings: [capturePosting(transfer, now)],
       };
     case 'refused':
-      return {
-        set: {
-          ...closed,
-          status: 'failed',
-          failure: failure(fact.code),
-          watch_until: fact.via === 'operator' ? new Date(now.getTime() + WATCH_MS) : null,
-        },
-        entry: ['released', 'the hold was released to the wallet'],
-        postings: [releasePosting(transfer, now)],
-        availableMinor: transfer.total_minor,
-        dayMinor: transfer.amount_minor,
-      };
+      return refuse(transfer, fact.code, fact, now);
     case 'reversed':
       return {
         ...reverse(transfer, fact.sessionId, now),
@@ -152,6 +154,23 @@ function settleAttention(transfer: Transfer): Change | 'unchanged' {
   return {
     set: { attention: null },
     entry: ['attention_cleared', 'an operator stands by the payment, and so does the bank'],
+  };
+}
+
+/** The hold goes back to the wallet. Where an operator says so against a silent bank, the bank is watched on. */
+function refuse(transfer: Transfer, code: string, { via }: FactOrigin, now: Date): Change {
+  const watched = via === 'operator' && transfer.sends > 0;
+  return {
+    set: {
+      status: 'failed',
+      failure: failure(code),
+      attention: null,
+      watch_until: watched ? new Date(now.getTime() + WATCH_MS) : null,
+    },
+    entry: ['released', 'the hold was released to the wallet'],
+    postings: [releasePosting(transfer, now)],
+    availableMinor: transfer.total_minor,
+    dayMinor: transfer.amount_minor,
   };
 }
 
@@ -175,7 +194,7 @@ function reverse(transfer: Transfer, sessionId: string | null, now: Date): Chang
 
 function decideCompleted(
   transfer: Transfer,
-  fact: TransferFact,
+  fact: PaymentFact,
   now: Date,
 ): Change | 'unchanged' | 'stale' {
   if (fact.kind === 'paid') return 'unchanged';
@@ -186,7 +205,7 @@ function decideCompleted(
 
 function decideFailed(
   transfer: Transfer,
-  fact: TransferFact,
+  fact: PaymentFact,
   now: Date,
   availableMinor: bigint,
 ): Change | 'unchanged' | 'stale' {

@@ -1,4 +1,4 @@
-import type { CallReport, OperatorAnswer, OperatorCommand } from './reports.js';
+import type { CallReport, OperatorAnswer, OperatorCommand, Standing } from './reports.js';
 
 export const OPERATOR_KINDS = ['retry', 'verify', 'complete', 'fail'] as const;
 
@@ -33,20 +33,30 @@ export type Judgement = OperatorAnswer & {
 };
 
 /**
- * Judges a command by what the bank says right now. The bank agrees: done. It contradicts: refused. It is undecided
- * or silent: refused, unless a failing is forced, which accepts that a payment may still show up.
+ * Judges a command by what the bank says right now and by how the record stands. It is so already, or the bank
+ * agrees: done. The bank contradicts: refused. It is undecided or silent: refused, unless a failing is forced, which
+ * accepts that a payment may still show up.
  */
-export function judge(command: OperatorCommand, bank: CallReport): Judgement {
+export function judge(
+  command: OperatorCommand,
+  bank: CallReport,
+  { status, attention }: Standing,
+): Judgement {
   const said = describe(bank);
+  const settled = attention === null;
   switch (command.kind) {
     case 'verify':
       return { done: true, act: 'nothing', message: `The bank was asked: ${said}.` };
     case 'retry':
       return { done: true, act: 'one_more_try', message: `Pushed on: ${said}.` };
     case 'complete':
-      return judgeComplete(command, bank, said);
+      return status === 'completed' && settled && command.sessionId === null
+        ? { done: true, act: 'nothing', message: 'It was completed already.' }
+        : judgeComplete(command, bank, said);
     case 'fail':
-      return judgeFail(command, bank, said);
+      return status === 'failed' && settled
+        ? { done: true, act: 'nothing', message: 'It was failed already.' }
+        : judgeFail(command, bank, said);
   }
 }
 
@@ -55,11 +65,8 @@ function judgeComplete(command: OperatorCommand, bank: CallReport, said: string)
     return { done: false, act: 'nothing', message: `Not completed: ${said}.` };
   }
   if (command.sessionId !== null && command.sessionId !== bank.sessionId) {
-    return {
-      done: false,
-      act: 'nothing',
-      message: 'Not completed: the bank has another session id.',
-    };
+    const message = `Refused: the bank has another session id. Apart from your command, ${said}.`;
+    return { done: false, act: 'nothing', message };
   }
   return { done: true, act: 'confirm', message: `Completed: ${said}.` };
 }
@@ -94,12 +101,7 @@ function describe(bank: CallReport): string {
       return 'the bank does not know the payment, which does not rule it out';
     case 'unsent':
       return 'the order has not left us yet';
-    case 'closed':
-      return `the transfer is ${bank.status} already`;
-    case 'throttled':
-    case 'unknown':
-    case 'not_permitted':
-    case 'confirmed':
+    default:
       return 'the bank does not answer';
   }
 }

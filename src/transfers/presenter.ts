@@ -1,5 +1,6 @@
 import { toWireAmount } from '../money.js';
-import type { Transfer } from './transfer.js';
+import type { Bank } from '../providers/provider.js';
+import type { TimelineEntry, Transfer } from './transfer.js';
 
 const instant = (at: Date | null) => at?.toISOString() ?? null;
 
@@ -31,4 +32,29 @@ export function presentTransfer(transfer: Omit<Transfer, 'timeline'>) {
     completed_at: instant(transfer.completed_at),
     reversed_at: instant(transfer.reversed_at),
   };
+}
+
+/** One step of a transfer's life as clients see it. */
+export function presentTimelineEntry(entry: TimelineEntry) {
+  return {
+    at: entry.at.toISOString(),
+    type: entry.type,
+    actor: entry.actor,
+    detail: entry.detail,
+    provider_request_id: entry.provider_request_id,
+  };
+}
+
+/** The holder of an account, in the names that a transfer to it uses. */
+export function presentRecipient(recipient: Transfer['recipient']) {
+  return {
+    recipient_account: recipient.account,
+    recipient_name: recipient.name,
+    recipient_bank: recipient.bank,
+    recipient_bank_code: recipient.bank_code,
+  };
+}
+
+export function presentBank(bank: Bank) {
+  return { code: bank.code, nip_code: bank.nipCode, name: bank.name };
 }

@@ -1,17 +1,6 @@
-import type { Collection, Filter, Sort } from 'mongodb';
-import type { Transfer, TransferStatus } from './transfer.js';
-
-export type TransferListing = {
-  page: number;
-  limit: number;
-  sort: { field: 'created_at' | 'amount_minor'; descending: boolean };
-  status?: TransferStatus | undefined;
-  reference?: string | undefined;
-  /** Inclusive. */
-  from?: Date | undefined;
-  /** Exclusive. */
-  until?: Date | undefined;
-};
+import type { Collection } from 'mongodb';
+import { ENDED } from './lists.js';
+import type { Transfer } from './transfer.js';
 
 /** What is read of transfers. Clients' queries carry the tenant; the others are for operators and the worker. */
 export function transferQueries(collection: Collection<Transfer>, clock: () => Date) {
@@ -19,54 +8,41 @@ export function transferQueries(collection: Collection<Transfer>, clock: () => D
     get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
 
     /** By our id alone: for provider callbacks, which know no tenant. */
-    tenantOf: async (id: string): Promise<string | null> =>
-      (await collection.findOne({ _id: id }, { projection: { tenant: 1 } }))?.tenant ?? null,
+    ownerOf: (id: string): Promise<Pick<Transfer, 'tenant' | 'provider'> | null> =>
+      collection.findOne({ _id: id }, { projection: { tenant: 1, provider: 1 } }),
 
-    async list(
-      tenant: string,
-      query: TransferListing,
-    ): Promise<{ items: Transfer[]; total: number }> {
-      const filter = listFilter(tenant, query);
-      const direction = query.sort.descending ? -1 : 1;
-      const sort: Sort = { [query.sort.field]: direction, _id: direction };
-      const [items, total] = await Promise.all([
-        collection
-          .find(filter, { projection: { timeline: 0 } })
-          .sort(sort)
-          .skip((query.page - 1) * query.limit)
-          .limit(query.limit)
-          .toArray(),
-        collection.countDocuments(filter),
-      ]);
-      return { items, total };
+    /** Those that have come to their end: a reversal may still follow. */
+    ended: (ids: string[]): Promise<Transfer[]> =>
+      collection
+        .find({ _id: { $in: ids }, status: { $in: ENDED } }, { projection: { timeline: 0 } })
+        .toArray(),
+
+    /** Those whose order has not left and whose recipient's name is known: nothing has to be asked before. */
+    async unsent(tenant: string, ids: string[]): Promise<string[]> {
+      const found = collection.find(
+        { _id: { $in: ids }, tenant, status: 'pending', 'recipient.name': { $ne: null } },
+        { projection: { _id: 1 } },
+      );
+      return (await found.toArray()).map(({ _id }) => _id);
     },
 
-    /** For operators, over all tenants: the latest first. */
+    /** For operators, over all tenants: the latest first, or those first that have waited longest. */
     latest: ({ attention, limit }: { attention: boolean; limit: number }): Promise<Transfer[]> =>
       collection
-        .find(attention ? { attention: { $ne: null } } : {}, { projection: { timeline: 0 } })
-        .sort({ _id: -1 })
+        .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
+          projection: { timeline: 0 },
+        })
+        .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
         .limit(limit)
         .toArray(),
 
     /** Records whose workflow has not been heard of in time, oldest first. */
     due: (limit: number): Promise<Transfer[]> =>
       collection
-        .find({ due_at: { $lt: clock() } }, { projection: { timeline: 0 } })
+        // The type is named so that the partial index serves this query.
+        .find({ due_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
         .sort({ due_at: 1 })
         .limit(limit)
         .toArray(),
-  };
-}
-
-function listFilter(tenant: string, query: TransferListing): Filter<Transfer> {
-  const { status, reference, from, until } = query;
-  return {
-    tenant,
-    ...(status && { status }),
-    ...(reference !== undefined && { reference }),
-    ...((from ?? until) && {
-      created_at: { ...(from && { $gte: from }), ...(until && { $lt: until }) },
-    }),
   };
 }

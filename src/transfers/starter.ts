@@ -1,7 +1,6 @@
 import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '@temporalio/client';
 import { defineUpdate } from '@temporalio/workflow';
 import type { Log } from '../log.js';
-import type { TransferProvider } from '../providers/provider.js';
 import { TEMPORAL_DEADLINE_MS } from '../temporal/client.js';
 import type { OperatorAnswer, OperatorCommand, TransferInput, TransferPolicy } from './reports.js';
 import { searchAttributes } from './search-attributes.js';
@@ -20,12 +19,14 @@ type OperatorPayload = {
 type StartSettings = {
   client: Client;
   taskQueue: string;
-  providers: { transfer(name: string): TransferProvider };
-  policy: Omit<TransferPolicy, 'absence'>;
+  policy: TransferPolicy;
   log: Log;
 };
 
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
+
+/** An operator waits for the bank's answer, but not for a worker that is not there. */
+const COMMAND_DEADLINE_MS = 60_000;
 
 /** Starts and wakes the workflow of a transfer. Starting one that runs does nothing: the record decides, not we. */
 export function createTransferStarter(settings: StartSettings) {
@@ -61,26 +62,30 @@ export function createTransferStarter(settings: StartSettings) {
       kind: OperatorCommand['kind'],
       payload: OperatorPayload,
     ): Promise<OperatorAnswer> {
-      return client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
-        args: [payload],
-        startWorkflowOperation: new WithStartWorkflowOperation(
-          'transfer',
-          startOptions(settings, transfer),
-        ),
-      });
+      const startWorkflowOperation = new WithStartWorkflowOperation(
+        'transfer',
+        startOptions(settings, transfer),
+      );
+      return client.connection.withDeadline(Date.now() + COMMAND_DEADLINE_MS, () =>
+        client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
+          args: [payload],
+          startWorkflowOperation,
+        }),
+      );
     },
 
     /** Says that the record may have changed. A workflow that is not there has nothing left to look at. */
-    async wake(id: string): Promise<void> {
-      try {
-        await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+    wakeSoon(id: string): void {
+      const attempt = client.connection
+        .withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
           client.workflow.getHandle(transferWorkflowId(id)).signal('wake'),
-        );
-      } catch (error) {
-        if (!(error instanceof WorkflowNotFoundError)) {
+        )
+        .catch((error: unknown) => {
+          if (error instanceof WorkflowNotFoundError) return;
           log.warn({ err: error, transfer: id }, 'workflow not woken, its next poll will see it');
-        }
-      }
+        })
+        .finally(() => starting.delete(attempt));
+      starting.add(attempt);
     },
 
     idle: async () => void (await Promise.all(starting)),
@@ -96,16 +101,16 @@ const attributesOf = (transfer: Transfer) => [
 ];
 
 /** How the workflow of a transfer is started, always the same: one that runs is left as it is. */
-function startOptions({ taskQueue, providers, policy }: StartSettings, transfer: Transfer) {
+function startOptions({ taskQueue, policy }: StartSettings, transfer: Transfer) {
   const { provider } = transfer;
-  const { absence } = providers.transfer(provider).capabilities;
   const input: TransferInput = {
     id: transfer._id,
     tenant: transfer.tenant,
     provider,
     providerQueue: providerQueue(taskQueue, provider),
+    acceptedAtMs: transfer.created_at.getTime(),
     recipientKnown: transfer.recipient.name !== null,
-    policy: { ...policy, absence },
+    policy,
   };
   return {
     workflowId: transferWorkflowId(transfer._id),
@@ -123,6 +128,10 @@ const operatorUpdate = (kind: OperatorCommand['kind']) =>
 
 /** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
 export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;
+
+/** Parts of batches have a queue of their own, so that a thousand transfers at once hold back no single one. */
+export const bulkQueue = (taskQueue: string, provider: string) =>
+  `${providerQueue(taskQueue, provider)}-bulk`;
 
 function formatMajor(amountMinor: bigint): string {
   const cents = (amountMinor % 100n).toString().padStart(2, '0');

@@ -3,7 +3,9 @@ import type { CollectionSpec } from '../database/migrations.js';
 import type { AcceptItem, AcceptOutcome, FactOutcome, RefusalItem } from '../ledger/decide.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { TransferFact } from './facts.js';
-import { transferAttempts, transferCare } from './attempts.js';
+import { transferAttempts, transferCare, transferNotes } from './attempts.js';
+import { countsOf } from './counts.js';
+import { ENDED, LIST_INDEXES, transferLists } from './lists.js';
 import { transferQueries } from './queries.js';
 import type { Transfer } from './transfer.js';
 
@@ -28,8 +30,15 @@ export const transfersCollection: CollectionSpec = {
   },
   indexes: [
     { key: { tenant: 1, reference: 1 }, unique: true },
-    { key: { tenant: 1, created_at: -1, _id: -1 } },
+    { key: LIST_INDEXES.byCreation },
+    { key: LIST_INDEXES.byStatus },
+    { key: LIST_INDEXES.byAmount },
+    { key: LIST_INDEXES.byStatusAndAmount, partialFilterExpression: { status: { $in: ENDED } } },
     { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } },
+    {
+      key: { 'attention.since': 1 },
+      partialFilterExpression: { 'attention.since': { $type: 'date' } },
+    },
   ],
 };
 
@@ -40,7 +49,7 @@ export type Transfers = ReturnType<typeof createTransfers>;
  * write what an attempt has learned and when somebody has to look again.
  */
 export function createTransfers(
-  { db }: Database,
+  { client, db }: Database,
   groupCommit: GroupCommit,
   sweepSlackMs: number,
   clock: () => Date = () => new Date(),
@@ -49,11 +58,13 @@ export function createTransfers(
 
   return {
     ...transferQueries(collection, clock),
+    ...transferLists({ client, transfers: collection, counts: countsOf(db) }),
     ...transferAttempts(collection, clock, sweepSlackMs, {
       isHeard: (tenant) => groupCommit.isHeard(tenant),
       permit: async (tenant, id, request) =>
         (await groupCommit.commit({ kind: 'permit', tenant, id, request })).transfer,
     }),
+    ...transferNotes(collection, clock),
     ...transferCare(collection, clock, sweepSlackMs),
 
     accept: (item: AcceptItem | RefusalItem): Promise<AcceptOutcome> => groupCommit.commit(item),

@@ -45,6 +45,8 @@ export type Transfer = {
   provider: string;
   /** How many times the order was allowed to leave us. The next send must name this number to get its permission. */
   sends: number;
+  /** Sends that the provider explicitly did not take. */
+  not_taken: number;
   polls: number;
   failure: { code: string; message: string } | null;
   attention: { since: Date; reason: string } | null;

@@ -21,7 +21,10 @@ type StoredCallback = {
   };
   occurred_at: Date | null;
   received_at: Date;
-  applied_at: Date | null;
+  /** When it was dealt with, applied or not. */
+  handled_at: Date | null;
+  /** While it is not dealt with: when the sweep tries it next. */
+  next_try_at: Date | null;
   /** What it came to: a verdict of the state guard, or why nothing was done. */
   outcome: string | null;
 };
@@ -36,41 +39,37 @@ export const callbacksCollection: CollectionSpec = {
     },
   },
   indexes: [
-    { key: { received_at: 1 }, partialFilterExpression: { outcome: null }, name: 'unapplied' },
-    { key: { reference: 1 } },
+    { key: { next_try_at: 1 }, partialFilterExpression: { next_try_at: { $type: 'date' } } },
+    // Repeats come within days; after that the transfer's own timeline tells what was said.
+    { key: { handled_at: 1 }, expireAfterSeconds: 90 * 24 * 60 * 60 },
   ],
 };
 
 /** Left to the process that received it for so long; then the sweep applies it. */
 const SWEEP_AFTER_MS = 5_000;
+const RETRY_AFTER_MS = 60_000;
 const DUPLICATE_KEY = 11_000;
+
+type CallbackDeps = {
+  transfers: Transfers;
+  starter: TransferStarter;
+  log: Log;
+  clock?: () => Date;
+};
 
 export type Callbacks = ReturnType<typeof createCallbacks>;
 
 /** Callbacks are stored first and applied after the answer; what a crash leaves unapplied, the sweep applies. */
-export function createCallbacks(
-  { db }: Database,
-  deps: { transfers: Transfers; starter: TransferStarter; log: Log; clock?: () => Date },
-) {
-  const { transfers, starter, log, clock = () => new Date() } = deps;
+export function createCallbacks({ db }: Database, deps: CallbackDeps) {
+  const { starter, log, clock = () => new Date() } = deps;
   const collection = db.collection<StoredCallback>('callbacks');
 
   async function apply(stored: StoredCallback): Promise<void> {
-    const tenant = await transfers.tenantOf(stored.reference);
-    const fact = toFact(stored);
-    let outcome = fact ? 'unknown_reference' : 'nothing_to_apply';
-    if (tenant && fact) {
-      const applied = await transfers.applyFact(tenant, stored.reference, fact);
-      outcome = applied.kind === 'fact' ? applied.verdict : applied.kind;
-      // An ended transfer may need an operator now: its due date brings a workflow that says so.
-      await starter.wake(stored.reference);
-    }
-    if (!tenant)
-      log.warn(
-        { provider: stored.provider, callback: stored._id },
-        'callback for no record of ours',
-      );
-    await collection.updateOne({ _id: stored._id }, { $set: { applied_at: clock(), outcome } });
+    const outcome = await applyFactOf(deps, stored);
+    const $set = { handled_at: clock(), next_try_at: null, outcome };
+    await collection.updateOne({ _id: stored._id }, { $set });
+    // An ended transfer that needs an operator now is brought back by its due date.
+    starter.wakeSoon(stored.reference);
   }
 
   return {
@@ -89,7 +88,8 @@ export function createCallbacks(
         },
         occurred_at: callback.occurredAt,
         received_at: clock(),
-        applied_at: null,
+        handled_at: null,
+        next_try_at: new Date(clock().getTime() + SWEEP_AFTER_MS),
         outcome: null,
       };
       try {
@@ -103,22 +103,43 @@ export function createCallbacks(
 
     apply,
 
-    /** Applies what was stored and left, oldest first. Answers how many there were. */
+    /** Applies what was stored and left. One that fails waits longer than the others. Answers how many it applied. */
     async sweep(limit: number): Promise<number> {
-      const before = new Date(clock().getTime() - SWEEP_AFTER_MS);
       const left = await collection
-        .find({ outcome: null, received_at: { $lt: before } })
-        .sort({ received_at: 1 })
+        .find({ next_try_at: { $lt: clock(), $type: 'date' } })
+        .sort({ next_try_at: 1 })
         .limit(limit)
         .toArray();
+      let applied = 0;
       for (const stored of left) {
-        await apply(stored).catch((error: unknown) => {
+        try {
+          await apply(stored);
+          applied += 1;
+        } catch (error) {
           log.error({ err: error, callback: stored._id }, 'callback not applied, trying again');
-        });
+          const $set = { next_try_at: new Date(clock().getTime() + RETRY_AFTER_MS) };
+          await collection.updateOne({ _id: stored._id, outcome: null }, { $set });
+        }
       }
-      return left.length;
+      return applied;
     },
   };
+}
+
+async function applyFactOf(
+  { transfers, log }: CallbackDeps,
+  stored: StoredCallback,
+): Promise<string> {
+  const fact = toFact(stored);
+  if (!fact) return 'nothing_to_apply';
+  const owner = await transfers.ownerOf(stored.reference);
+  // A provider speaks about its own payments only.
+  if (owner?.provider !== stored.provider) {
+    log.warn({ provider: stored.provider, callback: stored._id }, 'callback for no record of its');
+    return 'unknown_reference';
+  }
+  const applied = await transfers.applyFact(owner.tenant, stored.reference, fact);
+  return applied.kind === 'fact' ? applied.verdict : applied.kind;
 }
 
 function toFact({ _id, provider, state }: StoredCallback): TransferFact | null {

@@ -8,6 +8,7 @@ import { packageRoot } from '../../src/engines/paths.js';
 import { claimPort, type PortClaim } from '../../src/engines/ports.js';
 import { isPolled } from '../../src/engines/temporal.js';
 import { sharedEngines } from '../support/engines.js';
+import { startReaper } from '../support/processes.js';
 import { composeFile, environmentOf, interpolate } from './file.js';
 
 // There is no Docker where the tests run: the very command lines, environments and health checks of
@@ -16,6 +17,7 @@ import { composeFile, environmentOf, interpolate } from './file.js';
 const file = composeFile();
 const folder = mkdtempSync(join(tmpdir(), 'bursar-compose-'));
 const running: ChildProcess[] = [];
+const reaper = startReaper(folder);
 let ports: Record<'api' | 'bank', PortClaim>;
 
 beforeAll(async () => {
@@ -28,6 +30,7 @@ afterAll(async () => {
     child.kill('SIGTERM');
     await once(child, 'exit');
   }
+  await reaper.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -64,6 +67,7 @@ function environment(name: string): NodeJS.ProcessEnv {
 function start(name: string): ChildProcess {
   const [program = '', ...args] = file.services[name]?.command ?? [];
   const child = spawn(program, args, { cwd: packageRoot, env: environment(name), stdio: 'ignore' });
+  reaper.started(child);
   running.push(child);
   return child;
 }

@@ -1,5 +1,6 @@
 import { createActivities } from '../../activities/index.js';
-import { providerQueue } from '../../src/transfers/starter.js';
+import { batchWorkflowId } from '../../src/transfers/batch.js';
+import { bulkQueue, providerQueue } from '../../src/transfers/starter.js';
 import { OPERATOR_KINDS } from '../../src/transfers/operator.js';
 import { searchAttributes } from '../../src/transfers/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
@@ -9,7 +10,9 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
-    expect(Object.keys(workflows).toSorted()).toEqual(['delivery', 'transfer']);
+    expect(Object.keys(workflows).toSorted()).toEqual(['delivery', 'transfer', 'transferBatch']);
+    expect(batchWorkflowId('btr_1')).toBe('bulk/btr_1');
+    expect(bulkQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk');
     expect(deliveryWorkflowId('dlv_1')).toBe('delivery/dlv_1');
     expect(webhooksQueue('bursar')).toBe('bursar-webhooks');
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
@@ -22,12 +25,15 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     // Only the names are looked at: nothing of the dependencies is used.
     const activities = createActivities({} as Parameters<typeof createActivities>[0]);
     expect(Object.keys(activities).toSorted()).toEqual([
+      'closeBatch',
       'deliverWebhook',
       'noteCancellation',
       'noteOperator',
       'raiseAttention',
+      'readStanding',
       'resolveRecipient',
       'settleTransfer',
+      'submitBatchPart',
       'submitTransfer',
       'verifyTransfer',
     ]);

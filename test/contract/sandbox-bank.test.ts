@@ -147,10 +147,9 @@ describe('answers that are not what the bank says', () => {
     const unknown = { kind: 'unknown', reason };
     expect(await provider.verify('r', never)).toMatchObject(unknown);
     expect(await provider.initiate(order({ reference: 'r' }), never)).toMatchObject(unknown);
-    expect(await provider.resolveAccount(recipient('789'), never)).toEqual({
-      kind: 'no_answer',
-      reason,
-    });
+    const silence = { kind: 'no_answer', reason };
+    expect(await provider.resolveAccount(recipient('789'), never)).toEqual(silence);
+    expect(await provider.listBanks(never)).toEqual(silence);
   });
 
   test('an unknown reason for a refusal is a refusal all the same, in our own words', async () => {

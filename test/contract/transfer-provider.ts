@@ -194,6 +194,24 @@ export function describeTransferProvider(
       });
     });
 
+    test('the banks that it reaches, each with a name and both codes; or no answer', async () => {
+      const answer = await provider.listBanks(never);
+      if (answer.kind !== 'banks') throw new Error('there are banks');
+      for (const bank of answer.banks) {
+        expect(bank).toEqual({
+          name: expect.stringMatching(/\S/) as string,
+          code: expect.stringMatching(/^\d{3,6}$/) as string,
+          nipCode: expect.stringMatching(/^\d{6}$/) as string,
+        });
+      }
+      const { bankCode } = harness.recipients.paid;
+      expect(answer.banks.map(({ code }) => code)).toContain(bankCode);
+      expect(await harness.unreachable.listBanks(never)).toEqual({
+        kind: 'no_answer',
+        reason: 'connection',
+      });
+    });
+
     test('the caller may leave at any time: the answer is unknown at once', async () => {
       const caller = new AbortController();
       const order = orderFor('lostWithoutAnswer');

@@ -138,6 +138,26 @@ describe('operators', () => {
     expect(await act(tenant, id, 'complete')).toMatchObject({ done: true });
   });
 
+  test('the watch lasts where the bank never knew the payment, also over a run that was terminated', async () => {
+    const tenant = await tenantWith();
+    const id = await tenant.send('005');
+    await eventually('the order is out', async () =>
+      (await tenant.stored(id)).sends > 0 ? true : undefined,
+    );
+    expect(await act(tenant, id, 'fail', { force: true })).toMatchObject({ done: true });
+    const { runId } = await workflow(id).describe();
+    await workflow(id).terminate('by hand');
+    await eventually('the watch goes on in another run', async () => {
+      const { status, runId: now } = await workflow(id).describe();
+      return status.name === 'RUNNING' && now !== runId ? true : undefined;
+    });
+    const before = await tenant.stored(id);
+    await eventually('the bank is asked on', async () =>
+      (await tenant.stored(id)).polls > before.polls + 1 ? true : undefined,
+    );
+    expect(await tenant.stored(id)).toMatchObject({ status: 'failed', sends: before.sends });
+  });
+
   test('what the bank has paid cannot be failed, not even by force', async () => {
     const tenant = await tenantWith();
     const id = await tenant.send();

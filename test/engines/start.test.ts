@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, realpathSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DevFile } from '../../src/engines/home.js';
@@ -8,27 +8,25 @@ import { packageRoot } from '../../src/engines/paths.js';
 import { listProcesses } from '../../src/engines/processes.js';
 import { temporaryFolder } from './support.js';
 
-const root = realpathSync(temporaryFolder());
+/** Each test starts whole copies, on whatever machine this is. */
+const TIME_LIMIT_MS = 180_000;
+
 const supervisors: ChildProcess[] = [];
+// First what is stopped, then the folder that it runs from: hooks run in the order they are made.
+afterAll(async () => {
+  await Promise.all(supervisors.map(stop));
+}, TIME_LIMIT_MS);
+const root = realpathSync(temporaryFolder());
 
 type Copy = { supervisor: ChildProcess; dev: () => DevFile; printed: () => string };
 
-afterAll(async () => {
-  for (const supervisor of supervisors.filter(
-    ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
-  )) {
-    supervisor.kill('SIGTERM');
-    await once(supervisor, 'exit');
-  }
-});
-
 /** The supervisor of `npm start`, without npm and its set-up; resolves when it has printed all. */
 async function startCopy(name: string, env: NodeJS.ProcessEnv = {}): Promise<Copy> {
-  const { npm_lifecycle_event: _, ...inherited } = process.env;
   const home = join(root, name);
   const script = join(packageRoot, 'dist', 'src', 'engines', 'start.js');
   const supervisor = spawn(process.execPath, [script], {
-    env: { ...inherited, ...env, BURSAR_HOME: home },
+    // As if by npm: it stops by itself when jest is killed.
+    env: { ...process.env, npm_lifecycle_event: 'start', ...env, BURSAR_HOME: home },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   supervisors.push(supervisor);
@@ -41,6 +39,12 @@ async function startCopy(name: string, env: NodeJS.ProcessEnv = {}): Promise<Cop
   }
   const dev = () => JSON.parse(readFileSync(join(home, 'dev.json'), 'utf8')) as DevFile;
   return { supervisor, dev, printed: () => text };
+}
+
+async function stop(supervisor: ChildProcess): Promise<void> {
+  if (supervisor.exitCode !== null || supervisor.signalCode !== null) return;
+  supervisor.kill('SIGTERM');
+  await once(supervisor, 'exit');
 }
 
 type Transfer = { id: string; status: string; reference: string };
@@ -77,68 +81,92 @@ async function settled(dev: DevFile, id: string): Promise<Transfer> {
 const mentioning = (home: string) =>
   listProcesses().filter(({ args }) => args.join(' ').includes(home));
 
-test('the printed request completes a transfer, whatever is killed; a new start finds it again', async () => {
-  const copy = await startCopy('one');
-  const first = await payAsPrinted(copy);
-  expect(first.status).toBe('completed');
+test(
+  'the printed request completes a transfer, whatever is killed; a new start finds it again',
+  async () => {
+    const copy = await startCopy('one');
+    const first = await payAsPrinted(copy);
+    expect(first.status).toBe('completed');
 
-  // Each process in turn, the engines included: the supervisor brings it back under the same address.
-  for (const name of ['api', 'worker', 'bank', 'temporal', 'mongod'] as const) {
-    const before = copy.dev().pids[name] ?? 0;
-    process.kill(before, 'SIGKILL');
-    while (copy.dev().pids[name] === before) await sleep(50);
-  }
-  while (
-    !(await fetch(`${copy.dev().api_url}/health/ready`).then(
-      ({ ok }) => ok,
-      () => false,
-    ))
-  )
-    await sleep(100);
-  expect((await payAsPrinted(copy)).status).toBe('completed');
+    // Each process in turn, the engines included: the supervisor brings it back under the same address.
+    for (const name of ['api', 'worker', 'bank', 'temporal', 'mongod'] as const) {
+      const before = copy.dev().pids[name] ?? 0;
+      process.kill(before, 'SIGKILL');
+      while (copy.dev().pids[name] === before) await sleep(50);
+    }
+    while (
+      !(await fetch(`${copy.dev().api_url}/health/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      ))
+    )
+      await sleep(100);
+    expect((await payAsPrinted(copy)).status).toBe('completed');
 
-  const { keys, tenant } = copy.dev();
-  copy.supervisor.kill('SIGKILL');
-  await once(copy.supervisor, 'exit');
-  const left = mentioning(join(root, 'one')).map(({ pid }) => pid);
-  expect(left.length).toBeGreaterThanOrEqual(5);
+    const { keys, tenant } = copy.dev();
+    copy.supervisor.kill('SIGKILL');
+    await once(copy.supervisor, 'exit');
+    const left = mentioning(join(root, 'one')).map(({ pid }) => pid);
+    expect(left.length).toBeGreaterThanOrEqual(5);
 
-  const again = await startCopy('one');
-  expect(again.printed()).toMatch(
-    /stopped mongod \(process \d+\), left by a start that was killed/,
-  );
-  expect(mentioning(join(root, 'one')).filter(({ pid }) => left.includes(pid))).toEqual([]);
-  expect(again.dev()).toMatchObject({ keys, tenant });
-  expect(await settled(again.dev(), first.id)).toEqual(first);
+    const again = await startCopy('one');
+    expect(again.printed()).toMatch(
+      /stopped mongod \(process \d+\), left by a start that was killed/,
+    );
+    expect(mentioning(join(root, 'one')).filter(({ pid }) => left.includes(pid))).toEqual([]);
+    expect(again.dev()).toMatchObject({ keys, tenant });
+    expect(await settled(again.dev(), first.id)).toEqual(first);
 
-  again.supervisor.kill('SIGINT');
-  expect(await once(again.supervisor, 'exit')).toEqual([0, null]);
-  expect(mentioning(join(root, 'one'))).toEqual([]);
-  expect(existsSync(join(root, 'one', 'dev.json'))).toBe(false);
-});
+    again.supervisor.kill('SIGINT');
+    expect(await once(again.supervisor, 'exit')).toEqual([0, null]);
+    expect(mentioning(join(root, 'one'))).toEqual([]);
+    expect(existsSync(join(root, 'one', 'dev.json'))).toBe(false);
+  },
+  TIME_LIMIT_MS,
+);
 
-test('two copies started at the same moment have everything apart', async () => {
-  const copies = await Promise.all([startCopy('left'), startCopy('right')]);
-  const [left, right] = copies.map((copy) => copy.dev());
-  for (const key of [
-    'api_url',
-    'mongodb_uri',
-    'temporal_address',
-    'temporal_ui_url',
-    'sandbox_bank_url',
-    'tenant',
-  ] as const) {
-    expect({ key, same: left?.[key] === right?.[key] }).toEqual({ key, same: false });
-  }
-  expect((await Promise.all(copies.map(payAsPrinted))).map(({ status }) => status)).toEqual([
-    'completed',
-    'completed',
-  ]);
-});
+test(
+  'two copies started at the same moment have everything apart',
+  async () => {
+    const copies = await Promise.all([startCopy('left'), startCopy('right')]);
+    const [left, right] = copies.map((copy) => copy.dev());
+    for (const key of [
+      'api_url',
+      'mongodb_uri',
+      'temporal_address',
+      'temporal_ui_url',
+      'sandbox_bank_url',
+      'tenant',
+    ] as const) {
+      expect({ key, same: left?.[key] === right?.[key] }).toEqual({ key, same: false });
+    }
+    expect((await Promise.all(copies.map(payAsPrinted))).map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+    ]);
+  },
+  TIME_LIMIT_MS,
+);
 
-test('an asked-for port that is taken is an error, and nothing is left running', async () => {
-  const taken = await startCopy('first');
-  const PORT = new URL(taken.dev().api_url).port;
-  await expect(startCopy('second', { PORT })).rejects.toThrow(`Port ${PORT} is taken`);
-  expect(mentioning(join(root, 'second'))).toEqual([]);
-});
+test(
+  'an asked-for port that is taken is an error, and nothing is left running',
+  async () => {
+    const taken = await startCopy('first');
+    const PORT = new URL(taken.dev().api_url).port;
+    await expect(startCopy('second', { PORT })).rejects.toThrow(`Port ${PORT} is taken`);
+    expect(mentioning(join(root, 'second'))).toEqual([]);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  'a copy whose folder was removed still stops everything',
+  async () => {
+    const copy = await startCopy('removed');
+    const pids = new Set(Object.values(copy.dev().pids).map(Number));
+    rmSync(join(root, 'removed'), { recursive: true });
+    await stop(copy.supervisor);
+    expect(listProcesses().filter(({ pid }) => pids.has(pid))).toEqual([]);
+  },
+  TIME_LIMIT_MS,
+);

@@ -1,64 +1,18 @@
 import fc from 'fast-check';
-import {
-  decide,
-  referenceKey,
-  type Item,
-  type Snapshot,
-  type Writes,
-} from '../../src/ledger/decide.js';
+import { decide, type BulkItem, type Item, type Snapshot } from '../../src/ledger/decide.js';
+import { countChange, sumChanges, type CountChange } from '../../src/transfers/counts.js';
 import { holdPosting } from '../../src/transfers/postings.js';
 import { emptyWallet, lagosDay } from '../../src/ledger/wallet.js';
+import { balances, run } from '../support/decisions.js';
 import {
   acceptItem,
+  bulkItem,
   byProvider,
   claimOf,
   emptySnapshot,
   NOW,
   pendingTransfer,
 } from '../support/transfers.js';
-
-/** A database in memory, good enough for one thing: what one decision wrote is what the next one reads. */
-function apply(snapshot: Snapshot, writes: Writes): Snapshot {
-  const next: Snapshot = {
-    keys: new Map(snapshot.keys),
-    references: new Map(snapshot.references),
-    transfers: new Map(snapshot.transfers),
-    wallets: new Map(snapshot.wallets),
-    postings: new Map(snapshot.postings),
-  };
-  for (const key of [...writes.newKeys, ...writes.renewedKeys]) next.keys.set(key.id, key);
-  for (const transfer of writes.newTransfers) {
-    next.references.set(referenceKey(transfer.tenant, transfer.reference), transfer._id);
-  }
-  for (const transfer of [...writes.newTransfers, ...writes.changedTransfers]) {
-    next.transfers.set(transfer._id, transfer);
-  }
-  for (const posting of writes.postings) {
-    if (next.postings.has(posting.id)) throw new Error(`posting ${posting.id} written twice`);
-    next.postings.set(posting.id, posting);
-  }
-  for (const wallet of writes.wallets) next.wallets.set(wallet.tenant, wallet);
-  return next;
-}
-
-function run(snapshot: Snapshot, batches: Item[][]) {
-  const outcomes = [];
-  let state = snapshot;
-  for (const batch of batches) {
-    const decided = decide(state, batch, NOW);
-    outcomes.push(...decided.outcomes);
-    state = apply(state, decided.writes);
-  }
-  return { state, outcomes };
-}
-
-function balances(state: Snapshot): Map<string, bigint> {
-  const sums = new Map<string, bigint>();
-  for (const { legs } of state.postings.values()) {
-    for (const leg of legs) sums.set(leg.account, (sums.get(leg.account) ?? 0n) + leg.amountMinor);
-  }
-  return sums;
-}
 
 const TENANTS = ['ten_a', 'ten_b'];
 /** Ids and their amounts: few, so that facts meet transfers that were accepted. */
@@ -67,7 +21,7 @@ const ownId = (tenant: string, id: number) => `${tenant}-trf-${id}`;
 const amountOf = (id: number) => BigInt(id + 1) * 37n;
 
 /** Few tenants, ids, keys and references, so that everything collides with everything. */
-const item: fc.Arbitrary<Item> = fc.oneof(
+const single: fc.Arbitrary<Item> = fc.oneof(
   fc
     .record({
       tenant: fc.constantFrom(...TENANTS),
@@ -85,6 +39,7 @@ const item: fc.Arbitrary<Item> = fc.oneof(
         amount_minor: amountOf(id),
         fee_minor: 3n,
         reference: reference ?? own,
+        created_at: new Date(NOW.getTime() - id * 9 * 60 * 60 * 1000),
       });
       return acceptItem(transfer, {
         dailyLimitMinor: limit,
@@ -96,7 +51,17 @@ const item: fc.Arbitrary<Item> = fc.oneof(
       tenant: fc.constantFrom(...TENANTS),
       id: fc.constantFrom(...IDS),
       // Late payments and their adoption need three facts in a row: make them likely.
-      kind: fc.constantFrom('paid', 'paid', 'refused', 'refused', 'reversed', 'confirmed'),
+      kind: fc.constantFrom(
+        ...([
+          'paid',
+          'paid',
+          'refused',
+          'refused',
+          'reversed',
+          'confirmed',
+          'no_such_account',
+        ] as const),
+      ),
     })
     .map(({ tenant, id, kind }): Item => {
       const about = { amountMinor: null, sessionId: null };
@@ -120,6 +85,34 @@ const item: fc.Arbitrary<Item> = fc.oneof(
       id: `credit/${tenant}/${reference}`,
       amountMinor: amount,
     })),
+);
+
+/** A batch, which must come to what its items would come to alone. */
+const bulk: fc.Arbitrary<BulkItem> = fc
+  .record({
+    tenant: fc.constantFrom(...TENANTS),
+    batch: fc.constantFrom('btr_1', 'btr_2'),
+    key: fc.option(fc.constantFrom('k1', 'k2', 'k3')),
+    fingerprint: fc.constantFrom('f', 'g'),
+    limit: fc.constantFrom(500n, 10_000n),
+    references: fc.array(fc.option(fc.constantFrom('r1', 'r2', 'r3')), { maxLength: 4 }),
+  })
+  .map(({ tenant, batch, key, fingerprint, limit, references }) => {
+    const _id = `${tenant}-${batch}`;
+    const transfers = references.map((reference, i) => {
+      const own = `${_id}-${i}`;
+      const amounts = { amount_minor: amountOf(i), fee_minor: 3n };
+      return pendingTransfer({ _id: own, tenant, ...amounts, reference: reference ?? own });
+    });
+    return bulkItem(tenant, _id, transfers, {
+      dailyLimitMinor: limit,
+      claim: key === null ? null : claimOf(`${tenant}/${key}`, fingerprint),
+    });
+  });
+
+const item: fc.Arbitrary<Item> = fc.oneof(
+  { arbitrary: single, weight: 6 },
+  { arbitrary: bulk, weight: 1 },
 );
 
 const history = fc.array(item, { maxLength: 90, size: 'max' });
@@ -176,6 +169,23 @@ describe('decide', () => {
     );
   });
 
+  test('after any history the counts are those of the records, and none was written without its wallet', () => {
+    fc.assert(
+      fc.property(history, cuts, (items, sizes) => {
+        const { state, commits } = run(emptySnapshot(), split(items, sizes));
+        for (const { counts, wallets } of commits) {
+          const written = wallets.map(({ tenant }) => tenant);
+          expect(written).toEqual(expect.arrayContaining(counts.map(({ tenant }) => tenant)));
+        }
+        const counted = sumChanges(commits.flatMap(({ counts }) => counts));
+        const records = [...state.transfers.values()].flatMap((t) => countChange(null, t) ?? []);
+        const key = (change: CountChange) => JSON.stringify(change);
+        expect(counted.map(key).toSorted()).toEqual(sumChanges(records).map(key).toSorted());
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   test('a repeated batch, as after a commit whose result was lost, changes nothing and answers the same', () => {
     fc.assert(
       fc.property(history, item, (before, last) => {
@@ -198,10 +208,36 @@ describe('decide', () => {
     );
   });
 
+  test('a batch comes to what its items would come to one by one, in order', () => {
+    fc.assert(
+      fc.property(history, bulk, (before, batch) => {
+        const { state } = run(emptySnapshot(), split(before, []));
+        fc.pre(!state.batches.has(batch.batch._id));
+        const together = run(state, [[{ ...batch, claim: null }]]);
+        const alone = run(
+          state,
+          batch.transfers.map((transfer) => [
+            acceptItem(transfer, { dailyLimitMinor: batch.dailyLimitMinor }),
+          ]),
+        );
+        expect(balances(together.state)).toEqual(balances(alone.state));
+        expect(together.state.transfers).toEqual(alone.state.transfers);
+        const made = together.state.batches.get(batch.batch._id);
+        expect(made?.items.map(({ error }) => error?.code ?? null)).toEqual(
+          alone.outcomes.map((outcome) => {
+            if (outcome.kind !== 'answered') throw new Error('every item is answered');
+            return outcome.resource ? null : JSON.parse(outcome.answer.body).error.code;
+          }),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   const funded = (available: bigint): Snapshot => ({
     ...emptySnapshot(),
     wallets: new Map([
-      ['ten_a', { ...emptyWallet('ten_a'), availableMinor: available, version: 1 }],
+      ['ten_a', { ...emptyWallet('ten_a'), availableMinor: available, version: 1n }],
     ]),
   });
 
@@ -243,7 +279,7 @@ describe('decide', () => {
     expect(outcomes[5]).toMatchObject({ resource: last.transfer._id });
     expect(writes.newTransfers.map((t) => t._id)).toEqual([first.transfer._id, last.transfer._id]);
     expect(writes.newKeys.map((k) => k.id)).toEqual(['k1', 'k2']);
-    expect(writes.wallets).toMatchObject([{ availableMinor: 98_000n, version: 2 }]);
+    expect(writes.wallets).toMatchObject([{ availableMinor: 98_000n, version: 2n }]);
   });
 
   test('a refusal keeps its answer under the key and uses up no reference, no limit and no money', () => {

@@ -46,7 +46,7 @@ export function manageProcess(settings: ProcessSettings): ManagedProcess {
       const before = output().length;
       const life = spawnToFile(script, env, logFile);
       child = life;
-      exited = once(life, 'exit').then(([code, ended]) => ({ code, signal: ended }) as Exit);
+      exited = once(life, 'exit').then(([code, ended]) => ({ code, signal: ended }));
       reaper.started(life);
       const found = await eventually(`${name} is ready`, async () => {
         if (!isRunning()) return 'ended';
@@ -81,23 +81,33 @@ function spawnToFile(script: string, env: Record<string, string>, logFile: strin
   return child;
 }
 
-export type Reaper = { started(child: Pick<ChildProcess, 'pid' | 'once'>): void; close(): void };
+export type Reaper = {
+  started(child: Pick<ChildProcess, 'pid' | 'once'>): void;
+  close(): Promise<void>;
+};
 
-/** Makes sure that nothing outlives this test file, however it ends: kill -9 and jest's own time limit included. */
-export function startReaper(): Reaper {
+/**
+ * Makes sure that nothing outlives this test file, however it ends, kill -9 and jest's own time limit included: neither
+ * processes nor the folder of their logs and data.
+ */
+export function startReaper(folder: string): Reaper {
   const script = join(import.meta.dirname, 'reaper.mjs');
-  const reaper = spawn(process.execPath, [script], {
+  const reaper = spawn(process.execPath, [script, folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
     detached: true,
   });
   reaper.stdin.on('error', () => {});
+  const ended = once(reaper, 'exit');
   reaper.unref();
   return {
     started(child) {
       reaper.stdin.write(`+${child.pid}\n`);
       child.once('exit', () => reaper.stdin.writable && reaper.stdin.write(`-${child.pid}\n`));
     },
-    close: () => void reaper.stdin.end(),
+    async close() {
+      reaper.stdin.end();
+      await ended;
+    },
   };
 }
 

@@ -1,5 +1,7 @@
 // Ends what a test file left running when it was itself ended too suddenly to do so: process ids come on
 // standard input, `+` when one starts and `-` when it is gone, and the input closes with whoever writes it.
+// Their folder, the argument, goes with them.
+import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const pids = new Set();
@@ -15,3 +17,4 @@ for (const pid of pids) {
     // It is gone already.
   }
 }
+rmSync(process.argv[2], { recursive: true, force: true, maxRetries: 5 });

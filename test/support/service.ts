@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadConfig } from '../../src/config.js';
@@ -58,7 +58,7 @@ export type Service = Awaited<ReturnType<typeof startService>>;
  */
 export async function startService(options: ServiceOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-service-'));
-  const reaper = startReaper();
+  const reaper = startReaper(folder);
   const ports: PortClaim[] = [];
   const processes = new Map<string, ManagedProcess>();
   let deps: Deps | null = null;
@@ -85,8 +85,7 @@ export async function startService(options: ServiceOptions = {}) {
     await Promise.all([...processes.values()].map((each) => each.kill()));
     if (deps) await closeDeps(deps, options);
     for (const claim of ports) claim.release();
-    reaper.close();
-    rmSync(folder, { recursive: true, force: true });
+    await reaper.close();
   }
 
   try {

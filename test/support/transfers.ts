@@ -1,5 +1,5 @@
 import { newId } from '../../src/ids.js';
-import type { AcceptItem, Claim, Snapshot } from '../../src/ledger/decide.js';
+import type { AcceptItem, BulkItem, Claim, Snapshot } from '../../src/ledger/decide.js';
 import type { FactOrigin } from '../../src/transfers/facts.js';
 import { timelineEntry, type Transfer } from '../../src/transfers/transfer.js';
 
@@ -27,6 +27,7 @@ export function pendingTransfer(changes: Partial<Transfer> = {}): Transfer {
     metadata: null,
     provider: 'sandbox-bank',
     sends: 0,
+    not_taken: 0,
     polls: 0,
     failure: null,
     attention: null,
@@ -60,10 +61,37 @@ export function acceptItem(transfer: Transfer, changes: Partial<AcceptItem> = {}
   };
 }
 
+export function bulkItem(
+  tenant: string,
+  id: string,
+  transfers: Transfer[],
+  changes: Partial<BulkItem> = {},
+): BulkItem {
+  const items = transfers.map(({ _id, reference }) => ({ id: _id, reference, error: null }));
+  return {
+    kind: 'bulk',
+    tenant,
+    batch: {
+      _id: id,
+      tenant,
+      provider: 'sandbox-bank',
+      items,
+      due_at: NOW,
+      created_at: NOW,
+    },
+    transfers,
+    dailyLimitMinor: 1_000_000_000_000n,
+    claim: null,
+    answer: (batch) => ({ status: 201, body: JSON.stringify({ id, items: batch.items }) }),
+    ...changes,
+  };
+}
+
 export const emptySnapshot = (): Snapshot => ({
   keys: new Map(),
   references: new Map(),
   transfers: new Map(),
+  batches: new Map(),
   wallets: new Map(),
   postings: new Map(),
 });

@@ -55,10 +55,10 @@ describe('the permission to send', () => {
       const { transfers, told } = openStore(listens);
       const { tenant, id } = await accept(transfers);
       const asked = await Promise.all(
-        Array.from({ length: 8 }, () => transfers.permitSend(tenant, id, 0, 'bursar')),
+        Array.from({ length: 8 }, () => transfers.permitSend(tenant, id, 0, false)),
       );
       expect(asked.filter((one) => one !== null)).toHaveLength(1);
-      expect(await transfers.permitSend('ten_other', id, 1, 'bursar')).toBeNull();
+      expect(await transfers.permitSend('ten_other', id, 1, false)).toBeNull();
       expect(await transfers.get(tenant, id)).toMatchObject({
         status: 'processing',
         sends: 1,
@@ -67,7 +67,7 @@ describe('the permission to send', () => {
         timeline: [{ type: 'accepted' }, { type: 'submitted', actor: 'bursar', detail: null }],
       });
       expect(told.map(({ name }) => name)).toEqual(listens ? ['transfer.processing'] : []);
-      expect(await transfers.permitSend(tenant, id, 1, 'bursar')).toMatchObject({
+      expect(await transfers.permitSend(tenant, id, 1, false)).toMatchObject({
         sends: 2,
         events: 1,
       });
@@ -80,7 +80,7 @@ describe('the events of a transfer', () => {
   test('are its changes of state, each once, numbered from one, with the transfer as it was then', async () => {
     const { transfers, told, names } = openStore(true);
     const { tenant, id, apply } = await accept(transfers);
-    await transfers.permitSend(tenant, id, 0, 'bursar');
+    await transfers.permitSend(tenant, id, 0, false);
     await apply(paid, paid, reversed, reversed, paid);
     expect(names()).toEqual([
       ['transfer.processing', 1],
@@ -97,7 +97,7 @@ describe('the events of a transfer', () => {
   test('count on where nobody listened before', async () => {
     const quiet = openStore(false);
     const { tenant, id } = await accept(quiet.transfers);
-    await quiet.transfers.permitSend(tenant, id, 0, 'bursar');
+    await quiet.transfers.permitSend(tenant, id, 0, false);
     const { transfers, names } = openStore(true);
     await transfers.applyFact(tenant, id, refused);
     expect(names()).toEqual([['transfer.failed', 2]]);
@@ -119,7 +119,7 @@ describe('the events of a transfer', () => {
   test('leave out what was never seen: reversed while processing is one event', async () => {
     const { transfers, names } = openStore(true);
     const { tenant, id, apply } = await accept(transfers);
-    await transfers.permitSend(tenant, id, 0, 'bursar');
+    await transfers.permitSend(tenant, id, 0, false);
     await apply(reversed, paid);
     expect(names()).toEqual([
       ['transfer.processing', 1],

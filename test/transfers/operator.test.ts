@@ -9,11 +9,18 @@ const order = (kind: OperatorCommand['kind'], force = false): OperatorCommand =>
   sessionId: null,
   force,
 });
-const paid: CallReport = { kind: 'paid', amountMinor: 1, sessionId: 's', providerRequestId: null };
+const paid: CallReport = {
+  kind: 'paid',
+  amountMinor: 1,
+  sessionId: 's',
+  providerRequestId: null,
+  via: 'poll',
+};
+const processing = { status: 'processing', attention: null } as const;
 const undecided: CallReport[] = [
   { kind: 'pending' },
   { kind: 'unknown', reason: 'timeout' },
-  { kind: 'not_found', sends: 1 },
+  { kind: 'not_found', sends: 1, tries: 1, absence: { kind: 'deduplicates' } },
 ];
 
 describe('an operator', () => {
@@ -27,21 +34,45 @@ describe('an operator', () => {
   });
 
   test('completes only what the bank says is paid', () => {
-    expect(judge(order('complete'), paid)).toMatchObject({ done: true, act: 'confirm' });
+    expect(judge(order('complete'), paid, processing)).toMatchObject({
+      done: true,
+      act: 'confirm',
+    });
     const rest: CallReport[] = [
       ...undecided,
-      { kind: 'refused', code: 'x', providerRequestId: null },
+      { kind: 'refused', code: 'x', providerRequestId: null, via: 'poll' },
     ];
     for (const bank of rest) {
-      expect(judge(order('complete', true), bank)).toMatchObject({ done: false, act: 'nothing' });
+      expect(judge(order('complete', true), bank, processing)).toMatchObject({
+        done: false,
+        act: 'nothing',
+      });
     }
   });
 
   test('fails against a silent or undecided bank only by force, and never what is paid', () => {
     for (const bank of undecided) {
-      expect(judge(order('fail'), bank)).toMatchObject({ done: false, act: 'nothing' });
-      expect(judge(order('fail', true), bank)).toMatchObject({ done: true, act: 'release' });
+      expect(judge(order('fail'), bank, processing)).toMatchObject({ done: false, act: 'nothing' });
+      expect(judge(order('fail', true), bank, processing)).toMatchObject({
+        done: true,
+        act: 'release',
+      });
     }
-    expect(judge(order('fail', true), paid)).toMatchObject({ done: false, act: 'nothing' });
+    expect(judge(order('fail', true), paid, processing)).toMatchObject({
+      done: false,
+      act: 'nothing',
+    });
+  });
+
+  test('what is so already is done, whatever the bank says now', () => {
+    for (const bank of undecided) {
+      const completed = { status: 'completed', attention: null } as const;
+      const failed = { status: 'failed', attention: null } as const;
+      expect(judge(order('complete'), bank, completed)).toMatchObject({
+        done: true,
+        act: 'nothing',
+      });
+      expect(judge(order('fail'), bank, failed)).toMatchObject({ done: true, act: 'nothing' });
+    }
   });
 });

@@ -11,6 +11,7 @@ import { createLog } from '../../src/log.js';
 import { createSandboxBankProvider } from '../../src/providers/sandbox-bank/adapter.js';
 import { startSandboxBank } from '../../src/sandbox-bank/server.js';
 import type { TransferInput } from '../../src/transfers/reports.js';
+import { createBatches, type Batches } from '../../src/transfers/batches.js';
 import { createTransfers, type Transfers } from '../../src/transfers/store.js';
 import { transferWorkflowId, type Transfer } from '../../src/transfers/transfer.js';
 import { createWorkers } from '../../worker/worker.js';
@@ -27,6 +28,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bursar-time-'));
 let environment: TestWorkflowEnvironment;
 let database: TestDatabase;
 let transfers: Transfers;
+let batches: Batches;
 let bank: Awaited<ReturnType<typeof startSandboxBank>>;
 
 beforeAll(async () => {
@@ -40,7 +42,9 @@ beforeAll(async () => {
     searchAttributes: { attention: INDEXED_VALUE_TYPE_BOOL },
   });
   database = await openTestDatabase();
-  transfers = createTransfers(database, createGroupCommit(database), 1_000);
+  const groupCommit = createGroupCommit(database);
+  transfers = createTransfers(database, groupCommit, 1_000);
+  batches = createBatches(database, groupCommit, 1_000);
   // Without callbacks: only asking finds anything out, so every answer is a poll.
   bank = await startSandboxBank({
     port: 0,
@@ -90,6 +94,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     providers: [{ name: provider.name, callsPerSecond: 1_000 }],
     activities: {
       transfers,
+      batches,
       providers: { transfer: () => provider },
       webhooks: { retry: async () => ({ kind: 'closed' }) },
       log: createLog({ level: 'silent', name: 'test' }),
@@ -101,11 +106,11 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     tenant: transfer.tenant,
     provider: provider.name,
     providerQueue: `${transfer._id}-${provider.name}`,
+    acceptedAtMs: Date.now(),
     recipientKnown: true,
     policy: {
       attentionAfterMs: 24 * HOUR_MS,
       pollMaxMs: HOUR_MS / 6,
-      absence: { kind: 'deduplicates' },
     },
   };
   try {

@@ -1,120 +1,139 @@
 import fc from 'fast-check';
+import type { Absence } from '../../src/providers/provider.js';
 import type { CallReport, TransferPolicy } from '../../src/transfers/reports.js';
 import { MAX_ERRORS, MAX_SENDS } from '../../workflows/policies.js';
-import { newPursuit, nextStep, type Pursuit, type Step } from '../../workflows/transfer-steps.js';
+import {
+  newPursuit,
+  nextStep,
+  oneMoreTry,
+  type Pursuit,
+  type Step,
+} from '../../workflows/transfer-steps.js';
 
-const policy = (absence: TransferPolicy['absence']): TransferPolicy => ({
-  attentionAfterMs: 86_400_000,
-  pollMaxMs: 600_000,
+const policy: TransferPolicy = { attentionAfterMs: 86_400_000, pollMaxMs: 600_000 };
+const finalAfter: Absence = { kind: 'final_after', ms: 5_000 };
+const deduplicates: Absence = { kind: 'deduplicates' };
+const never: Absence = { kind: 'never' };
+
+const sent = (sends = 1) => ({ sends, tries: sends });
+const silent: CallReport = { kind: 'unknown', reason: 'timeout', ...sent() };
+const notFound = (absence: Absence, sends = 1): CallReport => ({
+  kind: 'not_found',
   absence,
+  ...sent(sends),
 });
-const finalAfter = policy({ kind: 'final_after', ms: 5_000 });
-const deduplicates = policy({ kind: 'deduplicates' });
 
-const silent: CallReport = { kind: 'unknown', reason: 'timeout', sends: 1 };
-const notFound = (sends = 1): CallReport => ({ kind: 'not_found', sends });
-
-/** Feeds reports at given times; answers the last step and the state. */
-function walk(p: TransferPolicy, reports: [CallReport, number][], start: Pursuit = newPursuit()) {
+/** Feeds reports at given times; answers the last step and the state. A question and its answer take no time. */
+function walk(reports: [CallReport, number][], start: Pursuit = newPursuit()) {
   let pursuit = start;
   let step: Step = { do: 'send', afterMs: 0 };
-  for (const [report, at] of reports) [pursuit, step] = nextStep(pursuit, report, p, at);
+  for (const [report, at] of reports) {
+    [pursuit, step] = nextStep(pursuit, report, policy, { askedMs: at, heardMs: at });
+  }
   return { pursuit, step };
 }
 
 describe('what comes next for a transfer', () => {
   test('silence after the order is never followed by another order, but by a question', () => {
-    fc.assert(
-      fc.property(
-        fc.constantFrom('timeout', 'connection', 'server_error', 'unreadable', 'activity_failed'),
-        fc.constantFrom(deduplicates, finalAfter, policy({ kind: 'never' })),
-        (reason, p) => {
-          const { step } = walk(p, [
-            [{ kind: 'unknown', reason: reason as 'timeout', sends: 1 }, 0],
-          ]);
-          expect(step.do).toBe('ask');
-        },
-      ),
-    );
+    for (const reason of [
+      'timeout',
+      'connection',
+      'server_error',
+      'unreadable',
+      'too_old',
+    ] as const) {
+      expect(walk([[{ kind: 'unknown', reason, ...sent() }, 0]]).step.do).toBe('ask');
+    }
   });
 
   test('without de-duplication one "not found" sends nothing; two that far apart do', () => {
+    const absent = notFound(finalAfter);
     expect(
-      walk(finalAfter, [
+      walk([
         [silent, 0],
-        [notFound(), 1_000],
+        [absent, 1_000],
       ]).step,
     ).toMatchObject({ do: 'ask', afterMs: 5_000 });
-    expect(
-      walk(finalAfter, [
-        [silent, 0],
-        [notFound(), 1_000],
-        [notFound(), 5_999],
-      ]).step,
-    ).toMatchObject({ do: 'ask', afterMs: 1 });
-    expect(
-      walk(finalAfter, [
-        [silent, 0],
-        [notFound(), 1_000],
-        [notFound(), 6_000],
-      ]).step,
-    ).toEqual({ do: 'send', afterMs: 0 });
+    const early = walk([
+      [silent, 0],
+      [absent, 1_000],
+      [absent, 5_999],
+    ]);
+    expect(early.step).toMatchObject({ do: 'ask', afterMs: 1 });
+    const proven = walk([
+      [silent, 0],
+      [absent, 1_000],
+      [absent, 6_000],
+    ]);
+    expect(proven.step).toEqual({ do: 'send', afterMs: 0 });
+  });
+
+  test('the time between counts from the first answer to the second question, not to its slow answer', () => {
+    const { pursuit } = walk([[notFound(finalAfter), 1_000]]);
+    const slow = { askedMs: 1_100, heardMs: 6_300 };
+    const [, step] = nextStep(pursuit, notFound(finalAfter), policy, slow);
+    expect(step.do).toBe('ask');
   });
 
   test('anything else heard between two "not found" starts the proof of absence again', () => {
-    for (const between of [
+    const others: CallReport[] = [
       silent,
-      { kind: 'pending' } as const,
-      { kind: 'not_permitted', attention: null } as const,
-    ]) {
-      const { step } = walk(finalAfter, [
-        [notFound(), 0],
+      { kind: 'pending' },
+      { kind: 'not_permitted', attention: null },
+    ];
+    for (const between of others) {
+      const absent = notFound(finalAfter);
+      const { step } = walk([
+        [absent, 0],
         [between, 3_000],
-        [notFound(), 10_000],
+        [absent, 10_000],
       ]);
       expect(step).toMatchObject({ do: 'ask', afterMs: 5_000 });
     }
   });
 
   test('a proof of absence is used up by the order that it allowed', () => {
-    const { step } = walk(finalAfter, [
-      [notFound(), 0],
-      [notFound(), 5_000],
+    const absent = notFound(finalAfter);
+    const { step } = walk([
+      [absent, 0],
+      [absent, 5_000],
       [silent, 6_000],
-      [notFound(2), 20_000],
+      [notFound(finalAfter, 2), 20_000],
     ]);
     expect(step.do).toBe('ask');
   });
 
   test('with de-duplication "not found" allows the same order again', () => {
     expect(
-      walk(deduplicates, [
+      walk([
         [silent, 0],
-        [notFound(), 1_000],
+        [notFound(deduplicates), 1_000],
       ]).step,
     ).toEqual({ do: 'send', afterMs: 0 });
   });
 
   test('where nothing proves absence, an operator is called and nothing is sent', () => {
-    const { step } = walk(policy({ kind: 'never' }), [
+    const { step } = walk([
       [silent, 0],
-      [notFound(), 1_000],
+      [notFound(never), 1_000],
     ]);
     expect(step).toMatchObject({ do: 'ask', stuck: expect.stringMatching(/cannot rule it out/) });
   });
 
-  test('orders are bounded: after the last one an operator is called, and asking goes on', () => {
-    const { step } = walk(deduplicates, [[notFound(MAX_SENDS), 0]]);
-    expect(step).toMatchObject({ do: 'ask', stuck: expect.any(String) });
+  test('orders are bounded: an operator is called, asking goes on, and a retry grants one order more', () => {
+    const bound = walk([[notFound(deduplicates, MAX_SENDS + 3), 0]]);
+    expect(bound.step).toMatchObject({ do: 'ask', stuck: expect.any(String) });
+    const pushed = walk([[notFound(deduplicates, MAX_SENDS + 3), 1]], oneMoreTry(bound.pursuit));
+    expect(pushed.step.do).toBe('send');
+    expect(walk([[notFound(deduplicates, MAX_SENDS + 4), 2]], pushed.pursuit).step.do).toBe('ask');
   });
 
   test('a bank that answers with errors again and again is a reason to call an operator; one that is away is not', () => {
     const errors = (reason: 'server_error' | 'connection') =>
       walk(
-        deduplicates,
         Array.from(
           { length: MAX_ERRORS },
-          (_, i) => [{ kind: 'unknown', reason }, i] as [CallReport, number],
+          (_, i) => [{ kind: 'unknown', reason, ...sent() }, i] as [CallReport, number],
         ),
       ).step;
     expect(errors('server_error')).toMatchObject({ stuck: expect.any(String) });
@@ -124,7 +143,10 @@ describe('what comes next for a transfer', () => {
   test('polls back off from a second to the longest pause and stay there', () => {
     let pursuit = newPursuit();
     const pauses = Array.from({ length: 14 }, () => {
-      const [next, step] = nextStep(pursuit, { kind: 'pending' }, finalAfter, 0);
+      const [next, step] = nextStep(pursuit, { kind: 'pending' }, policy, {
+        askedMs: 0,
+        heardMs: 0,
+      });
       pursuit = next;
       return step.do === 'ask' ? step.afterMs : NaN;
     });
@@ -132,29 +154,34 @@ describe('what comes next for a transfer', () => {
     expect(pauses.slice(-2)).toEqual([600_000, 600_000]);
   });
 
-  test('an explicit "not now" is waited out and sent again; it was not taken', () => {
-    const report: CallReport = { kind: 'throttled', retryAfterMs: 1_500, sends: 1 };
-    const { pursuit, step } = walk(finalAfter, [[report, 0]]);
-    expect(step).toEqual({ do: 'send', afterMs: 1_500 });
-    expect(pursuit.sends).toBe(1);
-    const often = Array.from({ length: 8 }, (_, i): [CallReport, number] => [
-      { ...report, sends: i + 1 },
-      i,
-    ]);
-    const later = walk(finalAfter, often);
-    expect(later.step).toEqual({ do: 'send', afterMs: 128_000 });
-    // Being told "not now" uses up no try: absence is still worth an order.
-    expect(walk(deduplicates, [[notFound(9), 0]], later.pursuit).step.do).toBe('send');
+  test('an explicit "not now" is waited out longer and longer, uses up no try, and is told once', () => {
+    const report = (sends: number): CallReport => ({
+      kind: 'throttled',
+      retryAfterMs: 1_500,
+      sends,
+      tries: 0,
+    });
+    expect(walk([[report(1), 0]]).step).toEqual({ do: 'send', afterMs: 1_500, quietly: true });
+    const later = walk(Array.from({ length: 8 }, (_, i) => [report(i + 1), i]));
+    expect(later.step).toMatchObject({ do: 'send', afterMs: 128_000 });
+    const absent: CallReport = { ...notFound(deduplicates, 9), tries: 1 } as CallReport;
+    expect(walk([[absent, 0]], later.pursuit).step.do).toBe('send');
+  });
+
+  test('a record that has ended and needs an operator keeps its workflow; one that does not ends it', () => {
+    expect(walk([[{ kind: 'closed', attention: null }, 0]]).step).toEqual({ do: 'end' });
+    const attention = walk([[{ kind: 'closed', attention: 'in suspense' }, 0]]);
+    expect(attention.step).toMatchObject({ do: 'ask', stuck: 'in suspense', closed: true });
   });
 
   test('whatever is reported in whatever order: an order leaves only when unsent, refused for now, or proven absent', () => {
     const report: fc.Arbitrary<CallReport> = fc.oneof(
       fc.constant(silent),
       fc.constant<CallReport>({ kind: 'pending' }),
-      fc.constant(notFound()),
+      fc.constant(notFound(finalAfter)),
       fc.constant<CallReport>({ kind: 'not_permitted', attention: null }),
-      fc.constant<CallReport>({ kind: 'unsent', sends: 0 }),
-      fc.constant<CallReport>({ kind: 'throttled', retryAfterMs: 10, sends: 1 }),
+      fc.constant<CallReport>({ kind: 'unsent', sends: 0, tries: 0 }),
+      fc.constant<CallReport>({ kind: 'throttled', retryAfterMs: 10, sends: 1, tries: 0 }),
     );
     fc.assert(
       fc.property(
@@ -168,7 +195,7 @@ describe('what comes next for a transfer', () => {
           let absentSince: number | null = null;
           for (const [one, gap] of heard) {
             now += gap;
-            const [next, step] = nextStep(pursuit, one, finalAfter, now);
+            const [next, step] = nextStep(pursuit, one, policy, { askedMs: now, heardMs: now });
             const proven =
               one.kind === 'not_found' && absentSince !== null && now - absentSince >= 5_000;
             const allowed = one.kind === 'unsent' || one.kind === 'throttled' || proven;

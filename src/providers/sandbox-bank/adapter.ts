@@ -1,5 +1,6 @@
 import { toWireAmount } from '../../money.js';
 import type {
+  BankListAnswer,
   InitiateAnswer,
   NameEnquiryAnswer,
   TransferOrder,
@@ -9,7 +10,7 @@ import type {
 } from '../provider.js';
 import { readSandboxBankCallback } from './callback.js';
 import { createBankHttp, type Reply } from './http.js';
-import { enquiryAnswer, errorAnswer, paymentState, transferAnswer } from './wire.js';
+import { banksAnswer, enquiryAnswer, errorAnswer, paymentState, transferAnswer } from './wire.js';
 
 const NARRATION_LENGTH = 100;
 /** The bank takes a time that is this far ahead of its own, so an order can live that much longer. */
@@ -56,6 +57,9 @@ export function createSandboxBankProvider(options: SandboxBankProviderOptions): 
       const body = { account, bank_code: bankCode };
       return readEnquiry(await http({ method: 'POST', path: '/v1/name-enquiries', body }, signal));
     },
+    async listBanks(signal) {
+      return readBanks(await http({ method: 'GET', path: '/v1/banks' }, signal));
+    },
     readCallback: (raw, headers, now) => readSandboxBankCallback(secret, raw, headers, now),
   };
 }
@@ -68,7 +72,8 @@ function transferBody(order: TransferOrder): Record<string, unknown> {
     currency: order.currency,
     account: order.recipient.account,
     bank_code: order.recipient.bankCode,
-    narration: order.narration.slice(0, NARRATION_LENGTH),
+    // By characters: half of an emoji would be no text at all.
+    narration: [...order.narration].slice(0, NARRATION_LENGTH).join(''),
     requested_at: order.requestedAt.toISOString(),
   };
 }
@@ -106,6 +111,18 @@ function readEnquiry(reply: Reply): NameEnquiryAnswer {
   const parsed = reply.status === 200 ? enquiryAnswer.safeParse(reply.body) : null;
   if (!parsed?.success) return { kind: 'no_answer', reason: reasonOf(reply.status) };
   return { kind: 'found', name: parsed.data.account_name, bankName: parsed.data.bank_name };
+}
+
+function readBanks(reply: Reply): BankListAnswer {
+  if (reply.kind === 'none') return { kind: 'no_answer', reason: reply.reason };
+  const parsed = reply.status === 200 ? banksAnswer.safeParse(reply.body) : null;
+  if (!parsed?.success) return { kind: 'no_answer', reason: reasonOf(reply.status) };
+  const banks = parsed.data.banks.map(({ name, code, nip_code: nipCode }) => ({
+    name,
+    code,
+    nipCode,
+  }));
+  return { kind: 'banks', banks };
 }
 
 /** The state of this very transfer, or unknown: an answer about another one says nothing. */

@@ -47,7 +47,7 @@ export function createBankHttp(options: {
       body: request.body === undefined ? null : JSON.stringify(request.body),
       signal,
     });
-    const requestId = header(response, 'x-request-id');
+    const requestId = requestIdOf(response);
     if (response.statusCode >= 500) {
       // Whoever answers so may still be at it: without its connection it can't get more of the request.
       response.body.on('error', () => {}).destroy();
@@ -97,4 +97,10 @@ function parse(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Goes into timelines and workflow histories: an identifier, and nothing that could be a text. */
+function requestIdOf(response: Dispatcher.ResponseData): string | null {
+  const id = header(response, 'x-request-id');
+  return id !== null && /^[0-9A-Za-z_-]{1,64}$/.test(id) ? id : null;
 }

@@ -7,7 +7,11 @@ const amount = z
   .int()
   .min(0)
   .transform((value) => BigInt(value));
-const sessionId = z.string().max(100).nullish();
+/** Goes to clients, timelines and workflow histories: an identifier, and nothing that could be a text. */
+const sessionId = z
+  .string()
+  .regex(/^[0-9A-Za-z-]{1,64}$/)
+  .nullish();
 const code = z.string().max(100).nullish();
 
 export const transferAnswer = z.object({
@@ -22,6 +26,18 @@ export const transferAnswer = z.object({
 export const enquiryAnswer = z.object({
   account_name: z.string().min(1).max(200),
   bank_name: z.string().min(1).max(200),
+});
+
+export const banksAnswer = z.object({
+  banks: z
+    .array(
+      z.object({
+        name: z.string().min(1).max(200),
+        code: z.string().regex(/^[0-9]{3,6}$/),
+        nip_code: z.string().regex(/^[0-9]{6}$/),
+      }),
+    )
+    .min(1),
 });
 
 export const errorAnswer = z.object({ error: z.object({ code: z.string() }) });

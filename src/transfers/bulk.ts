@@ -1,0 +1,40 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.js';
+import type { Database } from '../database/client.js';
+import type { GroupCommit } from '../ledger/group-commit.js';
+import type { Log } from '../log.js';
+import { createWatch } from '../watch.js';
+import { createBatchStarter } from './batch-starter.js';
+import { createBatches } from './batches.js';
+import { createBulkCreation } from './create-bulk.js';
+import type { NameEnquiry } from './name-enquiry.js';
+
+/** A batch takes a second or more, and to look at one costs more than to look at a transfer. */
+const LOOK_EVERY_MS = 200;
+
+/** What takes transfers in batches, put together. */
+export function bulkTransfers(deps: {
+  config: Config;
+  database: Database;
+  groupCommit: GroupCommit;
+  client: Client;
+  nameEnquiry: NameEnquiry;
+  /** Where new transfers go. */
+  provider: { name: string };
+  log: Log;
+}) {
+  const { config, nameEnquiry, client, log } = deps;
+  const { taskQueue } = config.temporal;
+  const batches = createBatches(deps.database, deps.groupCommit, config.transfers.sweepSlackMs);
+  const batchStarter = createBatchStarter({ client, taskQueue, log });
+  const provider = deps.provider.name;
+  return {
+    batches,
+    batchStarter,
+    batchWatch: createWatch({
+      findEnded: (ids) => batches.ended(ids),
+      everyMs: LOOK_EVERY_MS,
+    }),
+    createBulk: createBulkCreation({ batches, starter: batchStarter, nameEnquiry, provider }),
+  };
+}

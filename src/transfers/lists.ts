@@ -1,0 +1,150 @@
+import type { ClientSession, Collection, Filter, MongoClient, Sort } from 'mongodb';
+import { readCounts, utcDay, type CountsDocument, type DayRange } from './counts.js';
+import type { Transfer, TransferStatus } from './transfer.js';
+
+export type TransferListing = {
+  page: number;
+  limit: number;
+  sort: { field: 'created_at' | 'amount_minor'; descending: boolean };
+  status?: TransferStatus | undefined;
+  reference?: string | undefined;
+  /** Inclusive, the beginning of a UTC day. */
+  from?: Date | undefined;
+  /** Exclusive, the beginning of a UTC day. */
+  until?: Date | undefined;
+};
+
+export const OPEN: TransferStatus[] = ['pending', 'processing'];
+export const ENDED: TransferStatus[] = ['completed', 'failed'];
+
+/**
+ * The indexes that lists are read from, each in its sort's order to the last tie. The day is in those by amount too, so
+ * that a range is tested on the keys. By status and amount only what has ended: what is open is few, and sorted.
+ */
+export const LIST_INDEXES = {
+  byCreation: { tenant: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant: 1, status: 1, created_at: -1, _id: -1 },
+  byAmount: { tenant: 1, amount_minor: -1, _id: -1, created_at: -1 },
+  byStatusAndAmount: { tenant: 1, status: 1, amount_minor: -1, _id: -1, created_at: -1 },
+} as const;
+
+const BY_REFERENCE = { tenant: 1, reference: 1 } as const;
+
+type Collections = {
+  client: MongoClient;
+  transfers: Collection<Transfer>;
+  counts: Collection<CountsDocument>;
+};
+
+/** Lists whose first pages and totals cost the same however many transfers a tenant has. */
+export function transferLists(collections: Collections) {
+  const { transfers } = collections;
+
+  async function readPage(tenant: string, query: TransferListing, hint: object) {
+    const direction = query.sort.descending ? -1 : 1;
+    const sort: Sort = { [query.sort.field]: direction, _id: direction };
+    return transfers
+      .find(listFilter(tenant, query), { projection: { timeline: 0 }, hint })
+      .sort(sort)
+      .skip((query.page - 1) * query.limit)
+      .limit(query.limit)
+      .toArray();
+  }
+
+  return {
+    async list(
+      tenant: string,
+      query: TransferListing,
+    ): Promise<{ items: Transfer[]; total: number }> {
+      if (query.page === 1 && !isAmountInRange(query)) {
+        const [items, total] = await Promise.all([
+          readPage(tenant, query, indexFor(query)),
+          countTotal(collections, tenant, query),
+        ]);
+        return { items, total };
+      }
+      const total = await countTotal(collections, tenant, query);
+      if ((query.page - 1) * query.limit >= total) return { items: [], total };
+      const hint = await indexWithin(collections, tenant, query, total);
+      return { items: await readPage(tenant, query, hint), total };
+    },
+  };
+}
+
+const isAmountInRange = ({ sort, from, until }: TransferListing) =>
+  sort.field === 'amount_minor' && (from ?? until) !== undefined;
+
+/** The index that has the wanted order, or, where none has, the one that leaves least to be sorted. */
+export function indexFor({ sort, status, reference }: TransferListing): object {
+  if (reference !== undefined) return BY_REFERENCE;
+  const isOpen = status !== undefined && OPEN.includes(status);
+  if (sort.field === 'created_at' || isOpen) {
+    return status ? LIST_INDEXES.byStatus : LIST_INDEXES.byCreation;
+  }
+  return status ? LIST_INDEXES.byStatusAndAmount : LIST_INDEXES.byAmount;
+}
+
+/**
+ * By amount within some days: no index has that order. A few days are read and sorted; of many days the order by
+ * amount is followed until the page is full. What each costs follows from how many there are.
+ */
+async function indexWithin(
+  collections: Collections,
+  tenant: string,
+  query: TransferListing,
+  within: number,
+): Promise<object> {
+  if (!isAmountInRange(query)) return indexFor(query);
+  const all = await countTotal(collections, tenant, {
+    ...query,
+    from: undefined,
+    until: undefined,
+  });
+  const followed = (query.page * query.limit * all) / within;
+  return indexFor(
+    within < followed ? { ...query, sort: { ...query.sort, field: 'created_at' } } : query,
+  );
+}
+
+/** How many there are, without looking at them: from the counts, and from what is open, which is few. */
+async function countTotal(
+  { client, transfers, counts }: Collections,
+  tenant: string,
+  query: TransferListing,
+): Promise<number> {
+  const { status, reference, from, until } = query;
+  const days: DayRange = { from: from && utcDay(from), until: until && utcDay(until) };
+  const countOpen = (statuses: TransferStatus[], session?: ClientSession) =>
+    transfers.countDocuments(
+      { ...listFilter(tenant, query), status: { $in: statuses } },
+      { hint: LIST_INDEXES.byStatus, ...(session && { session }) },
+    );
+
+  if (reference !== undefined) {
+    return transfers.countDocuments(listFilter(tenant, query), { hint: BY_REFERENCE });
+  }
+  if (status === undefined) return (await readCounts(counts, tenant, days)).created;
+  if (status === 'failed') return (await readCounts(counts, tenant, days)).failed;
+  if (status !== 'completed') return countOpen([status]);
+  // Both as of one moment: between two moments a transfer could be counted twice, or not at all.
+  const session = client.startSession({ snapshot: true });
+  try {
+    const open = await countOpen(OPEN, session);
+    const { created, failed } = await readCounts(counts, tenant, days, session);
+    return created - failed - open;
+  } finally {
+    await session.endSession();
+  }
+}
+
+function listFilter(tenant: string, query: TransferListing): Filter<Transfer> {
+  const { status, reference, from, until } = query;
+  return {
+    tenant,
+    ...(status && { status }),
+    ...(reference !== undefined && { reference }),
+    ...((from ?? until) && {
+      created_at: { ...(from && { $gte: from }), ...(until && { $lt: until }) },
+    }),
+  };
+}

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto';
+import type { Document } from 'mongodb';
+import { createPlainTransactions } from '../../bench/plain-transaction.js';
+import { createItemMaker } from '../../bench/transfers.js';
+import { creditWallet } from '../../src/ledger/credit.js';
+import type { AcceptItem } from '../../src/ledger/decide.js';
+import { createGroupCommit, type GroupCommit } from '../../src/ledger/group-commit.js';
+import { createTenants } from '../../src/tenants/store.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
+
+const BALANCE_MINOR = 10_000_000n;
+
+let database: TestDatabase;
+let groupCommit: GroupCommit;
+const makeItem = createItemMaker('sandbox-bank');
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  groupCommit = createGroupCommit(database);
+});
+afterAll(() => database.close());
+
+async function itemOfNewTenant(): Promise<AcceptItem> {
+  const tenants = createTenants({ db: database.db, environment: 'sandbox' });
+  const tenant = await tenants.create({ name: randomUUID(), plan: 'sandbox' });
+  const credit = { tenant: tenant.id, amountMinor: BALANCE_MINOR, reference: 'first' };
+  await creditWallet(groupCommit, credit);
+  return makeItem(tenant);
+}
+
+/** Everything that an acceptance wrote, with what tells two transfers apart replaced by its place. */
+async function written({ tenant, transfer, claim }: AcceptItem): Promise<unknown> {
+  const { db } = database;
+  const ofTenant = { tenant, _id: { $ne: `credit/${tenant}/first` } } as Document;
+  const documents = {
+    wallet: await db.collection('wallets').findOne({ _id: tenant as never }),
+    transfers: await db.collection('transfers').find(ofTenant).toArray(),
+    postings: await db.collection('postings').find(ofTenant).toArray(),
+    keys: await db.collection('idempotency_keys').find(ofTenant).toArray(),
+  };
+  const text = JSON.stringify(documents, (_name, value: unknown) =>
+    typeof value === 'bigint' ? `${value}n` : value,
+  );
+  const names = { tenant, id: transfer._id, reference: transfer.reference, key: claim?.id ?? '' };
+  const plain = Object.entries(names)
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .reduce((rest, [name, value]) => rest.replaceAll(value, `<${name}>`), text);
+  return JSON.parse(
+    plain
+      .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<time>')
+      .replaceAll(/E-\d+|0123456\d{3}/g, '<number>')
+      .replaceAll(/"fingerprint":"[^"]+"/g, '"fingerprint":"<hash>"'),
+  );
+}
+
+describe('the plain transaction that benchmarks compare with', () => {
+  it('writes exactly the documents that group commit writes', async () => {
+    const [ours, plain] = [await itemOfNewTenant(), await itemOfNewTenant()];
+    await groupCommit.commit(ours);
+    await createPlainTransactions(database.client, database.name)(plain);
+    expect(await written(plain)).toEqual(await written(ours));
+  });
+
+  it('accepts a key, a reference and a balance only once', async () => {
+    const accept = createPlainTransactions(database.client, database.name);
+    const item = await itemOfNewTenant();
+    await accept(item);
+    const before = await written(item);
+    await expect(accept(item)).rejects.toThrow('key is taken');
+    const other = { ...item, claim: item.claim && { ...item.claim, id: randomUUID() } };
+    await expect(accept(other)).rejects.toThrow('reference is taken');
+    const total_minor = BALANCE_MINOR + 1n;
+    const dear = { ...other, transfer: { ...item.transfer, reference: randomUUID(), total_minor } };
+    await expect(accept(dear)).rejects.toThrow('insufficient balance');
+    expect(await written(item)).toEqual(before);
+  });
+});

@@ -1,0 +1,239 @@
+import { acceptedIds, bulkClient, type BatchReply } from '../support/bulk.js';
+import { eventually } from '../support/eventually.js';
+import { startService, type Service } from '../support/service.js';
+import { order, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService({
+    apis: 2,
+    bank: { deduplicate: false },
+    env: { BURSAR_ATTENTION_AFTER_MS: '6000' },
+  });
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const orders = (count: number, suffix?: string) =>
+  Array.from({ length: count }, () => order(suffix));
+
+const transfersOf = ({ id }: TestTenant) =>
+  service.deps.database.db.collection('transfers').countDocuments({ tenant: id });
+
+const errors = ({ body }: BatchReply) =>
+  body.data.items.map((item) => ('error' in item ? item.error : null));
+
+describe('POST /transfers/bulk', () => {
+  test('each item is accepted or refused on its own, and refused as it would be alone', async () => {
+    const tenant = await service.tenant({ balanceMinor: 3 * ORDER_TOTAL_MINOR + 200_000 });
+    const bulk = bulkClient(tenant);
+    const used = order();
+    await tenant.transfer(used);
+    const [first, last] = [order(), order()];
+    const items: unknown[] = [
+      first,
+      { ...order(), amount_minor: 1.5 },
+      order('789', { reference: first.reference }),
+      order('003'),
+      { ...order(), reference: used.reference },
+      order('789', { amount_minor: 500_000_001 }),
+      order('789', { amount_minor: 400_000_000 }),
+      { ...order(), idempotency_key: 'not here' },
+      { ...order(), surprise: 1 },
+      'not an object',
+      null,
+      { destination_account_number: '0123456789', destination_bank_code: '058' },
+      last,
+    ];
+    const reply = await bulk.send(items);
+    expect(reply.status).toBe(201);
+    const { data } = reply.body;
+    expect(data.id).toMatch(/^btr_/);
+    expect(reply.headers.get('location')).toBe(`/api/v1/transfers/bulk/${data.id}`);
+    expect(errors(reply).map((error) => error && [error.code, error.field])).toEqual([
+      null,
+      ['validation_error', 'amount_minor'],
+      ['duplicate_reference', 'reference'],
+      ['invalid_account', undefined],
+      ['duplicate_reference', 'reference'],
+      ['validation_error', 'amount_minor'],
+      ['insufficient_balance', undefined],
+      ['validation_error', 'idempotency_key'],
+      ['validation_error', 'surprise'],
+      ['validation_error', 'body'],
+      ['validation_error', 'body'],
+      ['validation_error', 'amount_minor'],
+      null,
+    ]);
+    expect(errors(reply)[2]?.details).toEqual({ id: acceptedIds(data)[0] });
+    expect(data.items.map(({ index }) => index)).toEqual(items.map((_, i) => i));
+    expect([data.items[0]?.reference, data.items[2]?.reference, data.items[12]?.reference]).toEqual(
+      [first.reference, first.reference, last.reference],
+    );
+    expect(data.counts).toEqual({
+      total: 13,
+      accepted: 2,
+      refused: 11,
+      pending: 2,
+      processing: 0,
+      completed: 0,
+      failed: 0,
+    });
+
+    expect((await bulk.ended(data.id)).counts).toMatchObject({ accepted: 2, completed: 2 });
+    for (const id of acceptedIds(data)) {
+      expect(await service.bank.journal(id)).toHaveLength(1);
+    }
+    // What was refused has used nothing up.
+    const again = await tenant.transfer(order('789', { amount_minor: 10_000 }));
+    expect(again.status).toBe(201);
+    expect(await transfersOf(tenant)).toBe(4);
+  });
+
+  test('a thousand, with every outcome that the bank has among them', async () => {
+    const tenant = await service.tenant({ balanceMinor: 1_000 * ORDER_TOTAL_MINOR });
+    const bulk = bulkClient(tenant);
+    const special = ['001', '002', '004', '005', '006', '007', '008', '009', '010', '011'];
+    const items = [...special.map((suffix) => order(suffix)), ...orders(990)];
+    const reply = await bulk.send(items, { headers: { prefer: 'wait=0' } });
+    expect([reply.status, reply.body.data.counts.accepted]).toEqual([201, 1_000]);
+    const ids = acceptedIds(reply.body.data);
+    const of = (suffix: string) => String(ids[special.indexOf(suffix)]);
+
+    const counts = await eventually('all have ended that can', async () => {
+      const { data } = (await bulk.get(reply.body.data.id)).body;
+      return data.counts.completed === 996 && data.counts.failed === 2 ? data.counts : undefined;
+    });
+    expect(counts).toMatchObject({ total: 1_000, refused: 0, pending: 0, processing: 2 });
+    for (const suffix of ['001', '004', '007', '009', '010', '011']) {
+      expect(await tenant.get(of(suffix))).toMatchObject({ status: 'completed' });
+    }
+    for (const suffix of ['002', '008']) {
+      expect(await tenant.get(of(suffix))).toMatchObject({ status: 'failed' });
+    }
+    for (const suffix of ['005', '006']) {
+      await tenant.waitFor(of(suffix), ({ attention }) => attention !== null);
+    }
+    const effects = await service.bank.journal();
+    const paid = effects.filter(({ kind }) => kind === 'paid').map(({ reference }) => reference);
+    expect(ids.filter((id) => paid.includes(id))).toHaveLength(997);
+    expect(new Set(paid).size).toBe(paid.length);
+
+    await service.bank.tell(of('006'), 'paid');
+    await tenant.waitFor(of('006'), 'completed');
+    const command = { actor: 'ada', reason: 'given up', session_id: null, force: true };
+    await service.deps.starter.command(await tenant.stored(of('005')), 'fail', command);
+    await bulk.ended(reply.body.data.id);
+  }, 120_000);
+
+  test('one key is one batch with one answer, however many ask at once and later', async () => {
+    const tenant = await service.tenant();
+    const at = service.apis.map(({ url }) => bulkClient(tenant.at(url)));
+    const [one, other] = at as [(typeof at)[0], (typeof at)[0]];
+    const items = [...orders(20), { ...order(), narration: '' }];
+    const asked = await Promise.all(
+      Array.from({ length: 8 }, (_, i) =>
+        (i % 2 === 0 ? one : other).send(items, { key: 'one batch' }),
+      ),
+    );
+    expect(new Set(asked.map((reply) => reply.status))).toEqual(new Set([201]));
+    expect(new Set(asked.map((reply) => reply.text)).size).toBe(1);
+    expect(await transfersOf(tenant)).toBe(20);
+    const id = String(asked[0]?.body.data.id);
+    await one.ended(id);
+
+    const late = await one.send(items, { key: 'one batch' });
+    expect([late.text, late.headers.get('idempotent-replayed')]).toEqual([asked[0]?.text, 'true']);
+    const reused = await one.send(items.slice(1), { key: 'one batch' });
+    expect([reused.status, reused.body.error.code]).toEqual([422, 'idempotency_key_reused']);
+    const body = { transfers: items, idempotency_key: 'one batch' };
+    const inBody = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));
+    expect(inBody.text).toBe(asked[0]?.text);
+  });
+
+  test('with Prefer: wait it is answered when all of it has ended', async () => {
+    const tenant = await service.tenant();
+    const bulk = bulkClient(tenant);
+    const reply = await bulk.send([...orders(30), order('002')], {
+      headers: { prefer: 'wait=20' },
+    });
+    expect(reply.headers.get('preference-applied')).toBe('wait=20');
+    expect(reply.body.data).toMatchObject({
+      status: 'completed',
+      counts: { completed: 30, failed: 1 },
+    });
+    expect((await bulk.get(reply.body.data.id)).body.data).toEqual(reply.body.data);
+  });
+
+  test('single transfers of both processes and a batch on one wallet all get their answer', async () => {
+    const tenant = await service.tenant({ balanceMinor: 460 * ORDER_TOTAL_MINOR });
+    const clients = service.apis.map(({ url }) => tenant.at(url));
+    const singles = clients.flatMap((client) =>
+      Array.from({ length: 60 }, (_, i) =>
+        // Spread, so that they come before, during and after the batches.
+        new Promise((resolve) => setTimeout(resolve, i * 15)).then(() => client.transfer(order())),
+      ),
+    );
+    const batches = clients.map((client) => bulkClient(client).send(orders(200)));
+    const replies = await Promise.all(singles);
+    const accepted = (await Promise.all(batches)).map(({ body }) => body.data.counts.accepted);
+    const made = replies.filter(({ status }) => status === 201).length;
+    expect(replies.every(({ status }) => status === 201 || status === 422)).toBe(true);
+    expect(made + (accepted[0] ?? 0) + (accepted[1] ?? 0)).toBe(460);
+    expect((await tenant.balance()).available).toBe(0);
+  });
+});
+
+describe('bad batches are refused as a whole', () => {
+  let tenant: TestTenant;
+  beforeAll(async () => {
+    tenant = await service.tenant();
+  });
+
+  test.each<[name: string, field: string, body: Record<string, unknown>]>([
+    ['none', 'transfers', { transfers: [] }],
+    ['1,001', 'transfers', { transfers: Array.from({ length: 1_001 }, () => 1) }],
+    ['no list', 'transfers', { transfers: order() }],
+    ['nothing at all', 'transfers', {}],
+    ['a surprise', 'surprise', { transfers: [order()], surprise: 1 }],
+    ['a key that is none', 'idempotency_key', { transfers: [order()], idempotency_key: '' }],
+    ['an operator', 'transfers.0.$where', { transfers: [{ $where: '1' }] }],
+  ])('%s', async (_name, field, body) => {
+    const reply = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));
+    expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([
+      400,
+      'validation_error',
+      field,
+    ]);
+  });
+
+  test('more than 1 MB', async () => {
+    const body = { transfers: [{ ...order(), narration: 'x'.repeat(1024 * 1024) }] };
+    const reply = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));
+    expect([reply.status, reply.body.error.code]).toEqual([413, 'payload_too_large']);
+  });
+
+  test('a read key may not send one, and another tenant does not find one', async () => {
+    const level = { tenant: tenant.id, level: 'read', kind: 'secret' } as const;
+    const { key } = await service.deps.apiKeys.create(level);
+    const headers = { authorization: `Bearer ${key}` };
+    const reply = await bulkClient(tenant).send(orders(1), { headers });
+    expect(reply.status).toBe(403);
+
+    const { body } = await bulkClient(tenant).send(orders(1));
+    const other = bulkClient(await service.tenant());
+    for (const id of [body.data.id, 'btr_01m7yr04qfeh29r645zf36b5fg', 'nothing']) {
+      const found = await other.get(id);
+      expect([found.status, found.body.error.code]).toEqual([404, 'not_found']);
+    }
+  });
+});
+
+test('afterwards the books balance, agree with the bank, and no account number was logged', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+  expect(service.logs()).not.toMatch(/0123456\d{3}/);
+});

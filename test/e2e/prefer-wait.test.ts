@@ -1,0 +1,99 @@
+import { eventually } from '../support/eventually.js';
+import { startService, type Service } from '../support/service.js';
+import { order, type TestTenant } from '../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  service = await startService({ apis: 2 });
+  tenant = await service.tenant();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const waiting = (seconds: number | string) => ({ prefer: `wait=${seconds}` });
+
+test('a transfer that ends in time is answered when it has ended', async () => {
+  const reply = await tenant.transfer(order(), { headers: waiting(20) });
+  expect(reply.status).toBe(201);
+  expect(reply.headers.get('preference-applied')).toBe('wait=20');
+  expect(reply.headers.get('location')).toBe(`/api/v1/transfers/${reply.body.data.id}`);
+  expect(reply.body.data).toMatchObject({ status: 'completed', failure: null });
+  expect(reply.body.data).toEqual(await tenant.get(reply.body.data.id));
+
+  const refused = await tenant.transfer(order('002'), { headers: waiting(20) });
+  expect([refused.status, refused.body.data.status]).toEqual([201, 'failed']);
+});
+
+test('one that does not is answered as it stands', async () => {
+  const reply = await tenant.transfer(order('006'), { headers: waiting(1) });
+  expect([reply.status, reply.headers.get('preference-applied')]).toEqual([201, 'wait=1']);
+  expect(['pending', 'processing']).toContain(reply.body.data.status);
+});
+
+test('a retry that waits gets the present state, and one that does not the first bytes', async () => {
+  const [body, key] = [order(), 'waited for'];
+  const first = await tenant.transfer(body, { key });
+  expect(first.headers.get('preference-applied')).toBeNull();
+  const waited = await tenant.transfer(body, { key, headers: waiting(20) });
+  expect(waited.body.data).toMatchObject({ id: first.body.data.id, status: 'completed' });
+  expect(waited.headers.get('idempotent-replayed')).toBe('true');
+  expect((await tenant.transfer(body, { key })).text).toBe(first.text);
+
+  // The other way about: what was waited for is not what is kept.
+  const again = { body: order(), key: 'waited for first' };
+  const state = await tenant.transfer(again.body, { key: again.key, headers: waiting(20) });
+  expect(state.body.data.status).toBe('completed');
+  const bytes = await tenant.transfer(again.body, { key: again.key });
+  expect(bytes.body.data).toMatchObject({ id: state.body.data.id, status: 'pending' });
+});
+
+test('a preference that can not be read is as if it were not there', async () => {
+  for (const bad of ['soon', '-1', '1.5', '']) {
+    const reply = await tenant.transfer(order(), { headers: waiting(bad) });
+    expect([reply.status, reply.headers.get('preference-applied')]).toEqual([201, null]);
+    expect(reply.body.data.status).toBe('pending');
+  }
+});
+
+test('a refusal waits for nothing', async () => {
+  const poor = await service.tenant({ balanceMinor: 10 });
+  const reply = await poor.transfer(order(), { headers: waiting(20) });
+  expect([reply.status, reply.headers.get('preference-applied')]).toEqual([422, null]);
+});
+
+test('a client that leaves does not end the transfer', async () => {
+  const body = order('001', { idempotency_key: 'left alone' });
+  await expect(
+    fetch(`${service.api.url}/api/v1/transfers`, {
+      method: 'POST',
+      signal: AbortSignal.timeout(700),
+      headers: {
+        authorization: `Bearer ${tenant.key}`,
+        'content-type': 'application/json',
+        ...waiting(20),
+      },
+      body: JSON.stringify(body),
+    }),
+  ).rejects.toThrow();
+  const { body: kept } = await tenant.transfer(body);
+  await tenant.waitFor(kept.data.id, 'completed');
+});
+
+test('an API that stops answers those who wait at once, with the present state', async () => {
+  const [, stopping] = service.apis;
+  if (!stopping) throw new Error('there are two');
+  const body = order('006');
+  const asked = tenant.at(stopping.url).transfer(body, { headers: waiting(30) });
+  await eventually('it waits', async () => {
+    const { db } = service.deps.database;
+    return (await db.collection('transfers').findOne({ reference: body.reference })) ?? undefined;
+  });
+  expect(await stopping.stop()).toEqual({ code: 0, signal: null });
+  const reply = await asked;
+  expect([reply.status, reply.headers.get('preference-applied')]).toEqual([201, 'wait=30']);
+  expect(['pending', 'processing']).toContain(reply.body.data.status);
+});

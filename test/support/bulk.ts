@@ -1,0 +1,36 @@
+import type { presentBatch } from '../../src/transfers/batch.js';
+import { eventually } from './eventually.js';
+import type { ApiClient, CallOptions, Reply } from './tenant.js';
+
+export type BatchView = ReturnType<typeof presentBatch>;
+
+export type BatchReply = Omit<Reply, 'body'> & {
+  body: Omit<Reply['body'], 'data'> & { data: BatchView };
+};
+
+/** What a client does with batches, at one API process. */
+export function bulkClient(client: ApiClient) {
+  const call = async (method: string, path: string, body?: unknown, options?: CallOptions) =>
+    (await client.call(
+      method,
+      path,
+      body === undefined ? undefined : JSON.stringify(body),
+      options,
+    )) as unknown as BatchReply;
+  const get = (id: string) => call('GET', `/transfers/bulk/${id}`);
+  return {
+    send: (transfers: unknown, options?: CallOptions) =>
+      call('POST', '/transfers/bulk', { transfers }, options),
+    get,
+    /** Waits until no transfer of the batch is open; answers it as it is then. */
+    ended: (id: string) =>
+      eventually(`${id} has ended`, async () => {
+        const { data } = (await get(id)).body;
+        return data.status === 'completed' ? data : undefined;
+      }),
+  };
+}
+
+/** The ids of what was accepted, in order. */
+export const acceptedIds = (batch: BatchView): string[] =>
+  batch.items.flatMap((item) => ('id' in item && item.id !== undefined ? [item.id] : []));

@@ -1,0 +1,175 @@
+import fc from 'fast-check';
+import { createGroupCommit } from '../../src/ledger/group-commit.js';
+import { auditLedger } from '../../src/ledger/audit.js';
+import { creditWallet } from '../../src/ledger/credit.js';
+import { newId } from '../../src/ids.js';
+import { rebuildCounts } from '../../src/transfers/counts.js';
+import { indexFor, type TransferListing } from '../../src/transfers/lists.js';
+import { createTransfers } from '../../src/transfers/store.js';
+import type { Transfer, TransferStatus } from '../../src/transfers/transfer.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
+import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
+
+let database: TestDatabase;
+let transfers: ReturnType<typeof createTransfers>;
+let commit: ReturnType<typeof createGroupCommit>;
+/** All records of the tenant below, as they came to be. */
+let records: Transfer[];
+const tenant = newId('tenant');
+const other = newId('tenant');
+
+const STATUSES: (TransferStatus | undefined)[] = [
+  undefined,
+  'pending',
+  'processing',
+  'completed',
+  'failed',
+];
+const DAYS = ['2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01', '2026-11-21'];
+const day = (text: string) => new Date(`${text}T00:00:00.000Z`);
+const next = (text: string) => new Date(day(text).getTime() + 24 * 60 * 60 * 1000);
+
+/** Accepts one and brings it to a state, by the ways that are open to everybody. */
+async function make(owner: string, n: number): Promise<string> {
+  const at = new Date(`${DAYS[n % DAYS.length]}T${n % 2 === 0 ? '00:00:00.000' : '23:59:59.999'}Z`);
+  const amount = BigInt(1_000 + ((n * 7) % 40));
+  const transfer = pendingTransfer({ tenant: owner, created_at: at, amount_minor: amount });
+  await commit.commit(acceptItem(transfer));
+  const about = { amountMinor: amount, sessionId: null };
+  const paid = { ...byProvider, kind: 'paid', ...about } as const;
+  if (n % 6 > 0) await transfers.permitSend(owner, transfer._id, 0, false);
+  if (n % 6 > 1 && n % 6 < 4) await transfers.applyFact(owner, transfer._id, paid);
+  if (n % 6 === 3) {
+    await transfers.applyFact(owner, transfer._id, { ...paid, kind: 'reversed' });
+  }
+  if (n % 6 === 4) {
+    await transfers.applyFact(owner, transfer._id, { ...byProvider, kind: 'refused', code: 'x' });
+  }
+  if (n % 6 === 5) {
+    const refused = { ...byProvider, kind: 'refused', code: 'x' } as const;
+    await transfers.applyFact(owner, transfer._id, refused);
+    await transfers.applyFact(owner, transfer._id, paid);
+    if (n % 4 === 1)
+      await transfers.applyFact(owner, transfer._id, { ...byProvider, kind: 'confirmed' });
+  }
+  return transfer._id;
+}
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  commit = createGroupCommit(database);
+  transfers = createTransfers(database, commit, 1_000);
+  for (const owner of [tenant, other]) {
+    await creditWallet(commit, { tenant: owner, amountMinor: 10_000_000n, reference: 'start' });
+  }
+  await Promise.all(Array.from({ length: 90 }, (_, n) => make(tenant, n)));
+  await make(other, 2);
+  records = await database.db.collection<Transfer>('transfers').find({ tenant }).toArray();
+});
+afterAll(() => database.close());
+
+/** What a list has to be, by looking at every record. */
+function expected({ status, from, until, reference, sort, page, limit }: TransferListing) {
+  const direction = sort.descending ? -1 : 1;
+  const fits = records.filter(
+    (t) =>
+      (status === undefined || t.status === status) &&
+      (reference === undefined || t.reference === reference) &&
+      (from === undefined || t.created_at >= from) &&
+      (until === undefined || t.created_at < until),
+  );
+  const ordered = fits.toSorted((a, b) => {
+    const [x, y] = [a[sort.field], b[sort.field]];
+    if (x.valueOf() !== y.valueOf()) return x < y ? -direction : direction;
+    return a._id < b._id ? -direction : direction;
+  });
+  const at = (page - 1) * limit;
+  return { ids: ordered.slice(at, at + limit).map(({ _id }) => _id), total: fits.length };
+}
+
+const listing: fc.Arbitrary<TransferListing> = fc
+  .record({
+    page: fc.integer({ min: 1, max: 5 }),
+    limit: fc.constantFrom(1, 7, 20, 100),
+    status: fc.constantFrom(...STATUSES),
+    from: fc.option(fc.constantFrom(...DAYS), { nil: undefined }),
+    until: fc.option(fc.constantFrom(...DAYS), { nil: undefined }),
+    reference: fc.option(fc.nat({ max: 200 }), { nil: undefined, freq: 5 }),
+    field: fc.constantFrom('created_at' as const, 'amount_minor' as const),
+    descending: fc.boolean(),
+  })
+  .map(({ from, until, reference, field, descending, ...rest }) => ({
+    ...rest,
+    from: from === undefined ? undefined : day(from),
+    until: until === undefined ? undefined : next(until),
+    reference:
+      reference === undefined ? undefined : (records[reference]?.reference ?? 'never used'),
+    sort: { field, descending },
+  }));
+
+describe('lists of transfers', () => {
+  test('any filter, sort and page tells what is there, in order to the last tie, with the right total', async () => {
+    await fc.assert(
+      fc.asyncProperty(listing, async (query) => {
+        const { items, total } = await transfers.list(tenant, query);
+        expect({ ids: items.map(({ _id }) => _id), total }).toEqual(expected(query));
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  test('all states are among what was listed', () => {
+    const found = new Set(records.map(({ status }) => status));
+    expect(found.size).toBe(4);
+  });
+
+  test('the counts are what the records say, and the audit finds it out when they are not', async () => {
+    expect((await auditLedger(database)).problems).toEqual([]);
+    const counts = database.db.collection<{ _id: string }>('transfer_counts');
+    const month = { _id: `${tenant}/2026-02` };
+    await counts.updateOne(month, { $inc: { created: 1n, 'days.28.failed': -1n } });
+    expect((await auditLedger(database)).problems).toEqual([
+      expect.stringMatching(/2026-02-28 counts/),
+      expect.stringMatching(/2026-02 counts/),
+    ]);
+    await rebuildCounts(database.db);
+    expect((await auditLedger(database)).problems).toEqual([]);
+  });
+
+  test('first pages are read from an index in its order: as many records are looked at as are shown', async () => {
+    const sorts = (['created_at', 'amount_minor'] as const).flatMap((field) =>
+      [true, false].map((descending) => ({ field, descending })),
+    );
+    for (const sort of sorts) {
+      for (const status of [undefined, 'completed', 'failed'] as const) {
+        const filter = { tenant, ...(status && { status }) };
+        const direction = sort.descending ? -1 : 1;
+        const plan = await database.db
+          .collection<Transfer>('transfers')
+          .find(filter, { hint: indexFor({ page: 1, limit: 5, sort, status }) })
+          .sort({ [sort.field]: direction, _id: direction })
+          .limit(5)
+          .explain('executionStats');
+        expect(plan.executionStats.totalDocsExamined).toBe(5);
+        expect(JSON.stringify(plan.queryPlanner.winningPlan)).not.toContain('"SORT"');
+      }
+    }
+  });
+
+  test('an open transfer is listed by each of its two states as it goes through them', async () => {
+    const owner = newId('tenant');
+    await creditWallet(commit, { tenant: owner, amountMinor: 1_000_000n, reference: 'start' });
+    const id = await make(owner, 0);
+    const query: TransferListing = {
+      page: 1,
+      limit: 20,
+      sort: { field: 'amount_minor', descending: true },
+    };
+    const total = async (status: TransferStatus) =>
+      (await transfers.list(owner, { ...query, status })).total;
+    expect([await total('pending'), await total('processing')]).toEqual([1, 0]);
+    await transfers.permitSend(owner, id, 0, false);
+    expect([await total('pending'), await total('processing')]).toEqual([0, 1]);
+    expect(await total('completed')).toBe(0);
+  });
+});
