@@ -11,6 +11,7 @@ import { createTemporal } from '../src/temporal/client.js';
 import { ensureNamespace } from '../src/temporal/namespace.js';
 import type { EventDraft } from '../src/webhooks/out/event.js';
 import { createWebhooks } from '../src/webhooks/out/webhooks.js';
+import { measureCpu } from './cpu.js';
 import { openStack } from './stack.js';
 import {
   interleave,
@@ -53,7 +54,6 @@ async function open() {
   const stack = await openStack();
   const mongod = await stack.mongod();
   const temporalServer = await stack.temporal();
-  printMachine({ mongod: mongod.version, Temporal: temporalServer.version });
   const config = loadConfig({
     MONGODB_URI: mongod.uri,
     TEMPORAL_ADDRESS: temporalServer.address,
@@ -78,6 +78,8 @@ async function open() {
     fast,
     webhooks,
     client,
+    processes: { bursar: process.pid, mongod: mongod.pid, temporal: temporalServer.pid },
+    versions: { mongod: mongod.version, Temporal: temporalServer.version },
     async close(): Promise<void> {
       for (const { server } of [fast, hanging]) {
         server.closeAllConnections();
@@ -136,22 +138,30 @@ async function deliver(bench: Bench, beside: number): Promise<number> {
   return wanted / ((performance.now() - begin) / 1000);
 }
 
+async function measured(bench: Bench, beside: number) {
+  const { result, othersShare } = await measureCpu(bench.processes, () => deliver(bench, beside));
+  return { perSecond: result, othersShare };
+}
+
 /** How many deliveries a second one process makes to a fast endpoint, and whether one that hangs takes any away. */
 async function main(): Promise<void> {
   const bench = await open();
   await deliver(bench, 0);
   const rates = await interleave(
-    { alone: () => deliver(bench, 0), beside: () => deliver(bench, HANGING) },
+    { alone: () => measured(bench, 0), beside: () => measured(bench, HANGING) },
     ROUNDS,
   );
+  const perSecond = (runs: readonly { perSecond: number }[]) => runs.map((run) => run.perSecond);
+  const [alone, beside] = [perSecond(rates.alone), perSecond(rates.beside)];
+  printMachine(bench.versions, rates);
   printTable(
     ['deliveries a second to a fast endpoint', 'median'],
     [
-      ['alone', whole(median(rates.alone))],
-      ['while another hangs', whole(median(rates.beside))],
+      ['alone', whole(median(alone))],
+      ['while another hangs', whole(median(beside))],
     ],
   );
-  const ratio = ratioOf(rates.beside, rates.alone);
+  const ratio = ratioOf(beside, alone);
   printGoals([{ what: 'while another hangs ÷ alone', ratio, goal: { least: 0.9 } }]);
   await bench.close();
 }
