@@ -7,7 +7,7 @@ const WITHIN_MS = 60_000;
  * Tells when transfers are completed, from the database's own change stream: nothing is asked of the processes that
  * are measured. Throws from `of` when a transfer is not completed in time.
  */
-export function watchCompletions(db: Db) {
+export function watchCompletions(db: Db, withinMs = WITHIN_MS) {
   const waiting = new Map<string, () => void>();
   const early = new Set<string>();
   const done = { $in: ['completed', 'failed'] };
@@ -34,7 +34,7 @@ export function watchCompletions(db: Db) {
       if (failed) throw failed;
       if (early.delete(id)) return;
       await new Promise<void>((resolve, reject) => {
-        const timer = setTimeout(() => reject(new Error(`${id} was not completed`)), WITHIN_MS);
+        const timer = setTimeout(() => reject(new Error(`${id} was not completed`)), withinMs);
         waiting.set(id, () => {
           clearTimeout(timer);
           waiting.delete(id);

@@ -1,0 +1,187 @@
+/** First pages with and without filters, totals included, and a single transfer: for ten thousand and for a million. */
+import { Pool } from 'undici';
+import { connectDatabase, type Database } from '../src/database/client.js';
+import { createGroupCommit } from '../src/ledger/group-commit.js';
+import type { Tenant } from '../src/tenants/tenant.js';
+import { rebuildCounts } from '../src/transfers/counts.js';
+import { newTransfer } from '../src/transfers/new-transfer.js';
+import type { Transfer } from '../src/transfers/transfer.js';
+import { measureCpu } from './cpu.js';
+import { answers, environmentOf, openStack, type Stack } from './stack.js';
+import {
+  closedLoop,
+  interleave,
+  isShort,
+  median,
+  oneDigit,
+  printGoals,
+  printMachine,
+  printTable,
+  ratioOf,
+  warmUp,
+  whole,
+  type Loop,
+} from './support.js';
+import { createRichTenant, transferBody } from './transfers.js';
+
+const SIZES = { small: 10_000, large: isShort ? 50_000 : 1_000_000 };
+const ROUNDS = isShort ? 1 : 5;
+const FOR_MS = isShort ? 500 : 2_000;
+/** Few, so that latency is the work's and not the queue's. */
+const CLIENTS = 2;
+const INSERT = 5_000;
+const DAYS = 730;
+const DAY_MS = 24 * 60 * 60 * 1000;
+const NEWEST = Date.parse('2026-10-31T12:00:00Z');
+const GOAL_MS = 20;
+
+/** A month in the middle of what there is. */
+const MONTH = 'start_date=2025-10-01&end_date=2025-10-31';
+
+const QUERIES = {
+  'first page': '',
+  completed: '?status=completed',
+  failed: '?status=failed',
+  processing: '?status=processing',
+  'a month': `?${MONTH}`,
+  'completed, a month': `?status=completed&${MONTH}`,
+  'oldest first': '?sort=created_at',
+  'by amount': '?sort=-amount_minor',
+  'failed by amount': '?status=failed&sort=amount_minor',
+  'a month by amount': `?${MONTH}&sort=-amount_minor`,
+  'page of 100': '?limit=100',
+  'page 50': '?page=50',
+} as const;
+
+type Size = keyof typeof SIZES;
+type Run = { loop: Loop; othersShare: number };
+type Seeded = { key: string; ids: string[] };
+
+/** One in twenty has failed, one in two thousand is on its way: spread evenly over time. */
+function transferOf(tenant: Tenant, number: number, count: number): Transfer {
+  const now = new Date(NEWEST - Math.floor((number / count) * DAYS * DAY_MS));
+  const body = { ...transferBody(number), currency: 'NGN' as const };
+  const amountMinor = 10_000n + BigInt((number * 7_919) % 10_000_000);
+  const named = { kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' } as const;
+  const given = { tenant, body, amountMinor, named, provider: 'sandbox-bank', now };
+  const made = newTransfer({ ...given, startWithinMs: 0 });
+  const status =
+    number % 2_000 === 7 ? 'processing' : number % 20 === 3 ? 'failed' : ('completed' as const);
+  return { ...made, status, sends: 1, due_at: null };
+}
+
+/** Straight into the collection: what is measured is reading, and the counts are made from the records afterwards. */
+async function seed(database: Database, tenant: Tenant, count: number): Promise<string[]> {
+  const collection = database.db.collection<Transfer>('transfers', {
+    writeConcern: { w: 1, journal: false },
+  });
+  const ids: string[] = [];
+  for (let at = 0; at < count; at += INSERT) {
+    const batch = Array.from({ length: Math.min(INSERT, count - at) }, (_, i) =>
+      transferOf(tenant, at + i, count),
+    );
+    await collection.insertMany(batch, { ordered: false });
+    ids.push(batch[0]?._id ?? '');
+    process.stderr.write(`\r${whole(at + batch.length)} of ${whole(count)} `);
+  }
+  process.stderr.write('\n');
+  return ids;
+}
+
+async function start(stack: Stack) {
+  const mongod = await stack.mongod();
+  const apiPort = await stack.freePort();
+  const nobody = await stack.freePort();
+  const { env, config } = environmentOf(stack, {
+    mongodbUri: mongod.uri,
+    temporalAddress: `127.0.0.1:${nobody}`,
+    bankPort: nobody,
+    apiPort,
+  });
+  const { pid } = stack.node('api', env);
+  const url = `http://127.0.0.1:${apiPort}`;
+  await stack.until('api', () => answers(`${url}/health/ready`));
+  const database = await connectDatabase(config.mongodb, 'bursar-bench');
+  const groupCommit = createGroupCommit(database);
+  const seeded = {} as Record<Size, Seeded>;
+  for (const [size, count] of Object.entries(SIZES) as [Size, number][]) {
+    const { tenant, key } = await createRichTenant(config, database, groupCommit);
+    seeded[size] = { key, ids: await seed(database, tenant, count) };
+  }
+  await rebuildCounts(database.db);
+  const processes = { client: process.pid, api: pid, mongod: mongod.pid };
+  return { url, seeded, database, processes, versions: { MongoDB: mongod.version } };
+}
+
+function createSubjects({ url, seeded, processes }: Awaited<ReturnType<typeof start>>) {
+  const pool = new Pool(url, { connections: CLIENTS, pipelining: 1 });
+  const measured = (key: string, path: () => string) => async (): Promise<Run> => {
+    const act = async () => {
+      const headers = { authorization: `Bearer ${key}` };
+      const { statusCode, body } = await pool.request({ method: 'GET', path: path(), headers });
+      const text = await body.text();
+      if (statusCode !== 200) throw new Error(`the API answered ${statusCode}: ${text}`);
+    };
+    const work = () => closedLoop({ clients: CLIENTS, forMs: FOR_MS, act });
+    const { result, ...cpu } = await measureCpu(processes, work);
+    return { loop: result, ...cpu };
+  };
+  const subjects: Record<string, () => Promise<Run>> = {};
+  for (const [size, { key, ids }] of Object.entries(seeded)) {
+    for (const [name, query] of Object.entries(QUERIES)) {
+      subjects[`${name}, ${size}`] = measured(key, () => `/api/v1/transfers${query}`);
+    }
+    let turn = 0;
+    subjects[`get, ${size}`] = measured(key, () => {
+      turn += 1;
+      return `/api/v1/transfers/${ids[turn % ids.length]}`;
+    });
+  }
+  return { subjects, close: () => pool.close() };
+}
+
+function print(results: Record<string, Run[]>): void {
+  const p99 = (runs: readonly Run[]) => runs.map((run) => run.loop.p99Ms);
+  const of = (name: string, size: Size) => results[`${name}, ${size}`] ?? [];
+  const names = [...Object.keys(QUERIES), 'get'];
+  printTable(
+    [
+      '',
+      `p99 ms of ${whole(SIZES.small)}`,
+      `of ${whole(SIZES.large)}`,
+      'p50 ms',
+      `≤ ${GOAL_MS} ms`,
+    ],
+    names.map((name) => {
+      const large = median(p99(of(name, 'large')));
+      return [
+        name,
+        oneDigit(median(p99(of(name, 'small')))),
+        oneDigit(large),
+        oneDigit(median(of(name, 'large').map((run) => run.loop.p50Ms))),
+        large <= GOAL_MS ? 'met' : 'MISSED',
+      ];
+    }),
+  );
+  printGoals(
+    names.map((name) => ({
+      what: `${name}: p99 of ${whole(SIZES.large)} over ${whole(SIZES.small)}`,
+      ratio: ratioOf(p99(of(name, 'large')), p99(of(name, 'small'))),
+      goal: { most: 1.5 },
+    })),
+  );
+}
+
+const stack = await openStack();
+try {
+  const started = await start(stack);
+  const { subjects, close } = createSubjects(started);
+  await warmUp(subjects);
+  const results = await interleave(subjects, ROUNDS);
+  printMachine(started.versions, results);
+  print(results);
+  await close();
+  await started.database.client.close();
+} finally {
+  await stack.stop();
+}
