@@ -32,6 +32,9 @@ export function createMongoClient(
     waitQueueTimeoutMS: WAIT_LIMIT_MS,
     socketTimeoutMS: operationLimitMs,
     maxPoolSize: 50,
+    // With useBigInt64, the driver's streaming monitor throws in a timer, where nobody can catch it, as soon as a
+    // primary has stepped down: every failover would end the process. Asking at intervals has no such path.
+    serverMonitoringMode: 'poll',
   });
 }
 

@@ -34,7 +34,8 @@ function startLoad(clients: number) {
   const going = { on: true };
 
   async function askUntilAccepted(): Promise<void> {
-    const request: Asked = { body: order(), key: `load ${asked.length}`, replies: [] };
+    const body = order();
+    const request: Asked = { body, key: `load ${body.reference}`, replies: [] };
     asked.push(request);
     for (;;) {
       const reply = await tenant.transfer(request.body, { key: request.key });
@@ -73,6 +74,10 @@ function startLoad(clients: number) {
   };
 }
 
+/** They have to outlive what they use: nobody is there to start them again. */
+const expectAllRunning = () =>
+  expect([service.api, service.worker].map((each) => each.isRunning())).toEqual([true, true]);
+
 test('mongod killed under load: every answer holds, 503 in between, no request hangs', async () => {
   const load = startLoad(8);
   let pid = mongod.pid;
@@ -99,6 +104,21 @@ test('mongod killed under load: every answer holds, 503 in between, no request h
       .toSorted(),
   );
   await service.settled();
+  expectAllRunning();
+  expect(await service.problems()).toEqual([]);
+}, 150_000);
+
+test('a primary that steps down under load: 503 at most, and no process ends', async () => {
+  const load = startLoad(8);
+  await load.more(201, 20);
+  const admin = service.deps.database.client.db('admin');
+  const stepDown = { replSetStepDown: 2, secondaryCatchUpPeriodSecs: 0, force: true };
+  await admin.command(stepDown);
+  await load.more(201, 40);
+  const asked = await load.stop();
+  expect(new Set(asked.map(({ replies }) => replies.at(-1)?.status))).toEqual(new Set([201]));
+  await service.settled();
+  expectAllRunning();
   expect(await service.problems()).toEqual([]);
 }, 150_000);
 
@@ -111,5 +131,6 @@ test('Temporal killed: transfers are accepted meanwhile, and completed once when
   );
   await temporal.again();
   for (const { body } of replies) await tenant.waitFor(body.data.id, 'completed');
+  expectAllRunning();
   expect(await service.problems()).toEqual([]);
 });
