@@ -16,8 +16,8 @@ import {
 
 const CLIENTS = 64;
 const ROUNDS = isShort ? 1 : 5;
-const FOR_MS = isShort ? 1_200 : 3_000;
-const WARM_UP_MS = isShort ? 600 : 1_500;
+const FOR_MS = isShort ? 1_000 : 3_000;
+const WARM_UP_MS = isShort ? 300 : 3_000;
 
 const NAMES = {
   plain: 'a plain transaction each',

@@ -27,8 +27,8 @@ import { createRichTenant, transferBody } from './transfers.js';
 
 const IN_FLIGHT = [8, 32];
 const ROUNDS = isShort ? 1 : 5;
-const FOR_MS = isShort ? 3_000 : 8_000;
-const WARM_UP_MS = isShort ? 1_500 : 4_000;
+const FOR_MS = isShort ? 2_000 : 8_000;
+const WARM_UP_MS = isShort ? 1_000 : 5_000;
 const PEER_QUEUE = 'bench-peer';
 
 type Run = { loop: Loop; usedMs: Record<string, number>; othersShare: number; postMs: number[] };

@@ -168,13 +168,22 @@ describe('POST /transfers/bulk', () => {
     expect((await bulk.get(reply.body.data.id)).body.data).toEqual(reply.body.data);
   });
 
+  /** As a client does: what is told to come again comes again, with its key. */
+  async function answered(client: Pick<TestTenant, 'transfer'>) {
+    const body = order();
+    for (;;) {
+      const reply = await client.transfer(body, { key: body.reference });
+      if (reply.status !== 503) return reply;
+    }
+  }
+
   test('single transfers of both processes and a batch on one wallet all get their answer', async () => {
     const tenant = await service.tenant({ balanceMinor: 460 * ORDER_TOTAL_MINOR });
     const clients = service.apis.map(({ url }) => tenant.at(url));
     const singles = clients.flatMap((client) =>
       Array.from({ length: 60 }, (_, i) =>
         // Spread, so that they come before, during and after the batches.
-        new Promise((resolve) => setTimeout(resolve, i * 15)).then(() => client.transfer(order())),
+        new Promise((resolve) => setTimeout(resolve, i * 15)).then(() => answered(client)),
       ),
     );
     const batches = clients.map((client) => bulkClient(client).send(orders(200)));

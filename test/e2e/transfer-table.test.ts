@@ -36,6 +36,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
     const body = order(suffix);
     const reply = await tenant.transfer(body, { key: 'one key' });
+    if (reply.status >= 500) throw new Error(`${suffix} was answered ${reply.text}`);
     return { tenant, body, reply, id: reply.body.data?.id };
   }
 

@@ -1,6 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bundleWorkflowCode, Worker, type WorkflowBundle } from '@temporalio/worker';
+import {
+  bundleWorkflowCode,
+  DefaultLogger,
+  Runtime,
+  Worker,
+  type WorkflowBundle,
+} from '@temporalio/worker';
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 const folder = join(import.meta.dirname, 'histories');
 const histories = readdirSync(folder).filter((file) => file.endsWith('.json'));

@@ -133,4 +133,17 @@ describe('a secret', () => {
     expect(places.history).not.toContain('0123456789');
     expect(places.endpoints).toContain(id);
   });
+
+  test('that was sealed under another pepper stops its own deliveries, and no transfer', async () => {
+    const at = await all.receiver();
+    const { tenant, id } = await all.tenant(at);
+    const endpoints = all.service.deps.database.db.collection<{ _id: string }>('webhook_endpoints');
+    const garbled = Buffer.alloc(80).toString('base64');
+    await endpoints.updateOne({ _id: id }, { $set: { 'secrets.0.sealed': garbled } });
+    const transfer = await tenant.send();
+    await tenant.waitFor(transfer, 'completed');
+    const [dead] = await all.inState(tenant, 'dead', 2);
+    expect(dead?.attempts.at(-1)).toMatchObject({ status: null, error: 'secret_unreadable' });
+    expect(at.received).toEqual([]);
+  });
 });

@@ -48,7 +48,11 @@ export function createAttempts(deps: {
   return async (delivery, body) => {
     const endpoint = await endpoints.listener(delivery.tenant, delivery.endpoint);
     if (!endpoint) return 'no_endpoint';
-    const timestamp = Math.floor(clock().getTime() / 1000);
+    const now = clock();
+    const secrets = endpoint.secrets();
+    if (secrets.length === 0)
+      return { at: now, status: null, error: 'secret_unreadable', duration_ms: 0 };
+    const timestamp = Math.floor(now.getTime() / 1000);
     const { event: id } = delivery;
     const attempt = await sender.send(
       endpoint.url,
@@ -57,7 +61,7 @@ export function createAttempts(deps: {
         'user-agent': 'Bursar-Webhooks/1',
         'webhook-id': id,
         'webhook-timestamp': String(timestamp),
-        'webhook-signature': signatures(endpoint.secrets, { id, timestamp, body }),
+        'webhook-signature': signatures(secrets, { id, timestamp, body }),
       },
       body,
     );

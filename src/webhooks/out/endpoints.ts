@@ -53,8 +53,11 @@ export type Endpoint = {
   createdAt: Date;
 };
 
-/** Where to send, and what to sign with. */
-export type Listener = { id: string; url: string; secrets: string[] };
+/**
+ * Where to send. Secrets are opened only to sign, and those that can't be are left out: a secret that was sealed under
+ * another pepper must not hold up whoever writes events.
+ */
+export type Listener = { id: string; url: string; secrets: () => string[] };
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
@@ -153,7 +156,7 @@ function createListeners(
   const toListener = ({ _id: id, url, secrets }: EndpointDocument): Listener => ({
     id,
     url,
-    secrets: secrets.filter(signs).map(({ sealed }) => secretBox.open(sealed, id)),
+    secrets: () => secrets.filter(signs).flatMap(({ sealed }) => secretBox.open(sealed, id) ?? []),
   });
   const signs = ({ expires_at: end }: EndpointDocument['secrets'][number]) =>
     end === null || end > clock();

@@ -49,6 +49,8 @@ export type AttemptError =
   | 'name_not_resolved'
   /** The address is one that nobody may send us to. */
   | 'address_refused'
+  /** What we would sign with was sealed under another pepper than ours. */
+  | 'secret_unreadable'
   /** An answer other than 2xx; redirects too, which are never followed. */
   | 'refused';
 

@@ -37,13 +37,20 @@ export function createSecretBox(pepper: string) {
       const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
       return Buffer.concat([iv, cipher.getAuthTag(), sealed]).toString('base64');
     },
-    open(sealed: string, endpoint: string): string {
+    /** Null for what was not sealed by this key, or not for this endpoint. */
+    open(sealed: string, endpoint: string): string | null {
       const bytes = Buffer.from(sealed, 'base64');
       const [iv, rest] = [bytes.subarray(0, IV_BYTES), bytes.subarray(IV_BYTES)];
-      const decipher = createDecipheriv('aes-256-gcm', key, iv)
-        .setAAD(Buffer.from(endpoint))
-        .setAuthTag(rest.subarray(0, TAG_BYTES));
-      return decipher.update(rest.subarray(TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+      try {
+        const decipher = createDecipheriv('aes-256-gcm', key, iv, { authTagLength: TAG_BYTES })
+          .setAAD(Buffer.from(endpoint))
+          .setAuthTag(rest.subarray(0, TAG_BYTES));
+        return (
+          decipher.update(rest.subarray(TAG_BYTES), undefined, 'utf8') + decipher.final('utf8')
+        );
+      } catch {
+        return null;
+      }
     },
   };
 }

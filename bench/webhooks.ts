@@ -1,0 +1,169 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Connection } from '@temporalio/client';
+import { createMongoClient, TRANSACTION_OPTIONS } from '../src/database/client.js';
+import { migrate } from '../src/database/migrations.js';
+import { migrations } from '../src/database/schema.js';
+import { loadConfig } from '../src/config.js';
+import { createLog } from '../src/log.js';
+import { createTemporal } from '../src/temporal/client.js';
+import { ensureNamespace } from '../src/temporal/namespace.js';
+import type { EventDraft } from '../src/webhooks/out/event.js';
+import { createWebhooks } from '../src/webhooks/out/webhooks.js';
+import { measureCpu } from './cpu.js';
+import { openStack } from './stack.js';
+import {
+  interleave,
+  isShort,
+  median,
+  printGoals,
+  printMachine,
+  printTable,
+  ratioOf,
+  whole,
+} from './support.js';
+
+const ROUNDS = isShort ? 2 : 6;
+const EVENTS = isShort ? 300 : 4_000;
+/** Written together, as group commit does under load. */
+const BATCH = 50;
+/** Of these, so many are for the endpoint that hangs. */
+const HANGING = 2;
+/** Batches on their way at once: the bench asks for all that can be delivered. */
+const AHEAD = 4;
+
+/** A receiver: answers at once, or never. */
+async function receiver(
+  answers: boolean,
+): Promise<{ server: Server; url: string; count: () => number }> {
+  let count = 0;
+  const server = createServer((request, response) => {
+    request.resume().on('end', () => {
+      count += 1;
+      if (answers) response.writeHead(204).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return { server, url: `http://127.0.0.1:${port}/`, count: () => count };
+}
+
+/** The parts of the service that deliver, in this process, with two tenants: one is answered, one is not. */
+async function open() {
+  const stack = await openStack();
+  const mongod = await stack.mongod();
+  const temporalServer = await stack.temporal();
+  const config = loadConfig({
+    MONGODB_URI: mongod.uri,
+    TEMPORAL_ADDRESS: temporalServer.address,
+    TEMPORAL_NAMESPACE: 'bursar-sandbox',
+    BURSAR_KEY_PEPPER: stack.secrets.pepper,
+    SANDBOX_BANK_SECRET: stack.secrets.bank,
+    BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+  });
+  const setUp = await Connection.connect({ address: temporalServer.address });
+  await ensureNamespace(setUp, config.temporal.namespace);
+  await setUp.close();
+  const client = createMongoClient(mongod.uri, 'bench');
+  const database = { client, db: client.db('bench_webhooks') };
+  await migrate(database.db, migrations);
+  const temporal = createTemporal(config.temporal);
+  const log = createLog({ level: 'error', name: 'bench' });
+  const webhooks = createWebhooks({ database, client: temporal.client, config, log });
+  const [fast, hanging] = [await receiver(true), await receiver(false)];
+  await webhooks.endpoints.add('fast', fast.url);
+  await webhooks.endpoints.add('hanging', hanging.url);
+  return {
+    fast,
+    webhooks,
+    client,
+    processes: { bursar: process.pid, mongod: mongod.pid, temporal: temporalServer.pid },
+    versions: { mongod: mongod.version, Temporal: temporalServer.version },
+    async close(): Promise<void> {
+      for (const { server } of [fast, hanging]) {
+        server.closeAllConnections();
+        server.close();
+      }
+      await webhooks.close();
+      await temporal.close();
+      await client.close();
+      await stack.stop();
+    },
+  };
+}
+
+type Bench = Awaited<ReturnType<typeof open>>;
+
+let resources = 0;
+
+function draft(tenant: string): EventDraft {
+  resources += 1;
+  return {
+    tenant,
+    resource: `trf_${resources}`,
+    name: 'transfer.completed',
+    sequence: 1,
+    at: new Date(),
+    data: { id: `trf_${resources}`, amount_minor: 250_000, narration: 'Salary for November' },
+  };
+}
+
+/** Writes events as group commit does, then hands them over for delivery. */
+async function write({ webhooks, client }: Bench, drafts: EventDraft[]): Promise<void> {
+  const outgoing = await webhooks.outbox.address(drafts);
+  await client.withSession(async (session) => {
+    session.startTransaction(TRANSACTION_OPTIONS);
+    await webhooks.outbox.write(outgoing, session);
+    await session.commitTransaction();
+  });
+  webhooks.outbox.send(outgoing);
+}
+
+/** Deliveries a second to the fast endpoint; if `beside` is not 0, with so many events for the other in each batch. */
+async function deliver(bench: Bench, beside: number): Promise<number> {
+  const { fast } = bench;
+  const before = fast.count();
+  const begin = performance.now();
+  for (let written = 0; written < EVENTS; written += BATCH) {
+    const names = [
+      ...Array<string>(BATCH - beside).fill('fast'),
+      ...Array<string>(beside).fill('hanging'),
+    ];
+    await write(bench, names.map(draft));
+    while (written - (fast.count() - before) > AHEAD * BATCH) await sleep(1);
+  }
+  const wanted = (EVENTS / BATCH) * (BATCH - beside);
+  while (fast.count() - before < wanted) await sleep(1);
+  return wanted / ((performance.now() - begin) / 1000);
+}
+
+async function measured(bench: Bench, beside: number) {
+  const { result, othersShare } = await measureCpu(bench.processes, () => deliver(bench, beside));
+  return { perSecond: result, othersShare };
+}
+
+/** How many deliveries a second one process makes to a fast endpoint, and whether one that hangs takes any away. */
+async function main(): Promise<void> {
+  const bench = await open();
+  await deliver(bench, 0);
+  const rates = await interleave(
+    { alone: () => measured(bench, 0), beside: () => measured(bench, HANGING) },
+    ROUNDS,
+  );
+  const perSecond = (runs: readonly { perSecond: number }[]) => runs.map((run) => run.perSecond);
+  const [alone, beside] = [perSecond(rates.alone), perSecond(rates.beside)];
+  printMachine(bench.versions, rates);
+  printTable(
+    ['deliveries a second to a fast endpoint', 'median'],
+    [
+      ['alone', whole(median(alone))],
+      ['while another hangs', whole(median(beside))],
+    ],
+  );
+  const ratio = ratioOf(beside, alone);
+  printGoals([{ what: 'while another hangs ÷ alone', ratio, goal: { least: 0.9 } }]);
+  await bench.close();
+}
+
+await main();
