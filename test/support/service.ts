@@ -153,7 +153,7 @@ export async function startService(options: ServiceOptions = {}) {
         manage(`process-${processes.size}`, script, own, isReady),
       /** A port that nobody listens on. */
       deadPort: port,
-      tenant: (wanted: { balanceMinor?: number } = {}) =>
+      tenant: (wanted: { balanceMinor?: number; dailyLimitMinor?: bigint } = {}) =>
         createTenant(opened, { ...wanted, apiUrl: first.url }),
       /** What API and worker processes have printed. */
       logs: () =>

@@ -89,18 +89,18 @@ export function order(suffix = '789', changes: Record<string, unknown> = {}) {
 /** What an order of `order()` takes from the wallet: the amount and its fee. */
 export const ORDER_TOTAL_MINOR = 151_000;
 
-export type NewTestTenant = { balanceMinor?: number; apiUrl: string };
+export type NewTestTenant = { balanceMinor?: number; dailyLimitMinor?: bigint; apiUrl: string };
 
 /** A tenant with a funded wallet, an admin key, and no limit that a test would meet unasked. */
 export async function createTenant(
   deps: Deps,
-  { balanceMinor = 100_000_000, apiUrl }: NewTestTenant,
+  { balanceMinor = 100_000_000, dailyLimitMinor = 9_000_000_000_000n, apiUrl }: NewTestTenant,
 ) {
   const tenant = await deps.tenants.create({
     name: 'A tenant of the tests',
     plan: 'enterprise',
     ratePerMinute: 1_000_000,
-    dailyLimitMinor: 9_000_000_000_000n,
+    dailyLimitMinor,
   });
   const { key } = await deps.apiKeys.create({ tenant: tenant.id, level: 'admin', kind: 'secret' });
   if (balanceMinor > 0) {

@@ -1,0 +1,139 @@
+import { startService, type Service } from '../support/service.js';
+import { order, type TestTenant } from '../support/tenant.js';
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+test('the older names of the destination make the same transfer; the name that counts is the bank’s', async () => {
+  const tenant = await service.tenant();
+  const { recipient_account, recipient_bank_code, ...rest } = order();
+  const older = {
+    ...rest,
+    destination_account_number: recipient_account,
+    destination_bank_code: recipient_bank_code,
+    destination_account_name: 'Somebody Else',
+  };
+  const { status, body } = await tenant.transfer(older);
+  expect(status).toBe(201);
+  expect(body.data).toMatchObject({
+    recipient_account,
+    recipient_bank_code,
+    recipient_name: expect.stringMatching(/^[A-Z]+ [A-Z]+$/) as string,
+  });
+  expect(Object.keys(body.data).filter((name) => name.startsWith('destination_'))).toEqual([]);
+  await tenant.waitFor(body.data.id, 'completed');
+  for (const missing of ['destination_account_number', 'destination_bank_code']) {
+    const { [missing]: _left, ...part } = older as Record<string, unknown>;
+    const refused = await tenant.transfer(part);
+    expect([refused.status, refused.body.error.field]).toEqual([400, missing]);
+  }
+});
+
+test('the daily limit tells limit and use, and a transfer that fails or is reversed gives its amount back', async () => {
+  const tenant = await service.tenant({ dailyLimitMinor: 400_000n });
+  const refused = await tenant.send('002');
+  await tenant.waitFor(refused, 'failed');
+  const reversed = await tenant.send('008');
+  await tenant.waitFor(reversed, ({ reversed_at: at }) => at !== null);
+
+  for (let i = 0; i < 2; i += 1) await tenant.waitFor(await tenant.send(), 'completed');
+  const over = await tenant.transfer(order());
+  expect([over.status, over.body.error]).toMatchObject([
+    422,
+    { code: 'limit_exceeded', details: { limit: 400_000, used: 300_000 } },
+  ]);
+  expect((await tenant.transfer(order('789', { amount_minor: 100_000 }))).status).toBe(201);
+});
+
+describe('GET /transfers', () => {
+  let tenant: TestTenant;
+  /** Newest first. */
+  let ids: string[];
+  const amounts = [30_000, 10_000, 20_000, 20_000, 40_000];
+
+  beforeAll(async () => {
+    tenant = await service.tenant();
+    ids = [];
+    for (const amount_minor of amounts) {
+      const suffix = amount_minor === 10_000 ? '002' : '789';
+      ids.unshift(await tenant.send(suffix, { amount_minor }));
+    }
+    for (const id of ids) {
+      await tenant.waitFor(id, ({ status }) => status === 'completed' || status === 'failed');
+    }
+  });
+
+  const list = async (query: string) => {
+    const { text, status } = await tenant.call('GET', `/transfers?${query}`, undefined);
+    expect(status).toBe(200);
+    const { data, pagination } = JSON.parse(text);
+    return { found: data.map(({ id }: { id: string }) => id), pagination };
+  };
+  const today = () => new Date().toISOString().slice(0, 10);
+
+  test('newest first, in pages, with the totals of what the filters leave', async () => {
+    const first = await list('limit=2');
+    expect(first.found).toEqual(ids.slice(0, 2));
+    expect(first.pagination).toEqual({ page: 1, limit: 2, total: 5, pages: 3, has_more: true });
+    const last = await list('limit=2&page=3');
+    expect(last.found).toEqual(ids.slice(4));
+    expect(last.pagination).toMatchObject({ page: 3, has_more: false });
+  });
+
+  test('a page beyond the end is empty and tells the right totals', async () => {
+    for (const query of [
+      'page=2',
+      'page=1000000&limit=100',
+      'page=2&status=failed&sort=amount_minor',
+    ]) {
+      const { found, pagination } = await list(query);
+      expect(found).toEqual([]);
+      expect(pagination).toMatchObject({
+        total: query.includes('failed') ? 1 : 5,
+        has_more: false,
+      });
+    }
+  });
+
+  test('by status, under either name of completed', async () => {
+    const completed = await list('status=completed');
+    expect(completed.found).toEqual(ids.filter((_, i) => i !== 3));
+    expect(completed.pagination.total).toBe(4);
+    expect(await list('status=successful')).toEqual(completed);
+    expect((await list('status=failed')).found).toEqual([ids[3]]);
+    expect((await list('status=pending')).pagination.total).toBe(0);
+  });
+
+  test('by amount both ways, equal amounts in a steady order', async () => {
+    const up = (await list('sort=amount_minor')).found;
+    expect([up[0], up[3], up[4]]).toEqual([ids[3], ids[4], ids[0]]);
+    expect((await list('sort=-amount_minor')).found).toEqual(up.toReversed());
+    const within = `start_date=${today()}&end_date=${today()}`;
+    expect((await list(`sort=amount_minor&${within}`)).found).toEqual(up);
+  });
+
+  test('by day, both ends included, and by reference', async () => {
+    const all = `start_date=${today()}&end_date=${today()}`;
+    expect((await list(all)).pagination.total).toBe(5);
+    expect(await list('end_date=2020-01-01')).toMatchObject({
+      found: [],
+      pagination: { total: 0 },
+    });
+    const { reference } = await tenant.get(String(ids[2]));
+    const one = await list(`reference=${reference}&${all}&status=completed`);
+    expect([one.found, one.pagination.total]).toEqual([[ids[2]], 1]);
+    expect((await list(`reference=${reference}&status=failed`)).pagination.total).toBe(0);
+  });
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});
