@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
+import { addDoctorCommand } from './doctor.js';
 import { addKeyCommands } from './keys.js';
 import { addTenantCommands } from './tenants.js';
 import { addTransferCommands } from './transfers.js';
@@ -14,6 +15,7 @@ addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
 addWebhookCommands(program);
+addDoctorCommand(program);
 
 try {
   await program.parseAsync();
