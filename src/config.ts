@@ -53,6 +53,8 @@ const fields = z.object({
   BURSAR_WEBHOOK_TIMEOUT_MS: milliseconds.max(10_000).default(10_000),
   /** The pauses before each further attempt, in seconds; a delivery is dead after the last. */
   BURSAR_WEBHOOK_RETRY_SECONDS: seconds.default(WEBHOOK_RETRY_SECONDS),
+  /** How long events are kept, with their deliveries; what is still to be delivered is kept longer. */
+  BURSAR_WEBHOOK_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
 });
 const environment = fields.refine(
   (e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_WEBHOOK_ALLOW_PRIVATE),
@@ -98,6 +100,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,
       timeoutMs: e.BURSAR_WEBHOOK_TIMEOUT_MS,
       scheduleMs: e.BURSAR_WEBHOOK_RETRY_SECONDS.map((one) => one * 1000),
+      retentionMs: e.BURSAR_WEBHOOK_RETENTION_DAYS * 24 * 60 * 60 * 1000,
     },
   };
 }

@@ -1,4 +1,4 @@
-import { typeid } from 'typeid-js';
+import { TypeID, typeid } from 'typeid-js';
 
 /** Every kind of resource has its own prefix, so that an id pasted anywhere says what it is. */
 const PREFIXES = {
@@ -20,6 +20,13 @@ export type IdKind = keyof typeof PREFIXES;
  */
 export function newId(kind: IdKind): string {
   return typeid(PREFIXES[kind]).toString();
+}
+
+/** Below every id of this kind that was made at this time or later, above all earlier ones. */
+export function firstIdAt(kind: IdKind, at: Date): string {
+  const bytes = new Uint8Array(16);
+  Buffer.from(bytes.buffer).writeUIntBE(Math.max(0, at.getTime()), 0, 6);
+  return TypeID.fromUUIDBytes(PREFIXES[kind], bytes).toString();
 }
 
 /** Whether `value` has the shape of an id of this kind; says nothing about existence. */

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { addDoctorCommand } from './doctor.js';
 import { addKeyCommands } from './keys.js';
+import { addReconcileCommand } from './reconcile.js';
 import { addTenantCommands } from './tenants.js';
 import { addTransferCommands } from './transfers.js';
 import { addWalletCommands } from './wallets.js';
@@ -15,6 +16,7 @@ addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
 addWebhookCommands(program);
+addReconcileCommand(program);
 addDoctorCommand(program);
 
 try {

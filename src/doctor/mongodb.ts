@@ -1,6 +1,6 @@
 import type { Db, Document } from 'mongodb';
 import type { Config } from '../config.js';
-import { createMongoClient } from '../database/client.js';
+import { createMongoClient, WAIT_LIMIT_MS } from '../database/client.js';
 import { inspectSchema } from '../database/inspect.js';
 import { migrations } from '../database/schema.js';
 import { createSecretBox } from '../webhooks/out/secrets.js';
@@ -21,11 +21,13 @@ export async function examineMongodb(config: Config): Promise<Check[]> {
   try {
     const hint =
       'start it, or correct MONGODB_URI; a replica set without a majority has no primary';
-    const reached = await examine('mongodb', hint, async () => {
+    const reach = async () => {
       await client.connect();
       hello = await db.admin().command({ hello: 1 });
       return fine(`answers, database ${database}`);
-    });
+    };
+    // The driver's own reason comes first.
+    const reached = await examine('mongodb', hint, reach, WAIT_LIMIT_MS + 1_000);
     if (!reached.ok) return [reached];
     return [reached, ...(await examineServer(db, hello, config)), ...(await examineBacklog(db))];
   } finally {
