@@ -1,4 +1,4 @@
-import { typeid } from 'typeid-js';
+import { TypeID, typeid } from 'typeid-js';
 import { z } from 'zod';
 
 /** Every kind of resource has its own prefix, so that an id pasted anywhere says what it is. */
@@ -33,6 +33,13 @@ export const idSchema = (kind: IdKind) =>
     .string()
     .regex(new RegExp(pattern(kind)))
     .meta({ example: `${PREFIXES[kind]}_${EXAMPLE}` });
+
+/** Below every id of this kind that was made at this time or later, above all earlier ones. */
+export function firstIdAt(kind: IdKind, at: Date): string {
+  const bytes = new Uint8Array(16);
+  Buffer.from(bytes.buffer).writeUIntBE(Math.max(0, at.getTime()), 0, 6);
+  return TypeID.fromUUIDBytes(PREFIXES[kind], bytes).toString();
+}
 
 /** Whether `value` has the shape of an id of this kind; says nothing about existence. */
 export function isId(kind: IdKind, value: string): boolean {
