@@ -6,6 +6,7 @@ import { clientAddress } from './http/client-address.js';
 import type { AppRouter, AppState, Middleware } from './http/context.js';
 import { errorHandler } from './http/error-handler.js';
 import type { Health } from './http/health.js';
+import type { Load } from './http/load.js';
 import { answerOptions, notFound } from './http/not-found.js';
 import {
   CALLBACK_ALLOWANCE,
@@ -29,6 +30,9 @@ export type AppDeps = {
   apiKeys: Pick<ApiKeys, 'authenticate'>;
   rateLimits: Pick<RateLimits, 'take'>;
   health: Pick<Health, 'middleware'>;
+  load: Pick<Load, 'middleware'>;
+  /** Counts and times what is answered; see metrics/requests.ts. */
+  measure: Middleware;
   /** Routers of the capabilities; their paths are relative to /api/v1. */
   routers: readonly AppRouter[];
   publicRouters?: readonly PublicRoutes[];
@@ -47,9 +51,11 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(requestId());
   app.use(clientAddress({ trustedProxies: deps.trustedProxies }));
   app.use(requestLog({ log }));
+  app.use(deps.measure);
   app.use(securityHeaders());
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
+  app.use(deps.load.middleware);
   app.use(limitUncounted({ rateLimits }));
   app.use(answerOptions({ routers }));
   for (const router of callbacks) app.use(router.routes());

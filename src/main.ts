@@ -1,10 +1,15 @@
 import { Router } from '@koa/router';
+import { Registry } from 'prom-client';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
 import { createDeps } from './deps.js';
 import type { AppState } from './http/context.js';
 import { createHealth } from './http/health.js';
+import { createLoad } from './http/load.js';
 import { createServer } from './http/server.js';
+import { measureQueues } from './metrics/queues.js';
+import { measureRequests } from './metrics/requests.js';
+import { serveMetrics } from './metrics/server.js';
 import { createRateLimits } from './rate-limits/store.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -20,6 +25,13 @@ async function main(): Promise<void> {
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
   const rateLimits = createRateLimits({ db: database.db, log });
+  const load = createLoad({ ...config.load, log });
+  const registry = new Registry();
+  measureQueues(registry, {
+    group_commit: () => deps.groupCommit.waiting(),
+    rate_limit: () => rateLimits.waiting(),
+    prefer_wait: () => deps.transferWatch.waiting + deps.batchWatch.waiting,
+  });
   const api = new Router<AppState>();
   const callbacks = new Router<AppState>();
   // First: their paths are spelt like ids.
@@ -32,11 +44,15 @@ async function main(): Promise<void> {
     apiKeys,
     rateLimits,
     health,
+    load,
+    measure: measureRequests(registry, load),
     routers: [api],
     publicRouters: [{ name: 'callbacks', router: callbacks }],
     trustedProxies: config.http.trustedProxies,
   });
-  const server = createServer({ app, health, log });
+  const onDrop = load.connectionRefused;
+  const server = createServer({ app, health, log, onDrop, ...config.server });
+  const metrics = await serveMetrics(registry, { ...config.metrics, log });
   const address = await server.listen(config.http);
   log.info(address, 'api is listening');
 
@@ -49,6 +65,7 @@ async function main(): Promise<void> {
     deps.batchWatch.stop();
     await server.drain();
     await rateLimits.idle();
+    await metrics.close();
     await deps.close();
   };
   const onSignal = () => {

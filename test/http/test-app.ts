@@ -1,5 +1,6 @@
 import { Writable } from 'node:stream';
 import { Router } from '@koa/router';
+import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { createApiKeys, type NewApiKey } from '../../src/api-keys/store.js';
 import { createApp } from '../../src/app.js';
@@ -8,9 +9,11 @@ import { acceptPublicKeys, requireLevel } from '../../src/http/authenticate.js';
 import { jsonBody, rawBody } from '../../src/http/body.js';
 import { callerOf, type AppState } from '../../src/http/context.js';
 import { createHealth, type HealthCheck } from '../../src/http/health.js';
+import { createLoad, type LoadLimits } from '../../src/http/load.js';
 import { sendData, sendList } from '../../src/http/respond.js';
 import { validateBody, validateQuery } from '../../src/http/validate.js';
 import { createLog } from '../../src/log.js';
+import { measureRequests } from '../../src/metrics/requests.js';
 import { createRateLimits } from '../../src/rate-limits/store.js';
 import { createTenants, type NewTenant } from '../../src/tenants/store.js';
 import { openTestDatabase } from '../support/database.js';
@@ -20,6 +23,7 @@ export const PEPPER = 'a pepper that only the tests use, long enough';
 export type TestAppOptions = {
   trustedProxies?: number;
   checks?: Record<string, HealthCheck>;
+  load?: Partial<LoadLimits> & { lookEveryMs?: number };
   callbackAllowance?: { rate: number; burst: number };
   clock?: () => Date;
 };
@@ -43,12 +47,17 @@ export async function createTestApp(options: TestAppOptions = {}) {
   // A busy test machine is not what the 50 ms are about.
   const rateLimits = createRateLimits({ db, log, answerWithinMs: 10_000 });
   const health = createHealth({ checks: options.checks ?? {}, log });
+  // So generous that only a test which asks for less ever meets them.
+  const load = createLoad({ maxInFlight: 10_000, maxLagMs: 60_000, log, ...options.load });
+  const registry = new Registry();
   const effects: unknown[] = [];
   const app = createApp({
     log,
     apiKeys,
     rateLimits,
     health,
+    load,
+    measure: measureRequests(registry, load),
     routers: [thingRoutes(effects)],
     publicRouters: [
       {
@@ -67,6 +76,8 @@ export async function createTestApp(options: TestAppOptions = {}) {
     apiKeys,
     tenants,
     health,
+    load,
+    registry,
     log,
     lines,
     /** What the test routes did: bad input must leave it empty. */
@@ -82,6 +93,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
       return { ...made, tenant: owner.id };
     },
     async close() {
+      load.stop();
       await apiKeys.idle();
       await rateLimits.idle();
       await database.close();
