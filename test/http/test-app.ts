@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
 import { Router } from '@koa/router';
 import { Registry } from 'prom-client';
@@ -17,6 +18,7 @@ import { measureRequests } from '../../src/metrics/requests.js';
 import { createRateLimits } from '../../src/rate-limits/store.js';
 import { createTenants, type NewTenant } from '../../src/tenants/store.js';
 import { openTestDatabase } from '../support/database.js';
+import { logFileOf, noteSecret } from '../support/logs.js';
 
 export const PEPPER = 'a pepper that only the tests use, long enough';
 
@@ -33,9 +35,12 @@ export async function createTestApp(options: TestAppOptions = {}) {
   const database = await openTestDatabase();
   const { db } = database;
   const lines: string[] = [];
+  const logFile = logFileOf('test-app', database.name);
+  noteSecret(PEPPER);
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
       lines.push(chunk.toString());
+      appendFileSync(logFile, chunk);
       done();
     },
   });
