@@ -1,11 +1,10 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { ApiError, errorBody } from '../errors.js';
 import type { Log } from '../log.js';
 import type { AppContext, Middleware } from './context.js';
 import { passUncounted } from './rate-limit.js';
 import { sendBytes } from './respond.js';
 
-const RESOLUTION_MS = 20;
+const TICK_MS = 20;
 const LOOK_EVERY_MS = 1_000;
 /** Longer than one look, so that who comes back meets a decision that was made since. */
 const RETRY_AFTER_SECONDS = 2;
@@ -97,24 +96,26 @@ export function aside<T>(ctx: AppContext, wait: Promise<T>): Promise<T> {
   return ctx.state.aside?.(wait) ?? wait;
 }
 
-/** How late the event loop runs on average: the better of the last two looks. */
+/**
+ * How late the event loop runs on average: the better of the last two looks. Not by perf_hooks: its histogram forgets
+ * the sample in hand when it is reset, which is all there is when each turn takes longer than a look.
+ */
 function watchLag(everyMs: number, onLook: () => void) {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delay.enable();
   let [before, latest] = [0, 0];
+  let [sum, count] = [0, 0];
+  let lookedAt = performance.now();
+  let last = lookedAt;
   const timer = setInterval(() => {
-    before = latest;
-    // Without a sample there is no mean.
-    latest = delay.count > 0 ? Math.max(0, delay.mean / 1e6 - RESOLUTION_MS) : 0;
-    delay.reset();
+    const now = performance.now();
+    sum += Math.max(0, now - last - TICK_MS);
+    count += 1;
+    last = now;
+    if (now - lookedAt < everyMs) return;
+    [before, latest] = [latest, sum / count];
+    [sum, count] = [0, 0];
+    lookedAt = now;
     onLook();
-  }, everyMs);
+  }, TICK_MS);
   timer.unref();
-  return {
-    ms: () => Math.min(before, latest),
-    stop() {
-      clearInterval(timer);
-      delay.disable();
-    },
-  };
+  return { ms: () => Math.min(before, latest), stop: () => clearInterval(timer) };
 }
