@@ -85,8 +85,13 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const e = parsed.data;
   return {
     environment: e.BURSAR_ENV,
-    http: { host: e.HOST, port: e.PORT, trustedProxies: e.BURSAR_TRUSTED_PROXIES },
-    server: { noticeMs: e.BURSAR_DRAIN_NOTICE_MS, maxConnections: e.BURSAR_MAX_CONNECTIONS },
+    http: {
+      host: e.HOST,
+      port: e.PORT,
+      trustedProxies: e.BURSAR_TRUSTED_PROXIES,
+      maxConnections: e.BURSAR_MAX_CONNECTIONS,
+      drainNoticeMs: e.BURSAR_DRAIN_NOTICE_MS,
+    },
     load: { maxInFlight: e.BURSAR_MAX_IN_FLIGHT, maxLagMs: e.BURSAR_MAX_EVENT_LOOP_LAG_MS },
     metrics: {
       host: e.BURSAR_METRICS_HOST ?? e.HOST,

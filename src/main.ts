@@ -50,8 +50,14 @@ async function main(): Promise<void> {
     publicRouters: [{ name: 'callbacks', router: callbacks }],
     trustedProxies: config.http.trustedProxies,
   });
-  const onDrop = load.connectionRefused;
-  const server = createServer({ app, health, log, onDrop, ...config.server });
+  const server = createServer({
+    app,
+    health,
+    log,
+    noticeMs: config.http.drainNoticeMs,
+    maxConnections: config.http.maxConnections,
+    onDrop: load.connectionRefused,
+  });
   const metrics = await serveMetrics(registry, { ...config.metrics, log });
   const address = await server.listen(config.http);
   log.info(address, 'api is listening');
