@@ -46,7 +46,7 @@ test('what ids, times and masks look like is no leak, nor are the counters of an
     'secrets.jsonl': '"nobody wrote this"\n',
     'worker-1.log':
       `${HARMLESS}sk_sandbox_[redacted] [digits] ten_01jd1a2b3c4d5e6f7g8h9j0k1m 1763715600123 ` +
-      `0.0123456789 123e4567-e89b-12d3-a456-426614174000\n`,
+      `{"seconds":{"low":1795264315,"high":-1035784247}} 0.0123456789 123e4567-e89b-12d3-a456-426614174000\n`,
     'x-mongod.log': '{"ts":{"$timestamp":{"t":1763715600,"i":1}}}\n',
   });
   expect(found).toEqual({ status: 0, text: expect.stringContaining('2 files') });

@@ -18,7 +18,8 @@ const PATTERNS = [
   ['a webhook secret', /\bwhsec_[0-9A-Za-z+/]/],
   ['the name of an account holder', holder],
 ];
-const OURS = [['an account number', /(?<![\w.])\d{10}(?!\w)/]];
+/** Not the halves of a 64-bit number, as Temporal's SDK writes its times. */
+const OURS = [['an account number', /(?<![\w.]|"(?:low|high)":-?)\d{10}(?!\w)/]];
 /** MongoDB and Temporal write times and counters in as many digits: there, the numbers that nearly all tests use. */
 const ENGINES = [['an account number', /(?<![\w.])0123456\d{3}(?!\w)/]];
 
