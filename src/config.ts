@@ -6,6 +6,7 @@ const flag = (fallback: boolean) =>
     .default(fallback ? 'true' : 'false')
     .transform((value) => value === 'true');
 const milliseconds = z.coerce.number().int().positive();
+const port = z.coerce.number().int().min(1).max(65_535);
 const seconds = z
   .string()
   .transform((list) => list.split(',').map(Number))
@@ -20,6 +21,20 @@ const fields = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   /** Addresses in front of us whose X-Forwarded-For entry is believed. */
   BURSAR_TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
+  /** Connections at once; further ones are closed. */
+  BURSAR_MAX_CONNECTIONS: z.coerce.number().int().positive().default(10_000),
+  /** Past these, requests are answered 503 before anything is done for them. See http/load.ts. */
+  BURSAR_MAX_IN_FLIGHT: z.coerce.number().int().positive().default(2_000),
+  BURSAR_MAX_EVENT_LOOP_LAG_MS: milliseconds.default(1_000),
+  /** From "not ready" to the last new connection: the time a load balancer takes to see it. */
+  BURSAR_DRAIN_NOTICE_MS: z.coerce.number().int().min(0).default(0),
+
+  /** Metrics are off without a port. API and worker need one each where they share a host. */
+  BURSAR_METRICS_PORT: port.optional(),
+  /** By default where the API listens. */
+  BURSAR_METRICS_HOST: z.string().min(1).optional(),
+  /** The worker's: what Temporal's SDK has to say about itself. */
+  BURSAR_TEMPORAL_METRICS_PORT: port.optional(),
   BURSAR_LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
 
   MONGODB_URI: z.string().min(1),
@@ -73,7 +88,19 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const e = parsed.data;
   return {
     environment: e.BURSAR_ENV,
-    http: { host: e.BURSAR_HOST, port: e.PORT, trustedProxies: e.BURSAR_TRUSTED_PROXIES },
+    http: {
+      host: e.BURSAR_HOST,
+      port: e.PORT,
+      trustedProxies: e.BURSAR_TRUSTED_PROXIES,
+      maxConnections: e.BURSAR_MAX_CONNECTIONS,
+      drainNoticeMs: e.BURSAR_DRAIN_NOTICE_MS,
+    },
+    load: { maxInFlight: e.BURSAR_MAX_IN_FLIGHT, maxLagMs: e.BURSAR_MAX_EVENT_LOOP_LAG_MS },
+    metrics: {
+      host: e.BURSAR_METRICS_HOST ?? e.BURSAR_HOST,
+      port: e.BURSAR_METRICS_PORT,
+      temporalPort: e.BURSAR_TEMPORAL_METRICS_PORT,
+    },
     logLevel: e.BURSAR_LOG_LEVEL,
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: {

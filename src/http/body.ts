@@ -3,6 +3,7 @@ import getRawBody from 'raw-body';
 import { ApiError } from '../errors.js';
 import type { AppContext, Middleware } from './context.js';
 import { parseJsonObject } from './json.js';
+import { aside } from './load.js';
 
 /** Room for any single resource with its metadata. Routes that take many at once name their own bound. */
 export const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
@@ -41,7 +42,8 @@ async function readBytes(ctx: AppContext, maxBytes: number): Promise<Buffer> {
   if (encoding.toLowerCase() !== 'identity') throw new ApiError('unsupported_media_type');
   const length = ctx.req.headers['content-length'];
   try {
-    return await getRawBody(ctx.req, { limit: maxBytes, ...(length !== undefined && { length }) });
+    const options = { limit: maxBytes, ...(length !== undefined && { length }) };
+    return await aside(ctx, getRawBody(ctx.req, options));
   } catch (error) {
     if (!isHttpError(error)) throw error;
     if (error.status !== 413) {

@@ -2,6 +2,7 @@ import { readClaim } from '../idempotency/idempotency.js';
 import type { Idempotency } from '../idempotency/store.js';
 import type { Answer, Claim } from '../ledger/view.js';
 import { callerOf, type AppContext } from './context.js';
+import { aside } from './load.js';
 import { readWait, untilClosed, type Wait } from './prefer.js';
 import { sendBytes, sendData } from './respond.js';
 
@@ -41,7 +42,8 @@ export async function answerOnce(
   if (made) ctx.set('Location', `${resource}/${made}`);
   const seconds = made && present ? readWait(ctx.get('Prefer')) : null;
   if (!made || !present || seconds === null) return sendBytes(ctx, answer.status, answer.body);
-  const state = await present(made, { ms: seconds * 1000, signal: untilClosed(ctx) });
+  const wait = { ms: seconds * 1000, signal: untilClosed(ctx) };
+  const state = await aside(ctx, present(made, wait));
   ctx.set('Preference-Applied', `wait=${seconds}`);
   sendData(ctx, answer.status, state);
 }

@@ -1,5 +1,10 @@
 import { ApiError } from '../errors.js';
-import { WINDOW_NAME, type Allowance, type RateLimit } from '../rate-limits/rate-limit.js';
+import {
+  unjudged,
+  WINDOW_NAME,
+  type Allowance,
+  type RateLimit,
+} from '../rate-limits/rate-limit.js';
 import type { RateLimits } from '../rate-limits/store.js';
 import { allowance } from '../tenants/tenant.js';
 import { addressSubject } from './client-address.js';
@@ -72,10 +77,19 @@ async function count(
 ): Promise<RateLimit> {
   const result = await rateLimits.take(subject, allowance);
   ctx.state.counted = true;
+  setHeaders(ctx, result);
+  return result;
+}
+
+/** For an answer that nothing is asked for, neither the key nor the counter: it has the headers all the same. */
+export function passUncounted(ctx: AppContext): void {
+  setHeaders(ctx, unjudged(UNAUTHENTICATED, Date.now()));
+}
+
+function setHeaders(ctx: AppContext, result: RateLimit): void {
   ctx.res.setHeader('X-RateLimit-Limit', result.limit);
   ctx.res.setHeader('X-RateLimit-Remaining', result.remaining);
   ctx.res.setHeader('X-RateLimit-Reset', result.resetAt);
-  return result;
 }
 
 function refuseUnlessAllowed(result: RateLimit): void {

@@ -20,6 +20,7 @@ const REQUEST_WITHIN_MS = 30_000;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const DRAIN_WITHIN_MS = 15_000;
+const MAX_CONNECTIONS = 10_000;
 
 export type HttpServer = {
   /** Where it listens; port 0 asks for any free one. */
@@ -37,6 +38,10 @@ export function createServer({
   log,
   drainWithinMs = DRAIN_WITHIN_MS,
   noticeMs = 0,
+  headersWithinMs = HEADERS_WITHIN_MS,
+  requestWithinMs = REQUEST_WITHIN_MS,
+  maxConnections = MAX_CONNECTIONS,
+  onDrop = () => undefined,
 }: {
   app: Koa<AppState>;
   health: Pick<Health, 'startDraining'>;
@@ -44,19 +49,28 @@ export function createServer({
   drainWithinMs?: number;
   /** How long a load balancer may take to see that we are not ready. */
   noticeMs?: number;
+  headersWithinMs?: number;
+  requestWithinMs?: number;
+  maxConnections?: number;
+  /** A connection was closed because there are too many. */
+  onDrop?: () => void;
 }): HttpServer {
   const handle = app.callback();
   const onRequest = (req: IncomingMessage, res: ServerResponse) => void handle(req, res);
   const server = createNodeServer(
     {
-      headersTimeout: HEADERS_WITHIN_MS,
-      requestTimeout: REQUEST_WITHIN_MS,
+      headersTimeout: headersWithinMs,
+      requestTimeout: requestWithinMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: headersWithinMs / 2,
       maxHeaderSize: MAX_HEADER_BYTES,
     },
     onRequest,
   );
+  server.maxConnections = maxConnections;
+  server.on('drop', onDrop);
+  // Their bytes are bounded; past this number Node would leave headers out in silence.
+  server.maxHeadersCount = 0;
   // An expectation we do not know is not a reason to refuse: Node would answer 417 without an envelope.
   server.on('checkExpectation', onRequest);
   server.on('clientError', answerUnreadable);

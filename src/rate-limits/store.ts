@@ -97,6 +97,9 @@ export function createRateLimits({
 
     /** Resolves when nothing is being counted: before the database is closed. */
     idle: () => lanes.idle(),
+
+    /** How many attempts wait to be counted. */
+    waiting: () => lanes.waiting(),
   };
 }
 
@@ -187,6 +190,7 @@ function createSubjectLanes(
     async idle(): Promise<void> {
       await Promise.all([...lanes.values()].map(({ lane }) => lane.idle()));
     },
+    waiting: () => [...lanes.values()].reduce((sum, { lane }) => sum + lane.waiting(), 0),
   };
 }
 

@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DevFile } from '../../src/engines/home.js';
+import type { DevFile, Secrets } from '../../src/engines/home.js';
 import { packageRoot } from '../../src/engines/paths.js';
 import { listProcesses } from '../../src/engines/processes.js';
+import { collectLogs, noteSecret } from '../support/logs.js';
 import { temporaryFolder } from './support.js';
 
 /** Each test starts whole copies, on whatever machine this is. */
@@ -15,8 +16,18 @@ const supervisors: ChildProcess[] = [];
 // First what is stopped, then the folder that it runs from: hooks run in the order they are made.
 afterAll(async () => {
   await Promise.all(supervisors.map(stop));
+  for (const name of readdirSync(root)) collectLogsOf(name);
 }, TIME_LIMIT_MS);
 const root = realpathSync(temporaryFolder());
+
+function collectLogsOf(name: string): void {
+  collectLogs(name, join(root, name, 'logs'));
+  if (!existsSync(join(root, name, 'secrets.json'))) return;
+  const { key_pepper, bank_secret } = JSON.parse(
+    readFileSync(join(root, name, 'secrets.json'), 'utf8'),
+  ) as Secrets;
+  for (const secret of [key_pepper, bank_secret]) noteSecret(secret);
+}
 
 type Copy = { supervisor: ChildProcess; dev: () => DevFile; printed: () => string };
 

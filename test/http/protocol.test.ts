@@ -100,6 +100,17 @@ test('a sane request id is kept, any other replaced', async () => {
   expect(await withId('a b')).toMatch(/^req_/);
   expect(await withId('x'.repeat(65))).toMatch(/^req_/);
   expect(await withId('{"$gt":1}')).toMatch(/^req_/);
+  const uuid = '123e4567-e89b-12d3-a456-426614174000';
+  expect(await withId(uuid)).toBe(uuid);
+});
+
+test('a request id that is a key, an account number or a card number comes neither back nor into the log', async () => {
+  app.lines.length = 0;
+  for (const secret of [key, '0123456789', 'to-0123456789', '22123456789', '4242424242424242']) {
+    const answer = await call('get', '/api/v1/things').set('X-Request-Id', secret);
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+    expect(app.lines.join('')).not.toContain(secret);
+  }
 });
 
 test('answers are not to be cached, framed, sniffed or executed', async () => {
