@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const deps = await createDeps(config, 'worker');
   installRuntime(deps.log);
   const setUp = await Connection.connect({ address });
-  await ensureNamespace(setUp, namespace);
+  await ensureNamespace(setUp, namespace, config.environment);
   await setUp.close();
 
   const connection = await NativeConnection.connect({ address });

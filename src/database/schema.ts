@@ -1,5 +1,5 @@
 import { collectionsMigration, ensureCollections, type Migration } from './migrations.js';
-import { apiKeysCollection } from '../api-keys/store.js';
+import { apiKeysCollection } from '../api-keys/document.js';
 import {
   idempotencyKeysCollection,
   postingsCollection,
@@ -41,4 +41,5 @@ export const migrations: readonly Migration[] = [
     },
   },
   collectionsMigration('0005-transfer-batches', [transferBatchesCollection]),
+  collectionsMigration('0006-safeguards-key-rotation', [tenantsCollection, apiKeysCollection]),
 ];

@@ -1,9 +1,10 @@
+import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.js';
 import { WINDOW_NAME, type Allowance, type RateLimit } from '../rate-limits/rate-limit.js';
 import type { RateLimits } from '../rate-limits/store.js';
-import { allowance } from '../tenants/tenant.js';
+import { allowance, safeguardAllowance, type Safeguard } from '../tenants/tenant.js';
 import { addressSubject } from './client-address.js';
-import { callerOf, type AppContext, type Middleware } from './context.js';
+import { callerOf, type AppContext, type Context, type Middleware } from './context.js';
 
 type Limiter = { rateLimits: Pick<RateLimits, 'take'> };
 
@@ -21,6 +22,28 @@ export function limitByTenant({ rateLimits }: Limiter): Middleware {
   return async (ctx, next) => {
     const { tenant } = callerOf(ctx);
     refuseUnlessAllowed(await count(ctx, rateLimits, tenant.id, allowance(tenant)));
+    await next();
+  };
+}
+
+/**
+ * In a route's sentence: a tighter limit, by the tenant's own figure or the default, for each tenant or for each of what
+ * `per` names within it, a card for one. The headers tell of the limit that has less left.
+ */
+export function safeguard({
+  rateLimits,
+  name,
+  per = () => '',
+}: Limiter & { name: Safeguard; per?: (ctx: Context) => string }): Middleware {
+  return async (ctx, next) => {
+    const { tenant } = callerOf(ctx);
+    // In a route's sentence it is the route's context. A caller chooses what `per` names, and how long that is.
+    const each = `${tenant.id}/${per(ctx as Context)}`;
+    const whose = createHash('sha256').update(each).digest('base64url');
+    const result = await rateLimits.take(`${name}:${whose}`, safeguardAllowance(tenant, name));
+    const leftOfTenant = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
+    if (!result.allowed || result.remaining < leftOfTenant) tell(ctx, result);
+    refuseUnlessAllowed(result);
     await next();
   };
 }
@@ -72,10 +95,14 @@ async function count(
 ): Promise<RateLimit> {
   const result = await rateLimits.take(subject, allowance);
   ctx.state.counted = true;
-  ctx.res.setHeader('X-RateLimit-Limit', result.limit);
-  ctx.res.setHeader('X-RateLimit-Remaining', result.remaining);
-  ctx.res.setHeader('X-RateLimit-Reset', result.resetAt);
+  tell(ctx, result);
   return result;
+}
+
+function tell(ctx: AppContext, { limit, remaining, resetAt }: RateLimit): void {
+  ctx.res.setHeader('X-RateLimit-Limit', limit);
+  ctx.res.setHeader('X-RateLimit-Remaining', remaining);
+  ctx.res.setHeader('X-RateLimit-Reset', resetAt);
 }
 
 function refuseUnlessAllowed(result: RateLimit): void {

@@ -59,7 +59,9 @@ export function createServer({
   );
   // An expectation we do not know is not a reason to refuse: Node would answer 417 without an envelope.
   server.on('checkExpectation', onRequest);
-  server.on('clientError', answerUnreadable);
+  server.on('clientError', (error, socket) => answerUnreadable(error, socket));
+  // Node would close such a connection without a word.
+  server.on('connect', (_req, socket) => sendRefusal(socket, NO_TUNNELS));
   const terminator = createHttpTerminator({ server, gracefulTerminationTimeout: drainWithinMs });
   let drained: Promise<void> | null = null;
 
@@ -84,6 +86,15 @@ export function createServer({
   };
 }
 
+type Refusal = { status: string; code: string; message: string; headers?: string[] };
+
+const NO_TUNNELS: Refusal = {
+  status: '405 Method Not Allowed',
+  code: 'method_not_allowed',
+  message: 'This is no proxy.',
+  headers: ['Allow: '],
+};
+const MALFORMED = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };
 const UNREADABLE: Record<string, { status: string; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
@@ -95,14 +106,16 @@ const UNREADABLE: Record<string, { status: string; message: string }> = {
   },
 };
 
-/** What is not HTTP never reaches the application: it still gets an envelope, and its connection is closed. */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const { status, message } = UNREADABLE[error.code ?? ''] ?? {
-    status: '400 Bad Request',
-    message: 'The request is not valid HTTP.',
-  };
-  const code = 'validation_error';
+  sendRefusal(socket, {
+    code: 'validation_error',
+    ...(UNREADABLE[error.code ?? ''] ?? MALFORMED),
+  });
+}
+
+/** What never reaches the application: it still gets an envelope, and its connection is closed. */
+function sendRefusal(socket: Duplex, { status, code, message, headers = [] }: Refusal): void {
   const body = JSON.stringify({
     success: false,
     error: { code, message, status: Number.parseInt(status, 10) },
@@ -110,9 +123,11 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(
     [
       `HTTP/1.1 ${status}`,
+      `Date: ${new Date().toUTCString()}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${newId('request')}`,
+      ...headers,
       'Connection: close',
       '',
       body,

@@ -135,3 +135,23 @@ test('an expectation that nobody knows is ignored', async () => {
   );
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
 });
+
+test('CONNECT gets 405 in an envelope', async () => {
+  const answer = await exchange(
+    'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+  expect(answer).toMatch(/\r\nAllow: \r\n/);
+  expect(envelopeOf(answer)).toMatchObject({
+    success: false,
+    error: { code: 'method_not_allowed', status: 405 },
+  });
+});
+
+test('415 says what would have been taken', async () => {
+  const post = () => call('post', '/api/v1/things');
+  const text = await post().type('text').send('x');
+  expect([text.status, text.headers['accept']]).toEqual([415, 'application/json']);
+  const zipped = await post().set('Content-Encoding', 'gzip').type('json').send('{}');
+  expect([zipped.status, zipped.headers['accept-encoding']]).toEqual([415, 'identity']);
+});
