@@ -81,24 +81,9 @@ export function createApiKeys({
   async function create(input: NewApiKey): Promise<{ id: string; key: string }> {
     if ((await tenants.get(input.tenant)) === null) refuse('tenant', 'There is no such tenant.');
     const key = generateKey(input.kind, environment);
-    const id = newId('apiKey');
-    await keys.insertOne({
-      _id: id,
-      hash: hashKey(key, pepper),
-      tenant: input.tenant,
-      kind: input.kind,
-      level: input.level,
-      label: input.label ?? null,
-      allowed_ips: (input.allowedIps ?? []).map(
-        (text) => canonicalRange(text) ?? refuse('allowed_ips', 'Not an address or CIDR range.'),
-      ),
-      created_at: clock(),
-      last_used_at: null,
-      expires_at: input.expiresAt ?? null,
-      revoked_at: null,
-      replaced_by: null,
-    });
-    return { id, key };
+    const document = newDocument(input, hashKey(key, pepper), clock());
+    await keys.insertOne(document);
+    return { id: document._id, key };
   }
 
   return {
@@ -146,6 +131,25 @@ export function createApiKeys({
 
     /** Resolves when nothing is being written any more: before the database is closed. */
     idle: () => lastUsed.idle(),
+  };
+}
+
+function newDocument(input: NewApiKey, hash: string, now: Date): KeyDocument {
+  return {
+    _id: newId('apiKey'),
+    hash,
+    tenant: input.tenant,
+    kind: input.kind,
+    level: input.level,
+    label: input.label ?? null,
+    allowed_ips: (input.allowedIps ?? []).map(
+      (text) => canonicalRange(text) ?? refuse('allowed_ips', 'Not an address or CIDR range.'),
+    ),
+    created_at: now,
+    last_used_at: null,
+    expires_at: input.expiresAt ?? null,
+    revoked_at: null,
+    replaced_by: null,
   };
 }
 
