@@ -46,7 +46,8 @@ export function createServer({
   noticeMs?: number;
 }): HttpServer {
   const handle = app.callback();
-  const onRequest = (req: IncomingMessage, res: ServerResponse) => void handle(req, res);
+  const onRequest = (req: IncomingMessage, res: ServerResponse) =>
+    isAddressed(req) ? void handle(req, res) : sendRefusal(req.socket, UNADDRESSED);
   const server = createNodeServer(
     {
       headersTimeout: HEADERS_WITHIN_MS,
@@ -54,6 +55,8 @@ export function createServer({
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: 5_000,
       maxHeaderSize: MAX_HEADER_BYTES,
+      // Ours answers with an envelope, and refuses two of them too.
+      requireHostHeader: false,
     },
     onRequest,
   );
@@ -86,6 +89,14 @@ export function createServer({
   };
 }
 
+/** Exactly one Host, or the request is refused (RFC 9112, 3.2): with two, a proxy may have read the other one. */
+function isAddressed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  if (httpVersion === '1.0') return true;
+  const isHost = (text: string, index: number) =>
+    index % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+  return rawHeaders.filter(isHost).length === 1;
+}
+
 type Refusal = { status: string; code: string; message: string; headers?: string[] };
 
 const NO_TUNNELS: Refusal = {
@@ -93,6 +104,11 @@ const NO_TUNNELS: Refusal = {
   code: 'method_not_allowed',
   message: 'This is no proxy.',
   headers: ['Allow: '],
+};
+const UNADDRESSED: Refusal = {
+  status: '400 Bad Request',
+  code: 'validation_error',
+  message: 'A request has exactly one Host header.',
 };
 const MALFORMED = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };
 const UNREADABLE: Record<string, { status: string; message: string }> = {

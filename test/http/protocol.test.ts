@@ -148,6 +148,25 @@ test('CONNECT gets 405 in an envelope', async () => {
   });
 });
 
+test('a request without a Host, or with two, is refused in an envelope; HTTP/1.0 needs none', async () => {
+  const get = (version: string, hosts: string) =>
+    exchange(
+      `GET /api/v1/things HTTP/${version}\r\n${hosts}Connection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+  for (const hosts of ['', 'Host: a\r\nHost: b\r\n', 'Host: a\r\nhost: a\r\n']) {
+    const answer = await get('1.1', hosts);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(envelopeOf(answer)).toMatchObject({ success: false, error: { status: 400 } });
+  }
+  expect(await get('1.1', 'Host: a\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await get('1.0', '')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('the health of the service is only read', async () => {
+  const answer = await call('delete', '/health/live');
+  expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD']);
+});
+
 test('415 says what would have been taken', async () => {
   const post = () => call('post', '/api/v1/things');
   const text = await post().type('text').send('x');
