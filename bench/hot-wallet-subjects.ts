@@ -1,6 +1,6 @@
 import { connectDatabase, createMongoClient } from '../src/database/client.js';
 import { createGroupCommit } from '../src/ledger/group-commit.js';
-import type { AcceptItem } from '../src/ledger/decide.js';
+import type { AcceptItem } from '../src/transfers/items.js';
 import type { Tenant } from '../src/tenants/tenant.js';
 import type { Transfer } from '../src/transfers/transfer.js';
 import { startChild, type Child } from './child.js';

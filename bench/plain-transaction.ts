@@ -1,6 +1,6 @@
 import type { ClientSession, MongoClient } from 'mongodb';
 import { TRANSACTION_OPTIONS } from '../src/database/client.js';
-import type { AcceptItem } from '../src/ledger/decide.js';
+import type { AcceptItem } from '../src/transfers/items.js';
 import { ledgerCollections } from '../src/ledger/store.js';
 import { holdPosting } from '../src/transfers/postings.js';
 import type { Transfer } from '../src/transfers/transfer.js';
@@ -19,7 +19,7 @@ export function createPlainTransactions(client: MongoClient, databaseName: strin
 }
 
 async function accept(
-  { keys, transfers, postings, wallets }: ReturnType<typeof ledgerCollections>,
+  { keys, records: { transfers }, postings, wallets }: ReturnType<typeof ledgerCollections>,
   { tenant, transfer, claim, answer, dailyLimitMinor }: AcceptItem,
   session: ClientSession,
 ): Promise<void> {

@@ -120,7 +120,6 @@ export function environmentOf(
   const env = {
     BURSAR_ENV: 'sandbox',
     BURSAR_KEY_PEPPER: secrets.pepper,
-    HOST: '127.0.0.1',
     PORT: String(at.apiPort),
     MONGODB_URI: at.mongodbUri,
     TEMPORAL_ADDRESS: at.temporalAddress,

@@ -1,9 +1,10 @@
-import { Router } from '@koa/router';
 import Koa from 'koa';
 import type { ApiKeys } from './api-keys/store.js';
 import { authenticate, authorize } from './http/authenticate.js';
 import { clientAddress } from './http/client-address.js';
-import type { AppRouter, AppState, Middleware } from './http/context.js';
+import type { AppState, Middleware } from './http/context.js';
+import { crossOrigin } from './http/cross-origin.js';
+import { documents } from './http/documents.js';
 import { errorHandler } from './http/error-handler.js';
 import type { Health } from './http/health.js';
 import { answerOptions, notFound } from './http/not-found.js';
@@ -15,33 +16,36 @@ import {
 } from './http/rate-limit.js';
 import { requestId } from './http/request-id.js';
 import { requestLog } from './http/request-log.js';
-import { API_PREFIX } from './http/idempotency.js';
+import { routerOf, type Route } from './http/routes.js';
 import { securityHeaders } from './http/security-headers.js';
 import type { Log } from './log.js';
 import type { Allowance } from './rate-limits/rate-limit.js';
 import type { RateLimits } from './rate-limits/store.js';
-
-/** Routes without a key, provider callbacks for one: whoever calls is told by the route itself, by a signature. */
-export type PublicRoutes = { name: string; router: AppRouter; allowance?: Allowance };
 
 export type AppDeps = {
   log: Log;
   apiKeys: Pick<ApiKeys, 'authenticate'>;
   rateLimits: Pick<RateLimits, 'take'>;
   health: Pick<Health, 'middleware'>;
-  /** Routers of the capabilities; their paths are relative to /api/v1. */
-  routers: readonly AppRouter[];
-  publicRouters?: readonly PublicRoutes[];
+  /** Of all capabilities. */
+  routes: readonly Route[];
+  /** Served at /openapi.json. */
+  openApi: object;
   trustedProxies: number;
+  /** What one address may send to each provider route. */
+  callbackAllowance?: Allowance;
 };
 
 /** The whole way of a request, outermost first. */
 export function createApp(deps: AppDeps): Koa<AppState> {
-  const { log, apiKeys, rateLimits } = deps;
-  const api = new Router<AppState>({ prefix: API_PREFIX });
-  for (const router of deps.routers) api.use(router.routes());
-  const callbacks = (deps.publicRouters ?? []).map((routes) => mountPublic(routes, rateLimits));
-  const routers = [api, ...callbacks];
+  const { log, apiKeys, rateLimits, callbackAllowance: allowance = CALLBACK_ALLOWANCE } = deps;
+  const isCallback = ({ operation }: Route) => operation.access === 'provider';
+  const api = routerOf(deps.routes.filter((route) => !isCallback(route)));
+  // Who calls them is told by a signature, and not by a key.
+  const callbacks = routerOf(deps.routes.filter(isCallback), [
+    limitBySource({ rateLimits, name: 'callbacks', allowance }),
+  ]);
+  const routers = [api.router, callbacks.router];
 
   const app = new Koa<AppState>();
   app.use(requestId());
@@ -51,13 +55,15 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
   app.use(limitUncounted({ rateLimits }));
+  app.use(documents({ openApi: deps.openApi }));
+  app.use(crossOrigin({ operationAt: api.operationAt }));
   app.use(answerOptions({ routers }));
-  for (const router of callbacks) app.use(router.routes());
+  // A router itself adds what its type asks of the context.
+  app.use(callbacks.router.routes() as Middleware);
   app.use(underApi(authenticate({ apiKeys })));
   app.use(underApi(limitByTenant({ rateLimits })));
-  app.use(underApi(authorize({ api })));
-  // The router itself adds what its type asks of the context.
-  app.use(underApi(api.routes() as Middleware));
+  app.use(underApi(authorize({ operationAt: api.operationAt })));
+  app.use(underApi(api.router.routes() as Middleware));
   app.use(notFound({ routers }));
   // Only what happens after the error handler comes here: as a rule, a client that did not wait.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'));
@@ -67,14 +73,4 @@ export function createApp(deps: AppDeps): Koa<AppState> {
 /** The router is behind the same test as authentication: no spelling of a path reaches a route without it. */
 function underApi(middleware: Middleware): Middleware {
   return (ctx, next) => (/^\/api\/v1(?:\/|$)/i.test(ctx.path) ? middleware(ctx, next) : next());
-}
-
-/** Their limit is counted only when one of their routes matches, and before anything of the body is read. */
-function mountPublic(
-  { name, router, allowance = CALLBACK_ALLOWANCE }: PublicRoutes,
-  rateLimits: Pick<RateLimits, 'take'>,
-): AppRouter {
-  return new Router<AppState>({ prefix: API_PREFIX })
-    .use(limitBySource({ rateLimits, name, allowance }))
-    .use(router.routes());
 }

@@ -15,7 +15,8 @@ const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400,
 
 const fields = z.object({
   BURSAR_ENV: z.enum(['sandbox', 'live']).default('sandbox'),
-  HOST: z.string().default('127.0.0.1'),
+  /** Not HOST: some shells export that as the name of the machine. */
+  BURSAR_HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   /** Addresses in front of us whose X-Forwarded-For entry is believed. */
   BURSAR_TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
@@ -54,6 +55,8 @@ const fields = z.object({
   BURSAR_WEBHOOK_TIMEOUT_MS: milliseconds.max(10_000).default(10_000),
   /** The pauses before each further attempt, in seconds; a delivery is dead after the last. */
   BURSAR_WEBHOOK_RETRY_SECONDS: seconds.default(WEBHOOK_RETRY_SECONDS),
+  /** How long events are kept, with their deliveries; what is still to be delivered is kept longer. */
+  BURSAR_WEBHOOK_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
 });
 const environment = fields
   .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_WEBHOOK_ALLOW_PRIVATE), {
@@ -78,7 +81,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const e = parsed.data;
   return {
     environment: e.BURSAR_ENV,
-    http: { host: e.HOST, port: e.PORT, trustedProxies: e.BURSAR_TRUSTED_PROXIES },
+    http: { host: e.BURSAR_HOST, port: e.PORT, trustedProxies: e.BURSAR_TRUSTED_PROXIES },
     logLevel: e.BURSAR_LOG_LEVEL,
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: {
@@ -105,6 +108,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,
       timeoutMs: e.BURSAR_WEBHOOK_TIMEOUT_MS,
       scheduleMs: e.BURSAR_WEBHOOK_RETRY_SECONDS.map((one) => one * 1000),
+      retentionMs: e.BURSAR_WEBHOOK_RETENTION_DAYS * 24 * 60 * 60 * 1000,
     },
   };
 }

@@ -1,4 +1,5 @@
-import { typeid } from 'typeid-js';
+import { TypeID, typeid } from 'typeid-js';
+import { z } from 'zod';
 
 /** Every kind of resource has its own prefix, so that an id pasted anywhere says what it is. */
 const PREFIXES = {
@@ -12,6 +13,8 @@ const PREFIXES = {
   webhookDelivery: 'dlv',
 } as const;
 
+const EXAMPLE = '01kaj2v6wte8v9kcz0t3yd4m5n';
+
 export type IdKind = keyof typeof PREFIXES;
 
 /**
@@ -22,7 +25,23 @@ export function newId(kind: IdKind): string {
   return typeid(PREFIXES[kind]).toString();
 }
 
+const pattern = (kind: IdKind) => `^${PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
+
+/** An id of that kind in a path or an answer. */
+export const idSchema = (kind: IdKind) =>
+  z
+    .string()
+    .regex(new RegExp(pattern(kind)))
+    .meta({ example: `${PREFIXES[kind]}_${EXAMPLE}` });
+
+/** Below every id of this kind that was made at this time or later, above all earlier ones. */
+export function firstIdAt(kind: IdKind, at: Date): string {
+  const bytes = new Uint8Array(16);
+  Buffer.from(bytes.buffer).writeUIntBE(Math.max(0, at.getTime()), 0, 6);
+  return TypeID.fromUUIDBytes(PREFIXES[kind], bytes).toString();
+}
+
 /** Whether `value` has the shape of an id of this kind; says nothing about existence. */
 export function isId(kind: IdKind, value: string): boolean {
-  return new RegExp(`^${PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`).test(value);
+  return new RegExp(pattern(kind)).test(value);
 }

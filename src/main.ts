@@ -1,15 +1,11 @@
-import { Router } from '@koa/router';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
 import { createDeps } from './deps.js';
-import type { AppState } from './http/context.js';
 import { createHealth } from './http/health.js';
 import { createServer } from './http/server.js';
+import { openApi } from './operations.js';
 import { createRateLimits } from './rate-limits/store.js';
-import { bulkTransferRoutes } from './transfers/bulk-routes.js';
-import { transferDirectoryRoutes } from './transfers/directory-routes.js';
-import { transferRoutes } from './transfers/routes.js';
-import { callbackRoutes } from './webhooks/routes.js';
+import { allRoutes } from './routes.js';
 
 /** The API process. SIGTERM: not ready, what is under way is answered, then the connections are closed. */
 async function main(): Promise<void> {
@@ -20,20 +16,13 @@ async function main(): Promise<void> {
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
   const rateLimits = createRateLimits({ db: database.db, log });
-  const api = new Router<AppState>();
-  const callbacks = new Router<AppState>();
-  // First: their paths are spelt like ids.
-  transferDirectoryRoutes(api, deps);
-  bulkTransferRoutes(api, deps);
-  transferRoutes(api, deps);
-  callbackRoutes(callbacks, deps);
   const app = createApp({
     log,
     apiKeys,
     rateLimits,
     health,
-    routers: [api],
-    publicRouters: [{ name: 'callbacks', router: callbacks }],
+    routes: allRoutes(deps),
+    openApi,
     trustedProxies: config.http.trustedProxies,
   });
   const server = createServer({ app, health, log });

@@ -1,6 +1,38 @@
+import { z } from 'zod';
+import type { ZodOpenApiSchemaObject } from 'zod-openapi';
+
 const MAX_BYTES = 8 * 1024;
 const MAX_KEYS = 50;
 const MAX_DEPTH = 5;
+
+/** Names that the database or JavaScript would read as something else; see http/json.ts. */
+const NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
+
+/** The bounds of nesting as JSON Schema, a component for each level: `nested(1)` is the deepest that holds anything. */
+const nested = (level: number): ZodOpenApiSchemaObject => ({
+  propertyNames: NAME,
+  additionalProperties: { $ref: `#/components/schemas/MetadataLevel${level - 1}` },
+  items: { $ref: `#/components/schemas/MetadataLevel${level - 1}` },
+});
+
+export const metadataLevels: Record<string, ZodOpenApiSchemaObject> = {
+  MetadataLevel0: { type: ['string', 'number', 'boolean', 'null'] },
+  ...Object.fromEntries(
+    Array.from({ length: MAX_DEPTH - 1 }, (_, i) => [`MetadataLevel${i + 1}`, nested(i + 1)]),
+  ),
+};
+
+export const metadata = z
+  .record(z.string(), z.unknown())
+  .superRefine((value, ctx) => {
+    const problem = findMetadataProblem(value);
+    if (problem) ctx.addIssue({ code: 'custom', path: problem.path, message: problem.message });
+  })
+  .meta({
+    description: 'Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers.',
+    example: { order: '1042' },
+    override: { ...nested(MAX_DEPTH), type: 'object', maxProperties: MAX_KEYS, items: undefined },
+  });
 
 type Problem = { path: string[]; message: string };
 

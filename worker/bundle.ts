@@ -12,6 +12,8 @@ export const BUNDLE_PATH = join(here, '..', 'workflow-bundle.js');
 async function main(): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(here, '..', 'workflows', 'index.js'),
+    // Compiled in: workers that load the bundle need no further setting.
+    payloadConverterPath: join(here, '..', 'workflows', 'payload-converter.js'),
     logger: {
       log() {},
       trace() {},

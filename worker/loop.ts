@@ -6,8 +6,8 @@ export type Loop = {
   stop(): void;
 };
 
-/** Calls `tick` once a second, and at once again while it answers that there is more. It must not throw. */
-export function createLoop(tick: () => Promise<boolean>): Loop {
+/** Calls `tick` at this pace, and at once again while it answers that there is more. It must not throw. */
+export function createLoop(tick: () => Promise<boolean>, everyMs = TICK_MS): Loop {
   const stopping = { now: false };
   let wakeUp: () => void = () => undefined;
   return {
@@ -16,7 +16,7 @@ export function createLoop(tick: () => Promise<boolean>): Loop {
         const more = await tick();
         if (more || stopping.now) continue;
         await new Promise<void>((resolve) => {
-          const timer = setTimeout(resolve, TICK_MS);
+          const timer = setTimeout(resolve, everyMs);
           wakeUp = () => {
             clearTimeout(timer);
             resolve();

@@ -6,6 +6,7 @@ import { ensureNamespace } from '../src/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
 import { createDispatcher } from './dispatcher.js';
+import { createWebhookRetention } from './webhook-retention.js';
 import { createWebhookSweep } from './webhook-sweep.js';
 import { createWorkers } from './worker.js';
 
@@ -28,7 +29,7 @@ async function main(): Promise<void> {
     providers: deps.providers.all.map(({ name, capabilities }) => ({ name, ...capabilities })),
     activities: deps,
   });
-  const loops = [createDispatcher(deps), createWebhookSweep(deps)];
+  const loops = [createDispatcher(deps), createWebhookSweep(deps), createWebhookRetention(deps)];
   const stop = () => {
     for (const loop of loops) loop.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

@@ -1,6 +1,7 @@
 import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import { OPERATOR_KINDS, readCommand } from '../src/transfers/operator.js';
 import type { OperatorAnswer, OperatorCommand } from '../src/transfers/reports.js';
+import { UNDECODABLE } from './payload-converter.js';
 
 /** Says that the record may have changed. Carries nothing: facts are in the store. */
 export const wakeSignal = defineSignal('wake');
@@ -40,7 +41,7 @@ export function openInbox(): Inbox {
     setHandler(
       defineSignal<[unknown]>(kind),
       (payload) => {
-        const command = readCommand(kind, payload);
+        const command = read(kind, payload);
         if ('problem' in command) inbox.unreadable.push(command.problem);
         else inbox.commands.push({ command, answer: null });
       },
@@ -49,7 +50,7 @@ export function openInbox(): Inbox {
     setHandler(
       defineUpdate<OperatorAnswer, [unknown]>(kind),
       async (payload) => {
-        const command = readCommand(kind, payload);
+        const command = read(kind, payload);
         if ('problem' in command) return { done: false, message: command.problem };
         const pending: PendingCommand = { command, answer: null };
         inbox.commands.push(pending);
@@ -65,7 +66,12 @@ export function openInbox(): Inbox {
 export const hasMail = (inbox: Inbox): boolean =>
   inbox.awake || inbox.commands.length > 0 || inbox.unreadable.length > 0;
 
+function read(kind: OperatorCommand['kind'], payload: unknown): ReturnType<typeof readCommand> {
+  if (payload !== UNDECODABLE) return readCommand(kind, payload);
+  return { problem: `${kind} could not be decoded: it has to be JSON` };
+}
+
 function refuseUnreadable(kind: OperatorCommand['kind'], payload: unknown): void {
-  const command = readCommand(kind, payload);
+  const command = read(kind, payload);
   if ('problem' in command) throw new Error(command.problem);
 }

@@ -1,26 +1,41 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
+import type { Config } from '../config.js';
 import { createDeps, type Deps } from '../deps.js';
 import { findService } from './connect.js';
 
 /** A command that could not do what it was asked: told in one line, exit code 1. */
 export class CommandError extends Error {}
 
+type Context<Options> = { json: boolean; options: Options; args: string[] };
+
 /** Adds a command that takes --json behind its own name, as all do. `run` gets the service connected. */
 export function addCommand<Options extends object>(
   parent: Command,
   usage: string,
   configure: (command: Command) => Command,
-  run: (deps: Deps, context: { json: boolean; options: Options; args: string[] }) => Promise<void>,
+  run: (deps: Deps, context: Context<Options>) => Promise<void>,
 ): void {
-  const command = configure(parent.command(usage));
-  command.addOption(new Option('--json', 'print JSON, for programs')).action(async () => {
-    const deps = await createDeps(findService(), 'cli');
+  addConfigCommand<Options>(parent, usage, configure, async (config, context) => {
+    const deps = await createDeps(config, 'cli');
     try {
-      const json = Boolean(command.optsWithGlobals().json);
-      await run(deps, { json, options: command.opts(), args: command.args });
+      await run(deps, context);
     } finally {
       await deps.close();
     }
+  });
+}
+
+/** The same for a command that has work to do where nothing can be connected to. */
+export function addConfigCommand<Options extends object>(
+  parent: Command,
+  usage: string,
+  configure: (command: Command) => Command,
+  run: (config: Config, context: Context<Options>) => Promise<void>,
+): void {
+  const command = configure(parent.command(usage));
+  command.addOption(new Option('--json', 'print JSON, for programs')).action(async () => {
+    const json = Boolean(command.optsWithGlobals().json);
+    await run(findService(), { json, options: command.opts(), args: command.args });
   });
 }
 

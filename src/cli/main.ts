@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
+import { addDoctorCommand } from './doctor.js';
 import { addKeyCommands } from './keys.js';
+import { addReconcileCommand } from './reconcile.js';
 import { addTenantCommands } from './tenants.js';
 import { addTransferCommands } from './transfers.js';
 import { addWalletCommands } from './wallets.js';
@@ -14,6 +16,8 @@ addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
 addWebhookCommands(program);
+addReconcileCommand(program);
+addDoctorCommand(program);
 
 try {
   await program.parseAsync();

@@ -10,7 +10,12 @@ export type CollectionSpec = {
 };
 
 /** One step of the schema. `up` must be repeatable: a process may die after the work and before the record of it. */
-export type Migration = { id: string; up(db: Db): Promise<void> };
+export type Migration = {
+  id: string;
+  up(db: Db): Promise<void>;
+  /** What it brings to the state that its owner wants. */
+  collections?: readonly CollectionSpec[];
+};
 
 /** How long the others wait for a process that died while it migrated. */
 const LOCK_MS = 15_000;
@@ -50,6 +55,7 @@ export function collectionsMigration(id: string, specs: readonly CollectionSpec[
   return {
     id,
     up: (db) => ensureCollections(db, specs),
+    collections: specs,
   };
 }
 
@@ -73,7 +79,8 @@ async function ensureCollection(db: Db, spec: CollectionSpec): Promise<void> {
   if (spec.indexes.length > 0) await db.collection(spec.name).createIndexes(spec.indexes);
 }
 
-async function missing(db: Db, migrations: readonly Migration[]): Promise<Migration[]> {
+/** Those that are not recorded. */
+export async function missing(db: Db, migrations: readonly Migration[]): Promise<Migration[]> {
   const applied = new Set(await records(db).distinct('_id'));
   return migrations.filter((migration) => !applied.has(migration.id));
 }

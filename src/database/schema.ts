@@ -39,6 +39,7 @@ export const migrations: readonly Migration[] = [
       await ensureCollections(db, [transfersCollection, transferCountsCollection]);
       await rebuildCounts(db);
     },
+    collections: [transfersCollection, transferCountsCollection],
   },
   collectionsMigration('0005-transfer-batches', [transferBatchesCollection]),
   collectionsMigration('0006-safeguards-key-rotation', [tenantsCollection, apiKeysCollection]),

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import type { Home, Secrets } from './home.js';
 import { startMongod } from './mongod.js';
 import { homeMark } from './orphans.js';
@@ -67,8 +66,6 @@ export function serviceEnvironment(
     SANDBOX_BANK_SECRET: secrets.bank_secret,
     ...env,
     BURSAR_ENV: 'sandbox',
-    // Some shells export HOST as the name of the machine.
-    HOST: isIP(env['HOST'] ?? '') ? env['HOST'] : '127.0.0.1',
     PORT: String(ports.api.port),
     MONGODB_URI: mongodbUri,
     TEMPORAL_ADDRESS: temporalAddress,

@@ -1,7 +1,7 @@
-import type { KeyLevel } from '../api-keys/api-key.js';
 import type { ApiKeys } from '../api-keys/store.js';
 import { ApiError } from '../errors.js';
-import { callerOf, type AppRouter, type Middleware } from './context.js';
+import { callerOf, type Middleware } from './context.js';
+import type { OperationAt } from './routes.js';
 
 /** Every request behind this has a caller: `ctx.state.key`, or see `callerOf`. Keys due for rotation are told so. */
 export function authenticate({ apiKeys }: { apiKeys: Pick<ApiKeys, 'authenticate'> }): Middleware {
@@ -15,39 +15,20 @@ export function authenticate({ apiKeys }: { apiKeys: Pick<ApiKeys, 'authenticate
 }
 
 /**
- * What every key may do at most: `read` keys GET, and public keys only the routes that opted in by `acceptPublicKeys`.
- * A route that needs more than `write` says so itself, by `requireLevel`.
+ * What a key may do: `read` keys GET, public keys only what is open to them, and nobody less than an admin what asks
+ * for one. A tenant's features are asked for last: a key that may do nothing learns nothing of them.
  */
-export function authorize({ api }: { api: AppRouter }): Middleware {
+export function authorize({ operationAt }: { operationAt: OperationAt }): Middleware {
   return (ctx, next) => {
-    const { kind, level } = callerOf(ctx);
+    const { kind, level, tenant } = callerOf(ctx);
+    const { access, feature } = operationAt(ctx) ?? {};
     const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
     if (level === 'read' && !reads) throw new ApiError('forbidden');
-    if (kind === 'public' && !acceptsPublicKeys(api, ctx.method, ctx.path)) {
-      throw new ApiError('forbidden');
-    }
+    if (kind === 'public' && access !== 'public_key') throw new ApiError('forbidden');
+    if (access === 'admin' && level !== 'admin') throw new ApiError('forbidden');
+    if (feature && !tenant.features[feature]) throw new ApiError('feature_not_enabled');
     return next();
   };
-}
-
-/** In a route's sentence: keys of a lower level are refused. */
-export function requireLevel(level: KeyLevel): Middleware {
-  return (ctx, next) => {
-    if (RANK[callerOf(ctx).level] < RANK[level]) throw new ApiError('forbidden');
-    return next();
-  };
-}
-
-/** In a route's sentence: public keys may use it. Everything else is closed to them. */
-export const acceptPublicKeys: Middleware = (_ctx, next) => next();
-
-const RANK = { read: 0, write: 1, admin: 2 } as const;
-
-/** Looks at the route that would run, and not only at whether some route of that path accepts. */
-function acceptsPublicKeys(api: AppRouter, method: string, path: string): boolean {
-  const route = api.match(path, method).pathAndMethod.find((layer) => layer.methods.length > 0);
-  const sentence: readonly unknown[] = route?.stack ?? [];
-  return sentence.includes(acceptPublicKeys);
 }
 
 function bearerToken(header: string | undefined): string {

@@ -1,7 +1,7 @@
 import { ApiError } from '../errors.js';
 import { readClaim } from '../idempotency/idempotency.js';
 import type { Idempotency } from '../idempotency/store.js';
-import type { Answer, Claim } from '../ledger/decide.js';
+import type { Answer, Claim } from '../ledger/view.js';
 import { callerOf, type AppContext } from './context.js';
 import { readWait, untilClosed, type Wait } from './prefer.js';
 import { sendBytes, sendData } from './respond.js';

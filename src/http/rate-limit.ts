@@ -4,7 +4,7 @@ import { WINDOW_NAME, type Allowance, type RateLimit } from '../rate-limits/rate
 import type { RateLimits } from '../rate-limits/store.js';
 import { allowance, safeguardAllowance, type Safeguard } from '../tenants/tenant.js';
 import { addressSubject } from './client-address.js';
-import { callerOf, type AppContext, type Context, type Middleware } from './context.js';
+import { callerOf, type AppContext, type Middleware } from './context.js';
 
 type Limiter = { rateLimits: Pick<RateLimits, 'take'> };
 
@@ -27,24 +27,18 @@ export function limitByTenant({ rateLimits }: Limiter): Middleware {
 }
 
 /**
- * In a route's sentence: a tighter limit, by the tenant's own figure or the default, for each tenant or for each of what
- * `per` names within it, a card for one. The headers tell of the limit that has less left.
+ * For handlers: a tighter limit besides the tenant's, by its own figure or the default, for the tenant or for `each` of
+ * something within it, a card for one. The headers tell of the limit that has less left.
  */
-export function safeguard({
-  rateLimits,
-  name,
-  per = () => '',
-}: Limiter & { name: Safeguard; per?: (ctx: Context) => string }): Middleware {
-  return async (ctx, next) => {
+export function createSafeguard({ rateLimits }: Limiter) {
+  return async (ctx: AppContext, name: Safeguard, each = ''): Promise<void> => {
     const { tenant } = callerOf(ctx);
-    // In a route's sentence it is the route's context. A caller chooses what `per` names, and how long that is.
-    const each = `${tenant.id}/${per(ctx as Context)}`;
-    const whose = createHash('sha256').update(each).digest('base64url');
+    // A caller chooses what `each` is, and how long.
+    const whose = createHash('sha256').update(`${tenant.id}/${each}`).digest('base64url');
     const result = await rateLimits.take(`${name}:${whose}`, safeguardAllowance(tenant, name));
     const leftOfTenant = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
     if (!result.allowed || result.remaining < leftOfTenant) tell(ctx, result);
     refuseUnlessAllowed(result);
-    await next();
   };
 }
 

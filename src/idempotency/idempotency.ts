@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.js';
-import type { Claim } from '../ledger/decide.js';
+import type { Claim } from '../ledger/view.js';
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const KEY = /^[\x20-\x7e]{1,255}$/;

@@ -1,7 +1,7 @@
 import { createLane } from '../batching.js';
 import type { Database } from '../database/client.js';
 import { ApiError } from '../errors.js';
-import type { Answer, Claim, ClaimedKey } from '../ledger/decide.js';
+import type { Answer, Claim, ClaimedKey } from '../ledger/view.js';
 import { ledgerCollections, toClaimedKey } from '../ledger/store.js';
 
 export type Idempotency = ReturnType<typeof createIdempotency>;

@@ -120,7 +120,7 @@ const STEPS: Record<string, { must: string[]; may: string[] }> = {
 };
 
 async function checkTransfers(
-  { transfers, postings }: Collections,
+  { records: { transfers }, postings }: Collections,
   balances: Map<string, bigint>,
   session: ClientSession,
 ): Promise<{ count: number; problems: string[] }> {

@@ -3,23 +3,10 @@ import { createLane, type Lane } from '../batching.js';
 import { TRANSACTION_OPTIONS, type Database } from '../database/client.js';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { ApiError } from '../errors.js';
-import {
-  decide,
-  type AcceptItem,
-  type AcceptOutcome,
-  type BulkItem,
-  type CreditItem,
-  type CreditOutcome,
-  type FactItem,
-  type FactOutcome,
-  type Item,
-  type Outcome,
-  type PermitItem,
-  type PermitOutcome,
-  type RefusalItem,
-} from './decide.js';
+import { decide } from './decide.js';
+import { kindOf, type Item, type Outcome, type OutcomeOf } from './kinds.js';
 import { noOutbox, type Outbox } from '../webhooks/out/outbox.js';
-import { applyWrites, leavesWallet, ledgerCollections, ownWallets, readSnapshot } from './store.js';
+import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
 const WALLET_LANES = 4;
@@ -39,10 +26,7 @@ export type GroupCommit = {
    * Rejects with `OverloadError` when nothing was done, and with `service_unavailable` when the outcome is unknown:
    * the same item may then be handed in again.
    */
-  commit(item: AcceptItem | BulkItem | RefusalItem): Promise<AcceptOutcome>;
-  commit(item: FactItem): Promise<FactOutcome>;
-  commit(item: CreditItem): Promise<CreditOutcome>;
-  commit(item: PermitItem): Promise<PermitOutcome>;
+  commit<I extends Item>(item: I): Promise<OutcomeOf<I>>;
   /** Whether this tenant is told of changes, so that they have to be committed with their events. */
   isHeard(tenant: string): Promise<boolean>;
   /** Resolves when all that was handed in has its answer. */
@@ -113,11 +97,8 @@ export function createGroupCommit(
   };
 }
 
-/** Bytes of an item, roughly. A batch of transfers weighs so much that it goes alone. */
-function weigh(item: Item): number {
-  if (item.kind === 'bulk') return 3_000 * item.batch.items.length;
-  return item.kind === 'accept' ? 2_000 + 2 * item.answer.body.length : 2_000;
-}
+const DEFAULT_BYTES = 2_000;
+const weigh = (item: Item): number => kindOf(item).weigh?.(item) ?? DEFAULT_BYTES;
 
 /** One transaction: what the items name is read, all of it decided, written with its events, and committed. */
 function createTransact(db: Database['db'], outbox: Outbox) {
@@ -129,9 +110,10 @@ function createTransact(db: Database['db'], outbox: Outbox) {
     deadline: number,
   ): Promise<Outcome[]> => {
     session.startTransaction(TRANSACTION_OPTIONS);
-    const long = items.filter((item) => item.kind === 'bulk').map((item) => item.tenant);
+    const long = items.filter((item) => kindOf(item).long).map((item) => item.tenant);
     if (long.length > 0) await ownWallets(collections, long, session);
-    const snapshot = await readSnapshot(collections, items, session, again);
+    const reads = items.map((item) => kindOf(item).reads(item, again));
+    const snapshot = await readSnapshot(collections, reads, session);
     const { writes, outcomes } = decide(snapshot, items, new Date());
     const outgoing = await outbox.address(writes.events);
     await outbox.write(outgoing, session);
@@ -145,7 +127,7 @@ function createTransact(db: Database['db'], outbox: Outbox) {
 
 /** The lane of an item: by its wallet, or by its own id where it leaves the wallet alone. */
 function laneOf(item: Item): number {
-  return 'id' in item && leavesWallet(item)
+  return 'id' in item && kindOf(item).leavesWallet?.(item)
     ? WALLET_LANES + (hash(item.id) % CAPTURE_LANES)
     : hash(item.tenant) % WALLET_LANES;
 }

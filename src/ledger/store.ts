@@ -1,12 +1,20 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import type { CollectionSpec } from '../database/migrations.js';
-import type { ClaimedKey, Item, Snapshot, Writes } from './decide.js';
-import { referenceKey } from './decide.js';
-import type { Posting } from './posting.js';
-import type { Wallet } from './wallet.js';
-import type { TransferBatch } from '../transfers/batch.js';
 import { countsOf, countUpdate } from '../transfers/counts.js';
-import type { Transfer } from '../transfers/transfer.js';
+import type { Posting } from './posting.js';
+import {
+  forRecords,
+  RECORD_NAMES,
+  referenceKey,
+  type ClaimedKey,
+  type Reads,
+  type RecordName,
+  type Records,
+  type Reference,
+  type Snapshot,
+  type Writes,
+} from './view.js';
+import type { Wallet } from './wallet.js';
 
 type WalletDocument = {
   _id: string;
@@ -84,6 +92,11 @@ export const idempotencyKeysCollection: CollectionSpec = {
   indexes: [{ key: { expires_at: 1 }, expireAfterSeconds: 60 * 60 }],
 };
 
+type RecordCollections = { [Name in RecordName]: Collection<Records[Name]> };
+/** Of which capability a record is does not matter to who only reads and writes it. */
+type AnyRecord = { _id: string; tenant: string };
+type AnyRecords = Record<RecordName, Collection<AnyRecord>>;
+
 export type LedgerCollections = ReturnType<typeof ledgerCollections>;
 
 export function ledgerCollections(db: Db) {
@@ -91,8 +104,7 @@ export function ledgerCollections(db: Db) {
     wallets: db.collection<WalletDocument>('wallets'),
     postings: db.collection<PostingDocument>('postings'),
     keys: db.collection<KeyDocument>('idempotency_keys'),
-    transfers: db.collection<Transfer>('transfers'),
-    batches: db.collection<TransferBatch>('transfer_batches'),
+    records: forRecords((name) => db.collection(name)) as RecordCollections,
     counts: countsOf(db),
   };
 }
@@ -135,44 +147,43 @@ async function readAll<T extends { _id: string }>(
   return (await collection.find(filter, { session }).toArray()) as unknown as T[];
 }
 
-/**
- * Reads what `items` name, inside their transaction: all of it as it stood at the first read.
- * A new transfer's own id is looked up only by a retry (`again`): nobody else can have made it.
- */
+/** Reads what the items of a transaction have to see, inside it: all of it as it stood at the first read. */
 export async function readSnapshot(
-  { wallets, postings, keys, transfers, batches }: LedgerCollections,
-  items: readonly Item[],
+  { wallets, postings, keys, records }: LedgerCollections,
+  reads: readonly Reads[],
   session: ClientSession,
-  again: boolean,
 ): Promise<Snapshot> {
-  const accepts = items.filter((item) => item.kind === 'accept');
-  const claims = items.flatMap((item) => ('claim' in item && item.claim ? [item.claim.id] : []));
-  const bulks = items.filter((item) => item.kind === 'bulk');
-  const proposed = [...accepts.map((item) => item.transfer), ...bulks.flatMap((b) => b.transfers)];
-  const named = proposed.filter((transfer) => transfer.reference !== transfer._id);
-  const own = again ? accepts.map((item) => item.transfer._id) : [];
-  const changes = items.filter((item) => item.kind === 'fact' || item.kind === 'permit');
-  const changed = changes.map((item) => item.id);
-  const credits = items.filter((item) => item.kind === 'credit').map((item) => item.id);
-  const touchesWallet = items.filter((item) => item.kind !== 'refusal' && !leavesWallet(item));
-
-  const claimed = await readAll(keys, claims, session);
-  const taken = await readReferences(transfers, named, session);
-  const records = await readAll(transfers, [...own, ...changed], session);
-  const made = await readAll(batches, again ? bulks.map((item) => item.batch._id) : [], session);
-  const posted = await readAll(postings, credits, session);
-  const read = await readAll(
+  const all = (of: (read: Reads) => string[] | undefined) =>
+    reads.flatMap((read) => of(read) ?? []);
+  const claimed = await readAll(
+    keys,
+    all((read) => read.keys),
+    session,
+  );
+  const wanted = reads.flatMap((read) => read.references ?? []);
+  const references = await readReferences(records, wanted, session);
+  const found = forRecords(() => new Map<string, AnyRecord>());
+  for (const name of RECORD_NAMES) {
+    const ids = all((read) => read.records?.[name]);
+    const documents = await readAll((records as unknown as AnyRecords)[name], ids, session);
+    for (const document of documents) found[name].set(document._id, document);
+  }
+  const posted = await readAll(
+    postings,
+    all((read) => read.postings),
+    session,
+  );
+  const owned = await readAll(
     wallets,
-    touchesWallet.map((item) => item.tenant),
+    all((read) => read.wallets),
     session,
   );
   return {
     keys: new Map(claimed.map((d) => [d._id, toClaimedKey(d)])),
-    references: new Map(taken.map((t) => [referenceKey(t.tenant, t.reference), t._id])),
-    transfers: new Map(records.map((t) => [t._id, t])),
-    batches: new Map(made.map((batch) => [batch._id, batch])),
+    references,
+    records: found as unknown as Snapshot['records'],
     postings: new Map(posted.map((d) => [d._id, toPosting(d)])),
-    wallets: new Map(read.map((d) => [d._id, toWallet(d)])),
+    wallets: new Map(owned.map((d) => [d._id, toWallet(d)])),
   };
 }
 
@@ -188,31 +199,36 @@ export async function ownWallets(
   await wallets.updateMany({ _id: { $in: tenants } }, { $inc: { version: 1 } }, { session });
 }
 
-/** Items that move nothing in the wallet's document: they must not compete with acceptance for it. */
-export const leavesWallet = (item: Item): boolean =>
-  item.kind === 'permit' || (item.kind === 'fact' && item.fact.kind === 'paid');
-
+/** Which of these references are taken, and by which record: one query for each collection. */
 async function readReferences(
-  transfers: LedgerCollections['transfers'],
-  named: readonly Transfer[],
+  records: LedgerCollections['records'],
+  wanted: readonly Reference[],
   session: ClientSession,
-): Promise<Pick<Transfer, '_id' | 'tenant' | 'reference'>[]> {
-  const byTenant = new Map<string, string[]>();
-  for (const { tenant, reference } of named) {
-    const list = byTenant.get(tenant);
-    if (list) list.push(reference);
-    else byTenant.set(tenant, [reference]);
+): Promise<Map<string, string>> {
+  const taken = new Map<string, string>();
+  for (const collection of new Set(wanted.map((each) => each.collection))) {
+    const byTenant = new Map<string, string[]>();
+    for (const { tenant, reference } of wanted.filter((each) => each.collection === collection)) {
+      const list = byTenant.get(tenant);
+      if (list) list.push(reference);
+      else byTenant.set(tenant, [reference]);
+    }
+    const $or = [...byTenant].map(([tenant, list]) => ({ tenant, reference: { $in: list } }));
+    const options = { session, projection: { tenant: 1, reference: 1 } };
+    for (const { _id, tenant, reference } of await (
+      records[collection] as unknown as Collection<AnyRecord & { reference: string }>
+    )
+      .find({ $or }, options)
+      .toArray()) {
+      taken.set(referenceKey({ collection, tenant, reference }), _id);
+    }
   }
-  if (byTenant.size === 0) return [];
-  const $or = [...byTenant].map(([tenant, list]) => ({ tenant, reference: { $in: list } }));
-  return await transfers
-    .find({ $or }, { session, projection: { tenant: 1, reference: 1 } })
-    .toArray();
+  return taken;
 }
 
 /** Writes one decision: a bulk write per collection, wallets last, right before the commit. */
 export async function applyWrites(
-  { wallets, postings, keys, transfers, batches, counts }: LedgerCollections,
+  { wallets, postings, keys, records, counts }: LedgerCollections,
   writes: Writes,
   session: ClientSession,
 ): Promise<void> {
@@ -221,14 +237,15 @@ export async function applyWrites(
   if (writes.renewedKeys.length > 0) {
     await keys.bulkWrite(writes.renewedKeys.map(renewKey), bulk);
   }
-  const transferWrites: AnyBulkWriteOperation<Transfer>[] = [
-    ...writes.newTransfers.map((document) => ({ insertOne: { document } })),
-    ...writes.changedTransfers.map((t) => ({
-      replaceOne: { filter: { _id: t._id, tenant: t.tenant }, replacement: t },
-    })),
-  ];
-  if (transferWrites.length > 0) await transfers.bulkWrite(transferWrites, bulk);
-  if (writes.newBatches.length > 0) await batches.insertMany(writes.newBatches, bulk);
+  for (const name of RECORD_NAMES) {
+    const changes: AnyBulkWriteOperation<AnyRecord>[] = [
+      ...writes.created[name].map((document) => ({ insertOne: { document } })),
+      ...writes.changed[name].map((record) => ({
+        replaceOne: { filter: { _id: record._id, tenant: record.tenant }, replacement: record },
+      })),
+    ];
+    if (changes.length > 0) await (records as unknown as AnyRecords)[name].bulkWrite(changes, bulk);
+  }
   if (writes.postings.length > 0) {
     await postings.insertMany(writes.postings.map(fromPosting), bulk);
   }

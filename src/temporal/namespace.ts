@@ -14,6 +14,11 @@ const INDEXED_VALUE_TYPES = {
   [SearchAttributeType.KEYWORD_LIST]: 7,
 } as const;
 
+/** Our search attributes with the server's number of their type. */
+const WANTED = Object.values(searchAttributes).map(
+  (key) => [key.name, INDEXED_VALUE_TYPES[key.type]] as const,
+);
+
 /** The entry of a namespace's data that says whose it is. */
 const OWNER = 'bursar-environment';
 const GRPC_ALREADY_EXISTS = 6;
@@ -42,12 +47,9 @@ export async function ensureNamespace(
     })
     .catch(ignoreExisting);
   await claim(connection, namespace, environment);
-  const wanted = Object.fromEntries(
-    Object.values(searchAttributes).map((key) => [key.name, INDEXED_VALUE_TYPES[key.type]]),
-  );
   const deadline = Date.now() + 60_000;
   for (;;) {
-    const problem = await registerMissing(connection, namespace, wanted);
+    const problem = await registerMissing(connection, namespace);
     if (!problem) return;
     // A new namespace becomes visible to the whole server only after some seconds.
     if (Date.now() > deadline) throw new Error(problem);
@@ -71,25 +73,29 @@ async function claim(connection: Connection, namespace: string, environment: str
   await connection.workflowService.updateNamespace({ namespace, updateInfo });
 }
 
-async function registerMissing(
+/** Search attributes that are not registered, and those that are with another type. */
+export async function searchAttributesAmiss(
   connection: Connection,
   namespace: string,
-  wanted: Record<string, number>,
-): Promise<string | null> {
+): Promise<{ missing: string[]; wrong: string[] }> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = WANTED.filter(([name]) => !(name in customAttributes));
+  const wrong = WANTED.filter(
+    ([name, type]) => name in customAttributes && Number(customAttributes[name]) !== type,
+  );
+  return { missing: missing.map(([name]) => name), wrong: wrong.map(([name]) => name) };
+}
+
+async function registerMissing(connection: Connection, namespace: string): Promise<string | null> {
   try {
-    const { customAttributes } = await connection.operatorService.listSearchAttributes({
-      namespace,
-    });
-    const missing = Object.entries(wanted).filter(([name]) => !(name in customAttributes));
-    const wrong = Object.entries(wanted).find(
-      ([name, type]) => name in customAttributes && Number(customAttributes[name]) !== type,
-    );
-    if (wrong) return `the search attribute ${wrong[0]} exists with another type`;
+    const { missing, wrong } = await searchAttributesAmiss(connection, namespace);
+    if (wrong.length > 0) return `the search attribute ${wrong[0]} exists with another type`;
     if (missing.length === 0) return null;
+    const searchAttributes = Object.fromEntries(WANTED.filter(([name]) => missing.includes(name)));
     await connection.operatorService
-      .addSearchAttributes({ namespace, searchAttributes: Object.fromEntries(missing) })
+      .addSearchAttributes({ namespace, searchAttributes })
       .catch(ignoreExisting);
-    return `search attributes are not registered yet: ${missing.map(([name]) => name).join(', ')}`;
+    return `search attributes are not registered yet: ${missing.join(', ')}`;
   } catch (error) {
     return `search attributes can't be registered: ${String(error)}`;
   }

@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import type { ApiError } from '../errors.js';
+import type { bulkTransferResource } from './api.js';
 import type { TransferStatus } from './transfer.js';
 
 /** Why an item was refused, as its caller is told. `details` is JSON. */
@@ -56,7 +58,10 @@ export function refuseItems(
 }
 
 /** A batch as clients see it, with its transfers as they stand. */
-export function presentBatch(batch: TransferBatch, statuses: ReadonlyMap<string, TransferStatus>) {
+export function presentBatch(
+  batch: TransferBatch,
+  statuses: ReadonlyMap<string, TransferStatus>,
+): z.infer<typeof bulkTransferResource> {
   const statusOf = (id: string) => statuses.get(id) ?? 'pending';
   const ids = idsOf(batch);
   const count = (status: TransferStatus) => ids.filter((id) => statusOf(id) === status).length;
@@ -75,7 +80,7 @@ export function presentBatch(batch: TransferBatch, statuses: ReadonlyMap<string,
     counts,
     items: batch.items.map(({ reference, id, error }, index) =>
       id === null
-        ? { index, reference, error: error && { ...error } }
+        ? { index, reference, ...(error && { error: { ...error } }) }
         : { index, reference, id, status: statusOf(id) },
     ),
     created_at: batch.created_at.toISOString(),

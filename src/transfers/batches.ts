@@ -1,6 +1,8 @@
 import type { Database } from '../database/client.js';
 import type { CollectionSpec } from '../database/migrations.js';
-import type { AcceptOutcome, BulkItem, RefusalItem } from '../ledger/decide.js';
+import type { RefusalItem } from '../ledger/kinds.js';
+import type { AcceptOutcome } from '../ledger/view.js';
+import type { BulkItem } from './items.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import { idsOf, type TransferBatch } from './batch.js';
 import { OPEN } from './lists.js';

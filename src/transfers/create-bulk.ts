@@ -2,7 +2,8 @@ import { ApiError } from '../errors.js';
 import { atMost } from '../concurrency.js';
 import { validate } from '../http/validate.js';
 import { newId } from '../ids.js';
-import type { Answer, BulkItem, Claim } from '../ledger/decide.js';
+import type { Answer, Claim } from '../ledger/view.js';
+import type { BulkItem } from './items.js';
 import type { NameEnquiryAnswer } from '../providers/provider.js';
 import type { Tenant } from '../tenants/tenant.js';
 import { itemError, presentBatch, type BatchItem, type TransferBatch } from './batch.js';
@@ -102,7 +103,7 @@ function bulkItem(given: {
 }): BulkItem {
   const { tenant, batch, transfers, claim } = given;
   return {
-    kind: 'bulk',
+    kind: 'acceptBatch',
     tenant: tenant.id,
     batch,
     transfers,

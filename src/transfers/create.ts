@@ -1,11 +1,6 @@
 import { ApiError } from '../errors.js';
-import {
-  refusalAnswer,
-  type AcceptItem,
-  type AcceptOutcome,
-  type Answer,
-  type Claim,
-} from '../ledger/decide.js';
+import { refusalAnswer, type AcceptOutcome, type Answer, type Claim } from '../ledger/view.js';
+import type { AcceptItem } from './items.js';
 import type { Tenant } from '../tenants/tenant.js';
 import type { NameEnquiry } from './name-enquiry.js';
 import { amountWithin, newTransfer } from './new-transfer.js';
@@ -73,7 +68,7 @@ export function unlessReused(outcome: AcceptOutcome) {
 function acceptItem(tenant: Tenant, transfer: Transfer, claim: Claim | null): AcceptItem {
   const body = JSON.stringify({ success: true, data: presentTransfer(transfer) });
   return {
-    kind: 'accept',
+    kind: 'acceptTransfer',
     tenant: tenant.id,
     transfer,
     dailyLimitMinor: tenant.limits.dailyMinor,

@@ -1,36 +1,37 @@
 import { ApiError } from '../errors.js';
-import { jsonBody } from '../http/body.js';
-import type { AppRouter } from '../http/context.js';
 import { sendData, sendPage } from '../http/respond.js';
-import { validateBody, validateQuery } from '../http/validate.js';
+import { route, type Route } from '../http/routes.js';
+import { listBanks, resolveAccount } from './api.js';
 import type { BankList } from './bank-list.js';
 import type { NameEnquiry } from './name-enquiry.js';
 import { presentBank, presentRecipient } from './presenter.js';
-import { recipientOf, resolveAccountBody, shortListQuery } from './schema.js';
+import { recipientOf } from './schema.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
 /** What can be asked before a transfer is made: whose account it is, and which banks there are. */
-export function transferDirectoryRoutes(
-  router: AppRouter,
-  { nameEnquiry, bankList }: { nameEnquiry: NameEnquiry; bankList: BankList },
-): void {
-  router.post('/transfers/resolve-account', jsonBody(), async (ctx) => {
-    const { account, bankCode } = recipientOf(validateBody(resolveAccountBody, ctx));
+export const transferDirectoryRoutes = ({
+  nameEnquiry,
+  bankList,
+}: {
+  nameEnquiry: NameEnquiry;
+  bankList: BankList;
+}): Route[] => [
+  route(resolveAccount, async (ctx, { body }) => {
+    const { account, bankCode } = recipientOf(body);
     const answer = await nameEnquiry({ account, bankCode });
     if (answer.kind === 'not_found') throw new ApiError('invalid_account');
     if (answer.kind === 'no_answer') throw silentBank();
     const { name, bankName: bank } = answer;
     sendData(ctx, 200, presentRecipient({ account, bank_code: bankCode, name, bank }));
-  });
+  }),
 
-  router.get('/transfers/banks', async (ctx) => {
-    const query = validateQuery(shortListQuery, ctx);
+  route(listBanks, async (ctx, { query }) => {
     const banks = await bankList();
     if (!banks) throw silentBank();
     sendPage(ctx, banks.map(presentBank), query);
-  });
-}
+  }),
+];
 
 function silentBank(): ApiError {
   const message = 'The bank does not answer now. Try again.';

@@ -1,11 +1,20 @@
+import type { z } from 'zod';
 import { toWireAmount } from '../money.js';
 import type { Bank } from '../providers/provider.js';
+import type {
+  bankResource,
+  recipientResource,
+  timelineEntryResource,
+  transferResource,
+} from './api.js';
 import type { TimelineEntry, Transfer } from './transfer.js';
 
 const instant = (at: Date | null) => at?.toISOString() ?? null;
 
 /** A transfer as clients see it: every field is named here, so that a new stored field never leaks. */
-export function presentTransfer(transfer: Omit<Transfer, 'timeline'>) {
+export function presentTransfer(
+  transfer: Omit<Transfer, 'timeline'>,
+): z.infer<typeof transferResource> {
   return {
     id: transfer._id,
     amount_minor: toWireAmount(transfer.amount_minor),
@@ -35,7 +44,7 @@ export function presentTransfer(transfer: Omit<Transfer, 'timeline'>) {
 }
 
 /** One step of a transfer's life as clients see it. */
-export function presentTimelineEntry(entry: TimelineEntry) {
+export function presentTimelineEntry(entry: TimelineEntry): z.infer<typeof timelineEntryResource> {
   return {
     at: entry.at.toISOString(),
     type: entry.type,
@@ -46,7 +55,9 @@ export function presentTimelineEntry(entry: TimelineEntry) {
 }
 
 /** The holder of an account, in the names that a transfer to it uses. */
-export function presentRecipient(recipient: Transfer['recipient']) {
+export function presentRecipient(
+  recipient: Transfer['recipient'],
+): z.infer<typeof recipientResource> {
   return {
     recipient_account: recipient.account,
     recipient_name: recipient.name,
@@ -55,6 +66,6 @@ export function presentRecipient(recipient: Transfer['recipient']) {
   };
 }
 
-export function presentBank(bank: Bank) {
+export function presentBank(bank: Bank): z.infer<typeof bankResource> {
   return { code: bank.code, nip_code: bank.nipCode, name: bank.name };
 }

@@ -1,6 +1,40 @@
 import type { Collection } from 'mongodb';
-import { ENDED } from './lists.js';
-import type { Transfer } from './transfer.js';
+import { ENDED, LIST_INDEXES } from './lists.js';
+import type { Transfer, TransferStatus } from './transfer.js';
+
+/** What of a transfer is held against the provider's word. */
+export type Reconcilable = Pick<
+  Transfer,
+  | '_id'
+  | 'tenant'
+  | 'provider'
+  | 'status'
+  | 'amount_minor'
+  | 'in_suspense'
+  | 'reversed_at'
+  | 'watch_until'
+  | 'created_at'
+  | 'updated_at'
+>;
+
+const RECONCILABLE = {
+  tenant: 1,
+  provider: 1,
+  status: 1,
+  amount_minor: 1,
+  in_suspense: 1,
+  reversed_at: 1,
+  watch_until: 1,
+  created_at: 1,
+  updated_at: 1,
+} as const satisfies Record<Exclude<keyof Reconcilable, '_id'>, 1>;
+
+type OpenBefore = {
+  tenant: string;
+  status: TransferStatus;
+  before: string;
+  after: Reconcilable | undefined;
+};
 
 /** What is read of transfers. Clients' queries carry the tenant; the others are for operators and the worker. */
 export function transferQueries(collection: Collection<Transfer>, clock: () => Date) {
@@ -42,6 +76,36 @@ export function transferQueries(collection: Collection<Transfer>, clock: () => D
         // The type is named so that the partial index serves this query.
         .find({ due_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
         .sort({ due_at: 1 })
+        .limit(limit)
+        .toArray(),
+
+    /** In the order of ids, which is that of time: after one, before another. */
+    madeBetween: (after: string, before: string, limit: number): Promise<Reconcilable[]> =>
+      collection
+        .find({ _id: { $gt: after, $lt: before } }, { projection: RECONCILABLE })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+
+    /** In the order of the index by status: what comes after `after` and has an id below `before`. */
+    openBefore: (
+      { tenant, status, before, after }: OpenBefore,
+      limit: number,
+    ): Promise<Reconcilable[]> =>
+      collection
+        .find(
+          {
+            tenant,
+            status,
+            _id: { $lt: before },
+            ...(after && {
+              created_at: { $gte: after.created_at },
+              $nor: [{ created_at: after.created_at, _id: { $lte: after._id } }],
+            }),
+          },
+          { projection: RECONCILABLE, hint: LIST_INDEXES.byStatus },
+        )
+        .sort({ created_at: 1, _id: 1 })
         .limit(limit)
         .toArray(),
   };

@@ -1,31 +1,36 @@
 import { z } from 'zod';
-import { findMetadataProblem } from '../metadata.js';
+import { idempotencyKey, pageQuery, plainText } from '../http/wire.js';
+import { metadata } from '../metadata.js';
 
-const account = z.string().regex(/^[0-9]{10}$/, 'must be 10 digits');
-const bankCode = z.string().regex(/^[0-9]{3,6}$/, 'must be a bank code of 3 to 6 digits');
-
-/** Characters, not UTF-16 units; control characters and broken surrogates would not survive a bank's message. */
-const narration = z
+const account = z
   .string()
-  .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters')
-  .refine((text) => [...text].length <= 100, 'must be at most 100 characters');
-
-const metadata = z.record(z.string(), z.unknown()).superRefine((value, ctx) => {
-  const problem = findMetadataProblem(value);
-  if (problem) ctx.addIssue({ code: 'custom', path: problem.path, message: problem.message });
-});
+  .regex(/^[0-9]{10}$/, 'must be 10 digits')
+  .meta({ description: 'NUBAN account number.', example: '0123456789' });
+const bankCode = z
+  .string()
+  .regex(/^[0-9]{3,6}$/, 'must be a bank code of 3 to 6 digits')
+  .meta({ description: 'CBN or NIP code, see `GET /transfers/banks`.', example: '058' });
 
 /** Who gets the money: `recipient_*`, or the older names `destination_*`, not both. */
 const recipientFields = {
   recipient_account: account.optional(),
   recipient_bank_code: bankCode.optional(),
-  destination_account_number: account.optional(),
-  destination_bank_code: bankCode.optional(),
-  /** Accepted for older callers; the name that counts is the bank's own. */
-  destination_account_name: z.string().max(200).optional(),
+  destination_account_number: account
+    .optional()
+    .meta({ deprecated: true, description: 'Older name of `recipient_account`.' }),
+  destination_bank_code: bankCode
+    .optional()
+    .meta({ deprecated: true, description: 'Older name of `recipient_bank_code`.' }),
+  destination_account_name: plainText(200).optional().meta({
+    deprecated: true,
+    description: 'Taken from older callers; the name that counts is the bank’s own.',
+  }),
 };
 
 type RecipientFields = z.infer<z.ZodObject<typeof recipientFields>>;
+
+const RECIPIENT_NAMES = ['recipient_account', 'recipient_bank_code'] as const;
+const DESTINATION_NAMES = ['destination_account_number', 'destination_bank_code'] as const;
 
 function checkRecipient(body: RecipientFields, ctx: z.core.$RefinementCtx): void {
   const older = Object.keys(body).find((name) => name.startsWith('destination_'));
@@ -35,14 +40,28 @@ function checkRecipient(body: RecipientFields, ctx: z.core.$RefinementCtx): void
     ctx.addIssue({ code: 'custom', path: [older], message });
     return;
   }
-  const needed = older
-    ? (['destination_account_number', 'destination_bank_code'] as const)
-    : (['recipient_account', 'recipient_bank_code'] as const);
-  for (const name of needed) {
+  for (const name of older ? DESTINATION_NAMES : RECIPIENT_NAMES) {
     if (body[name] === undefined)
       ctx.addIssue({ code: 'custom', path: [name], message: 'is required' });
   }
 }
+
+/** What `checkRecipient` says, for the document. */
+const eitherRecipient = {
+  override: ({ jsonSchema }: { jsonSchema: object }) => {
+    const none = (names: readonly string[]) =>
+      Object.fromEntries(names.map((name) => [name, false]));
+    Object.assign(jsonSchema, {
+      oneOf: [
+        {
+          required: RECIPIENT_NAMES,
+          properties: none([...DESTINATION_NAMES, 'destination_account_name']),
+        },
+        { required: DESTINATION_NAMES, properties: none(RECIPIENT_NAMES) },
+      ],
+    });
+  },
+};
 
 /** The account that a checked body names, under whichever names. */
 export const recipientOf = (body: RecipientFields) => ({
@@ -51,21 +70,33 @@ export const recipientOf = (body: RecipientFields) => ({
 });
 
 const transferFields = {
-  amount_minor: z.int().min(1),
+  amount_minor: z
+    .int()
+    .min(1)
+    .meta({
+      description: 'Kobo. These are the bounds of a tenant that has not agreed on others.',
+      example: 250_000,
+      override: { minimum: 100, maximum: 500_000_000 },
+    }),
   ...recipientFields,
-  narration,
+  narration: plainText(100).meta({ description: 'What it is for.', example: 'Invoice 1042' }),
   reference: z
     .string()
     .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces')
-    .optional(),
+    .optional()
+    .meta({
+      description: 'Your own name for it, unique for ever; the id if you give none.',
+      example: 'invoice-1042',
+    }),
   currency: z.literal('NGN').default('NGN'),
   metadata: metadata.optional(),
 };
 
 /** The body of POST /transfers as it is sent. */
 export const createTransferBody = z
-  .strictObject({ ...transferFields, idempotency_key: z.string().optional() })
-  .superRefine(checkRecipient);
+  .strictObject({ ...transferFields, idempotency_key: idempotencyKey.optional() })
+  .superRefine(checkRecipient)
+  .meta({ id: 'NewTransfer', ...eitherRecipient });
 
 /** An item of POST /transfers/bulk: as for a single transfer, but the key belongs to the batch. */
 export const bulkItemBody = z.strictObject(transferFields).superRefine(checkRecipient);
@@ -75,39 +106,47 @@ export type TransferBody = z.infer<typeof bulkItemBody>;
 const MAX_BULK_ITEMS = 1_000;
 
 /** The body of POST /transfers/bulk. Items are read one by one: a bad one is refused alone. */
-export const bulkTransfersBody = z.strictObject({
-  transfers: z.array(z.unknown()).min(1).max(MAX_BULK_ITEMS),
-  idempotency_key: z.string().optional(),
-});
+export const bulkTransfersBody = z
+  .strictObject({
+    transfers: z.array(z.unknown()).min(1).max(MAX_BULK_ITEMS).meta({
+      description:
+        'Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer.',
+    }),
+    idempotency_key: idempotencyKey.optional(),
+  })
+  .meta({ id: 'NewBulkTransfer' });
 
 /** The body of POST /transfers/resolve-account. */
-export const resolveAccountBody = z.strictObject(recipientFields).superRefine(checkRecipient);
+export const resolveAccountBody = z
+  .strictObject(recipientFields)
+  .superRefine(checkRecipient)
+  .meta({ id: 'AccountToResolve', ...eitherRecipient });
 
 export type CreateTransferBody = z.infer<typeof createTransferBody>;
 
 export type ListTransfersQuery = z.infer<typeof listTransfersQuery>;
 
-const date = z.iso.date();
-const count = (fallback: number, maximum: number) =>
-  z
-    .string()
-    .regex(/^[0-9]{1,9}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.int().min(1).max(maximum))
-    .default(fallback);
+const day = (description: string) =>
+  z.iso
+    .date()
+    .optional()
+    .meta({ description, override: { pattern: undefined } });
 
 /** The query of GET /transfers. Dates are UTC days, both inclusive. */
 export const listTransfersQuery = z
   .strictObject({
-    page: count(1, 1_000_000),
-    limit: count(20, 100),
-    status: z.enum(['pending', 'processing', 'completed', 'failed', 'successful']).optional(),
-    start_date: date.optional(),
-    end_date: date.optional(),
+    ...pageQuery(),
+    status: z
+      .enum(['pending', 'processing', 'completed', 'failed', 'successful'])
+      .optional()
+      .meta({ description: '`successful` is `completed`.' }),
+    start_date: day('First day of acceptance, UTC.'),
+    end_date: day('Last day of acceptance, UTC; not before `start_date`.'),
     reference: z.string().min(1).max(100).optional(),
     sort: z
       .enum(['created_at', '-created_at', 'amount_minor', '-amount_minor'])
-      .default('-created_at'),
+      .default('-created_at')
+      .meta({ description: 'A minus is for descending order.' }),
   })
   .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
     path: ['end_date'],
@@ -115,4 +154,4 @@ export const listTransfersQuery = z
   });
 
 /** The query of lists that are short as a rule: all of it comes in one page unless less is asked for. */
-export const shortListQuery = z.strictObject({ page: count(1, 1_000_000), limit: count(100, 100) });
+export const shortListQuery = z.strictObject(pageQuery(100));

@@ -1,6 +1,8 @@
 import type { Database } from '../database/client.js';
 import type { CollectionSpec } from '../database/migrations.js';
-import type { AcceptItem, AcceptOutcome, FactOutcome, RefusalItem } from '../ledger/decide.js';
+import type { RefusalItem } from '../ledger/kinds.js';
+import type { AcceptOutcome } from '../ledger/view.js';
+import type { AcceptItem, FactOutcome } from './items.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { TransferFact } from './facts.js';
 import { transferAttempts, transferCare, transferNotes } from './attempts.js';
@@ -62,7 +64,7 @@ export function createTransfers(
     ...transferAttempts(collection, clock, sweepSlackMs, {
       isHeard: (tenant) => groupCommit.isHeard(tenant),
       permit: async (tenant, id, request) =>
-        (await groupCommit.commit({ kind: 'permit', tenant, id, request })).transfer,
+        (await groupCommit.commit({ kind: 'permitTransfer', tenant, id, request })).transfer,
     }),
     ...transferNotes(collection, clock),
     ...transferCare(collection, clock, sweepSlackMs),
@@ -71,6 +73,6 @@ export function createTransfers(
 
     /** Applies what became known, through the state guard; the answer is the transfer as it stands then. */
     applyFact: (tenant: string, id: string, fact: TransferFact): Promise<FactOutcome> =>
-      groupCommit.commit({ kind: 'fact', tenant, id, fact }),
+      groupCommit.commit({ kind: 'transferFact', tenant, id, fact }),
   };
 }

@@ -1,26 +1,27 @@
 import { ApiError } from '../errors.js';
-import { rawBody } from '../http/body.js';
-import type { AppRouter } from '../http/context.js';
 import { sendData } from '../http/respond.js';
+import { route, type Route } from '../http/routes.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
+import { receivePaymentCallback } from './api.js';
 import type { Callbacks } from './callbacks.js';
-
-const MAX_CALLBACK_BYTES = 1024 * 1024;
 
 /**
  * Provider callbacks: the signature over the raw bytes is the only key. Stored once, answered, then applied; a repeat
  * is answered like the first. What can't be stored is a 503, so that the provider comes again.
  */
-export function callbackRoutes(
-  router: AppRouter,
-  { providers, callbacks, log }: { providers: Providers; callbacks: Callbacks; log: Log },
-): void {
-  router.post(
-    '/webhooks/payments/:provider',
-    rawBody({ maxBytes: MAX_CALLBACK_BYTES }),
-    async (ctx) => {
-      const provider = providers.find(String(ctx.params.provider));
+export function callbackRoutes({
+  providers,
+  callbacks,
+  log,
+}: {
+  providers: Providers;
+  callbacks: Callbacks;
+  log: Log;
+}): Route[] {
+  return [
+    route(receivePaymentCallback, async (ctx, { params }) => {
+      const provider = providers.find(params.provider);
       if (!provider) throw new ApiError('not_found');
       const headers = Object.fromEntries(
         Object.entries(ctx.headers).map(([name, value]) => [
@@ -37,8 +38,8 @@ export function callbackRoutes(
         if (stored) ctx.res.once('finish', () => applySoon(stored));
       }
       sendData(ctx, 200, { received: true });
-    },
-  );
+    }),
+  ];
 
   function applySoon(stored: Parameters<Callbacks['apply']>[0]): void {
     callbacks.apply(stored).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import type { Document } from 'mongodb';
 import { createPlainTransactions } from '../../bench/plain-transaction.js';
 import { createItemMaker } from '../../bench/transfers.js';
 import { creditWallet } from '../../src/ledger/credit.js';
-import type { AcceptItem } from '../../src/ledger/decide.js';
+import type { AcceptItem } from '../../src/transfers/items.js';
 import { createGroupCommit, type GroupCommit } from '../../src/ledger/group-commit.js';
 import { createTenants } from '../../src/tenants/store.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';

@@ -7,6 +7,7 @@ import {
   type CollectionSpec,
   type Migration,
 } from '../../src/database/migrations.js';
+import { inspectSchema } from '../../src/database/inspect.js';
 import { migrations } from '../../src/database/schema.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -112,4 +113,24 @@ test('the whole schema applies to an empty database and to its own result', asyn
   expect(indexes).toContainEqual(
     expect.objectContaining({ key: { expires_at: 1 }, expireAfterSeconds: 0 }),
   );
+});
+
+test('an inspection finds nothing amiss in what was migrated, and tells what somebody has changed', async () => {
+  const { db } = database;
+  await migrate(db, migrations);
+  expect(await inspectSchema(db, migrations)).toEqual([]);
+
+  await db.collection('transfers').dropIndex('tenant_1_reference_1');
+  await db.command({ collMod: 'postings', validationLevel: 'off' });
+  await db.collection('webhook_endpoints').drop();
+  await db.collection<{ _id: string }>('migrations').deleteOne({ _id: '0005-transfer-batches' });
+  expect(await inspectSchema(db, migrations)).toEqual([
+    { what: 'is not applied', migration: '0005-transfer-batches' },
+    { what: 'postings has another validator', migration: '0002-ledger-transfers-callbacks' },
+    {
+      what: 'transfers lacks its index on tenant, reference',
+      migration: '0004-transfer-lists',
+    },
+    { what: 'webhook_endpoints is missing', migration: '0003-webhooks-out' },
+  ]);
 });

@@ -1,4 +1,6 @@
+import { findEngine } from '../../src/engines/find.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
+import { bursar, run } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import { ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
@@ -63,6 +65,21 @@ const withAttention = (id: string) =>
       return found.workflowId;
     return undefined;
   });
+
+async function reconcile(...flags: string[]) {
+  const line = ['reconcile', '--per-second', '1000', '--json', ...flags].join(' ');
+  const { code, out } = await bursar(line, service.env);
+  type Row = { id: string; difference: string; outcome: string | null };
+  const told = JSON.parse(out) as {
+    ok: boolean;
+    asked: number;
+    unanswered: number;
+    differing: number;
+    settled: number;
+    differences: Row[];
+  };
+  return { code, out, ...told };
+}
 
 describe('operators', () => {
   test('neither complete nor fail contradicts the bank: undecided means refused, and says so on the timeline', async () => {
@@ -197,6 +214,73 @@ describe('operators', () => {
     await service.bank.tell(id, 'failed');
   });
 
+  test.each([
+    ['a foreign encoding', 'json/protobuf', '{}'],
+    ['an encoding of somebody who encrypts', 'binary/encrypted', '\u0001\u0002'],
+    ['bytes that are no JSON', 'json/plain', '{"actor": "ada"'],
+  ])('a signal in %s is noted and ignored, and the transfer goes on', async (_, encoding, text) => {
+    const tenant = await tenantWith();
+    const id = await stuck(tenant);
+    const { connection, options } = service.deps.temporal.client;
+    const payload = { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(text) };
+    for (const signalName of ['fail', 'wake']) {
+      await connection.workflowService.signalWorkflowExecution({
+        namespace: options.namespace,
+        workflowExecution: { workflowId: transferWorkflowId(id) },
+        signalName,
+        input: { payloads: [payload] },
+      });
+    }
+    const [line] = await eventually('it is noted', async () => {
+      const found = await operatorLines(tenant, id);
+      return found.length > 0 ? found : undefined;
+    });
+    expect(line).toMatchObject({
+      actor: 'temporal',
+      detail: 'a message was ignored: fail could not be decoded: it has to be JSON',
+    });
+    expect(await tenant.get(id)).toMatchObject({ status: 'processing' });
+    await service.bank.tell(id, 'paid');
+    await tenant.waitFor(id, 'completed');
+    await workflow(id).result();
+  });
+
+  test('one signal to all that a query finds reaches each stuck transfer, and ends it with the bank', async () => {
+    const tenant = await tenantWith();
+    const ids = await Promise.all([stuck(tenant), stuck(tenant), stuck(tenant)]);
+    // The bank answers nobody, so that nothing ends before it is told to.
+    const silence = { kind: 'error_500', probability: 1 } as const;
+    await service.bank.faults([
+      { call: 'lookup', ...silence },
+      { call: 'callback', ...silence },
+    ]);
+    for (const id of ids) await withAttention(id);
+    const query = `attention = true AND tenant = '${tenant.id}'`;
+    const { env } = service;
+    const { binary } = await findEngine('temporal', process.env, () => {});
+    const input = JSON.stringify({ actor: 'ada', reason: 'the bank is back' });
+    const to = ['--address', String(env['TEMPORAL_ADDRESS']), '--namespace', 'bursar-sandbox'];
+    const line = ['workflow', 'signal', '--query', query, '--name', 'retry', '--input', input];
+    const signal = await run(binary, [...line, '--reason', 'the bank is back', '--yes', ...to], {});
+    expect(signal).toMatchObject({ code: 0 });
+    for (const id of ids) {
+      const [noted] = await eventually(`${id} has its signal`, async () => {
+        const found = await operatorLines(tenant, id);
+        return found.length > 0 ? found : undefined;
+      });
+      expect(noted).toMatchObject({
+        actor: 'ada',
+        detail: expect.stringMatching(/^retry: .*the bank is back/),
+      });
+      await service.bank.tell(id, 'paid');
+    }
+    await service.bank.faults([]);
+    for (const id of ids) {
+      await tenant.waitFor(id, 'completed');
+      await workflow(id).result();
+    }
+  });
+
   test('an update that can not be read is refused before it reaches the history', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
@@ -208,11 +292,62 @@ describe('operators', () => {
     await tenant.waitFor(id, 'completed');
   });
 
+  test('reconcile reports what the bank tells otherwise, and books it only when told to', async () => {
+    const tenant = await tenantWith();
+    const [open, failed] = [await stuck(tenant), await stuck(tenant)];
+    await act(tenant, failed, 'fail', { force: true });
+    // Nobody else may find out.
+    await service.worker.kill();
+    await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
+    for (const id of [open, failed]) await service.bank.tell(id, 'paid');
+
+    const reported = await reconcile();
+    expect(reported).toMatchObject({ code: 1, ok: false, unanswered: 0, differing: 2, settled: 0 });
+    expect(new Map(reported.differences.map((row) => [row.id, row.difference]))).toEqual(
+      new Map([
+        [open, 'processing with us, paid at the bank'],
+        [failed, 'failed with us, paid at the bank'],
+      ]),
+    );
+    expect(await tenant.get(open)).toMatchObject({ status: 'processing' });
+    expect(reported.out).not.toContain((await tenant.stored(open)).recipient.account);
+
+    const applied = await reconcile('--apply');
+    expect(applied).toMatchObject({ code: 1, differing: 2, settled: 1 });
+    expect(new Map(applied.differences.map((row) => [row.id, row.outcome]))).toEqual(
+      new Map([
+        [open, 'applied'],
+        [failed, 'attention'],
+      ]),
+    );
+    expect(await tenant.get(open)).toMatchObject({ status: 'completed' });
+    // The payment stands in suspense and is waited for: our books and the bank's agree.
+    expect(await tenant.get(failed)).toMatchObject({ status: 'failed', attention: {} });
+    expect(await reconcile()).toMatchObject({ code: 0, ok: true, differing: 0 });
+
+    await service.bank.faults([]);
+    await service.worker.start();
+    expect(await act(tenant, failed, 'complete')).toMatchObject({ done: true });
+  });
+
+  test('reconcile says so when the bank does not answer', async () => {
+    await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
+    const silent = await reconcile();
+    expect(silent).toMatchObject({ code: 1, ok: false, differing: 0 });
+    expect(silent.unanswered).toBe(silent.asked);
+    await service.bank.faults([]);
+    expect(await bursar('reconcile --since yesterday', service.env)).toMatchObject({
+      code: 1,
+      error: expect.stringContaining('2026-11-21'),
+    });
+  });
+
   test('after all of it the books balance and agree with the bank', async () => {
     const open = await service.deps.transfers.latest({ attention: false, limit: 100 });
     for (const { _id, status } of open)
       if (status === 'processing') await service.bank.tell(_id, 'paid');
     await service.settled();
     expect(await service.problems()).toEqual([]);
+    expect(await reconcile()).toMatchObject({ code: 0, ok: true, asked: open.length });
   });
 });

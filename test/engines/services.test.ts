@@ -1,3 +1,4 @@
+import { loadConfig } from '../../src/config.js';
 import { banner } from '../../src/engines/banner.js';
 import type { DevFile, Home } from '../../src/engines/home.js';
 import {
@@ -40,9 +41,10 @@ test('what the user has set wins over the settings made for a person who watches
   });
 });
 
-test('HOST as shells set it, a name, is not listened on; an address is', () => {
-  expect(environment({ HOST: 'my-laptop' })['HOST']).toBe('127.0.0.1');
-  expect(environment({ HOST: '0.0.0.0' })['HOST']).toBe('0.0.0.0');
+test('HOST as shells set it, the name of the machine, is not listened on; BURSAR_HOST is', () => {
+  const host = (env: NodeJS.ProcessEnv) => loadConfig(environment(env)).http.host;
+  expect(host({ HOST: 'my-laptop' })).toBe('127.0.0.1');
+  expect(host({ HOST: 'my-laptop', BURSAR_HOST: '0.0.0.0' })).toBe('0.0.0.0');
 });
 
 test("the user's engines are used where they are, and no port is taken for them", async () => {

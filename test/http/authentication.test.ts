@@ -154,3 +154,12 @@ test('a key older than 90 days is told so on every answer', async () => {
   expect((await call('get', '/things', fresh)).headers['x-key-rotation-due']).toBeUndefined();
   await old.close();
 });
+
+test('403 feature_not_enabled: what the tenant does not have is refused, to whoever may ask', async () => {
+  const features = { identity: true, virtual_accounts: true, cards: false, billpay: true };
+  const without = await app.createKey({}, { features });
+  const answer = await call('get', '/cards', without.key);
+  expect([answer.status, answer.body.error.code]).toEqual([403, 'feature_not_enabled']);
+  const withCards = await app.createKey();
+  expect((await call('get', '/cards', withCards.key)).status).toBe(200);
+});

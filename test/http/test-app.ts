@@ -1,15 +1,13 @@
 import { Writable } from 'node:stream';
-import { Router } from '@koa/router';
 import { z } from 'zod';
 import { createApiKeys, type NewApiKey } from '../../src/api-keys/store.js';
 import { createApp } from '../../src/app.js';
 import { ApiError } from '../../src/errors.js';
-import { acceptPublicKeys, requireLevel } from '../../src/http/authenticate.js';
-import { jsonBody, rawBody } from '../../src/http/body.js';
-import { callerOf, type AppState } from '../../src/http/context.js';
+import { callerOf } from '../../src/http/context.js';
 import { createHealth, type HealthCheck } from '../../src/http/health.js';
+import type { Operation } from '../../src/http/operation.js';
 import { sendData, sendList } from '../../src/http/respond.js';
-import { validateBody, validateQuery } from '../../src/http/validate.js';
+import { route, type Route } from '../../src/http/routes.js';
 import { createLog } from '../../src/log.js';
 import { createRateLimits } from '../../src/rate-limits/store.js';
 import { createTenants, type NewTenant } from '../../src/tenants/store.js';
@@ -49,14 +47,9 @@ export async function createTestApp(options: TestAppOptions = {}) {
     apiKeys,
     rateLimits,
     health,
-    routers: [thingRoutes(effects)],
-    publicRouters: [
-      {
-        name: 'callbacks',
-        router: callbackRoutes(effects),
-        ...(options.callbackAllowance && { allowance: options.callbackAllowance }),
-      },
-    ],
+    openApi: {},
+    routes: thingRoutes(effects),
+    ...(options.callbackAllowance && { callbackAllowance: options.callbackAllowance }),
     trustedProxies: options.trustedProxies ?? 0,
   });
 
@@ -99,45 +92,77 @@ const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 
-function thingRoutes(effects: unknown[]) {
-  const router = new Router<AppState>();
-  router.get('/things', (ctx) => {
-    const { page, limit } = validateQuery(listQuery, ctx);
-    sendList(ctx, [{ id: 1 }], { page, limit, total: 41 });
-  });
-  router.post('/things', jsonBody(), (ctx) => {
-    const body = validateBody(thingBody, ctx);
-    effects.push(body);
-    sendData(ctx, 201, body);
-  });
-  router.get('/things/:id', (ctx) => {
-    sendData(ctx, 200, { id: ctx.params['id'], tenant: callerOf(ctx).tenant.id });
-  });
-  router.post('/things/:id/lock', jsonBody(), (ctx) => {
-    sendData(ctx, 201, validateBody(z.strictObject({}), ctx));
-  });
-  router.put('/settings', requireLevel('admin'), jsonBody(), (ctx) => sendData(ctx, 200, {}));
-  router.post('/payment-tokens', acceptPublicKeys, jsonBody(), (ctx) => sendData(ctx, 201, {}));
-  router.get('/slow', async (ctx) => {
-    effects.push('slow began');
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    sendData(ctx, 200, { slow: true });
-  });
-  router.get('/broken', () => {
-    throw new Error('account 0123456789 of sk_sandbox_abcdef0123 is broken');
-  });
-  router.get('/unserializable', (ctx) => sendData(ctx, 200, { amount: 1n }));
-  router.get('/unfortunate', () => {
-    throw new ApiError('insufficient_balance', { details: { required: 2, available: 1 } });
-  });
-  return router;
-}
+/** An operation of the tests: only what it is about has to be said. */
+const make = <const O extends Partial<Operation>>(given: O) => ({
+  tag: 'Things',
+  summary: 'A route of the tests',
+  method: 'get' as const,
+  answer: { status: 200 as const, data: z.unknown() },
+  ...given,
+});
 
-function callbackRoutes(effects: unknown[]) {
-  const router = new Router<AppState>();
-  router.post('/webhooks/payments/:provider', rawBody(), (ctx) => {
-    effects.push(ctx.state.body?.bytes.toString('latin1'));
-    sendData(ctx, 200, {});
-  });
-  return router;
+function thingRoutes(effects: unknown[]): Route[] {
+  return [
+    route(make({ id: 'listThings', path: '/things', query: listQuery }), (ctx, { query }) =>
+      sendList(ctx, [{ id: 1 }], { ...query, total: 41 }),
+    ),
+    route(
+      make({ id: 'createThing', method: 'post', path: '/things', body: thingBody }),
+      (ctx, { body }) => {
+        effects.push(body);
+        sendData(ctx, 201, body);
+      },
+    ),
+    route(
+      make({ id: 'getThing', path: '/things/{id}', params: { id: z.string() } }),
+      (ctx, input) => sendData(ctx, 200, { id: input.params.id, tenant: callerOf(ctx).tenant.id }),
+    ),
+    route(make({ id: 'getBestThing', path: '/things/best' }), (ctx) =>
+      sendData(ctx, 200, { best: true }),
+    ),
+    route(
+      make({
+        id: 'lockThing',
+        method: 'post',
+        path: '/things/{id}/lock',
+        params: { id: z.string() },
+      }),
+      (ctx) => sendData(ctx, 201, {}),
+    ),
+    route(make({ id: 'set', method: 'put', path: '/settings', access: 'admin' }), (ctx) =>
+      sendData(ctx, 200, {}),
+    ),
+    route(
+      make({ id: 'tokenize', method: 'post', path: '/payment-tokens', access: 'public_key' }),
+      (ctx) => sendData(ctx, 201, {}),
+    ),
+    route(make({ id: 'issue', path: '/cards', feature: 'cards' }), (ctx) => sendData(ctx, 200, {})),
+    route(make({ id: 'slow', path: '/slow' }), async (ctx) => {
+      effects.push('slow began');
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      sendData(ctx, 200, { slow: true });
+    }),
+    route(make({ id: 'broken', path: '/broken' }), () => {
+      throw new Error('account 0123456789 of sk_sandbox_abcdef0123 is broken');
+    }),
+    route(make({ id: 'unserializable', path: '/unserializable' }), (ctx) =>
+      sendData(ctx, 200, { amount: 1n }),
+    ),
+    route(make({ id: 'unfortunate', path: '/unfortunate' }), () => {
+      throw new ApiError('insufficient_balance', { details: { required: 2, available: 1 } });
+    }),
+    route(
+      make({
+        id: 'callback',
+        method: 'post',
+        path: '/webhooks/payments/{provider}',
+        access: 'provider',
+        params: { provider: z.string() },
+      }),
+      (ctx) => {
+        effects.push(ctx.state.body?.bytes.toString('latin1'));
+        sendData(ctx, 200, {});
+      },
+    ),
+  ];
 }

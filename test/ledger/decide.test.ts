@@ -1,6 +1,10 @@
 import fc from 'fast-check';
-import { decide, type BulkItem, type Item, type Snapshot } from '../../src/ledger/decide.js';
+import { decide } from '../../src/ledger/decide.js';
+import type { Item } from '../../src/ledger/kinds.js';
+import type { Snapshot } from '../../src/ledger/view.js';
+import type { BulkItem } from '../../src/transfers/items.js';
 import { countChange, sumChanges, type CountChange } from '../../src/transfers/counts.js';
+import type { Transfer } from '../../src/transfers/transfer.js';
 import { holdPosting } from '../../src/transfers/postings.js';
 import { emptyWallet, lagosDay } from '../../src/ledger/wallet.js';
 import { balances, run } from '../support/decisions.js';
@@ -71,7 +75,7 @@ const single: fc.Arbitrary<Item> = fc.oneof(
           : kind === 'confirmed'
             ? { ...byProvider, kind }
             : { ...byProvider, kind: kind as 'paid', ...about };
-      return { kind: 'fact', tenant, id: ownId(tenant, id), fact: fact as never };
+      return { kind: 'transferFact', tenant, id: ownId(tenant, id), fact: fact as never };
     }),
   fc
     .record({
@@ -158,7 +162,7 @@ describe('decide', () => {
           expect(wallet.availableMinor >= 0n).toBe(true);
           expect(wallet.dayUsedMinor >= 0n).toBe(true);
           expect(wallet.owedMinor).toBe(-(sums.get(`receivable:${tenant}`) ?? 0n));
-          const open = [...state.transfers.values()].filter(
+          const open = [...state.records.transfers.values()].filter(
             (t) => t.tenant === tenant && (t.status === 'pending' || t.status === 'processing'),
           );
           const held = open.reduce((total, t) => total + t.total_minor, 0n);
@@ -178,7 +182,9 @@ describe('decide', () => {
           expect(written).toEqual(expect.arrayContaining(counts.map(({ tenant }) => tenant)));
         }
         const counted = sumChanges(commits.flatMap(({ counts }) => counts));
-        const records = [...state.transfers.values()].flatMap((t) => countChange(null, t) ?? []);
+        const records = [...state.records.transfers.values()].flatMap(
+          (t) => countChange(null, t) ?? [],
+        );
         const key = (change: CountChange) => JSON.stringify(change);
         expect(counted.map(key).toSorted()).toEqual(sumChanges(records).map(key).toSorted());
       }),
@@ -189,7 +195,7 @@ describe('decide', () => {
   test('a repeated batch, as after a commit whose result was lost, changes nothing and answers the same', () => {
     fc.assert(
       fc.property(history, item, (before, last) => {
-        fc.pre(last.kind !== 'fact');
+        fc.pre(last.kind !== 'transferFact');
         const first = run(emptySnapshot(), split(before, []));
         const once = run(first.state, [[last]]);
         const twice = run(once.state, [[last]]);
@@ -212,7 +218,7 @@ describe('decide', () => {
     fc.assert(
       fc.property(history, bulk, (before, batch) => {
         const { state } = run(emptySnapshot(), split(before, []));
-        fc.pre(!state.batches.has(batch.batch._id));
+        fc.pre(!state.records.transfer_batches.has(batch.batch._id));
         const together = run(state, [[{ ...batch, claim: null }]]);
         const alone = run(
           state,
@@ -221,8 +227,8 @@ describe('decide', () => {
           ]),
         );
         expect(balances(together.state)).toEqual(balances(alone.state));
-        expect(together.state.transfers).toEqual(alone.state.transfers);
-        const made = together.state.batches.get(batch.batch._id);
+        expect(together.state.records.transfers).toEqual(alone.state.records.transfers);
+        const made = together.state.records.transfer_batches.get(batch.batch._id);
         expect(made?.items.map(({ error }) => error?.code ?? null)).toEqual(
           alone.outcomes.map((outcome) => {
             if (outcome.kind !== 'answered') throw new Error('every item is answered');
@@ -232,6 +238,11 @@ describe('decide', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  const holding = (transfer: Transfer) => ({
+    ...emptySnapshot().records,
+    transfers: new Map([[transfer._id, transfer]]),
   });
 
   const funded = (available: bigint): Snapshot => ({
@@ -277,7 +288,10 @@ describe('decide', () => {
       details: { required: 901_000, available: 349_000 },
     });
     expect(outcomes[5]).toMatchObject({ resource: last.transfer._id });
-    expect(writes.newTransfers.map((t) => t._id)).toEqual([first.transfer._id, last.transfer._id]);
+    expect(writes.created.transfers.map((t) => t._id)).toEqual([
+      first.transfer._id,
+      last.transfer._id,
+    ]);
     expect(writes.newKeys.map((k) => k.id)).toEqual(['k1', 'k2']);
     expect(writes.wallets).toMatchObject([{ availableMinor: 98_000n, version: 2n }]);
   });
@@ -287,7 +301,7 @@ describe('decide', () => {
     const { outcomes, writes } = decide(funded(10n), [poor], NOW);
     expect(outcomes).toMatchObject([{ resource: null, replayed: false, answer: { status: 422 } }]);
     expect(writes).toMatchObject({
-      newTransfers: [],
+      created: { transfers: [] },
       postings: [],
       wallets: [],
       newKeys: [{ id: 'k', resource: null }],
@@ -327,7 +341,7 @@ describe('decide', () => {
     const released = run(first.state, [
       [
         {
-          kind: 'fact',
+          kind: 'transferFact',
           tenant: 'ten_a',
           id: a.transfer._id,
           fact: { ...byProvider, kind: 'refused', code: 'x' },
@@ -351,30 +365,30 @@ describe('decide', () => {
     const transfer = pendingTransfer({ status: 'processing', sends: 1 });
     const snapshot: Snapshot = {
       ...emptySnapshot(),
-      transfers: new Map([[transfer._id, transfer]]),
+      records: holding(transfer),
       postings: new Map([[`${transfer._id}/hold`, holdPosting(transfer)]]),
     };
     const fact = { ...byProvider, kind: 'paid', amountMinor: 250_000n, sessionId: 's' } as const;
     const { writes } = decide(
       snapshot,
-      [{ kind: 'fact', tenant: 'ten_a', id: transfer._id, fact }],
+      [{ kind: 'transferFact', tenant: 'ten_a', id: transfer._id, fact }],
       NOW,
     );
     expect(writes.wallets).toEqual([]);
-    expect(writes.changedTransfers).toMatchObject([{ status: 'completed', session_id: 's' }]);
+    expect(writes.changed.transfers).toMatchObject([{ status: 'completed', session_id: 's' }]);
     expect(writes.postings).toMatchObject([{ id: `${transfer._id}/resolve` }]);
   });
 
   test("a fact about another tenant's transfer finds nothing", () => {
     const transfer = pendingTransfer({ status: 'processing' });
-    const snapshot = { ...emptySnapshot(), transfers: new Map([[transfer._id, transfer]]) };
+    const snapshot = { ...emptySnapshot(), records: holding(transfer) };
     const fact = { ...byProvider, kind: 'refused', code: 'x' } as const;
     const { outcomes, writes } = decide(
       snapshot,
-      [{ kind: 'fact', tenant: 'ten_b', id: transfer._id, fact }],
+      [{ kind: 'transferFact', tenant: 'ten_b', id: transfer._id, fact }],
       NOW,
     );
     expect(outcomes).toEqual([{ kind: 'no_such_transfer' }]);
-    expect(writes.changedTransfers).toEqual([]);
+    expect(writes.changed.transfers).toEqual([]);
   });
 });

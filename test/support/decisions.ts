@@ -1,10 +1,6 @@
-import {
-  decide,
-  referenceKey,
-  type Item,
-  type Snapshot,
-  type Writes,
-} from '../../src/ledger/decide.js';
+import { decide } from '../../src/ledger/decide.js';
+import type { Item } from '../../src/ledger/kinds.js';
+import { RECORD_NAMES, referenceKey, type Snapshot, type Writes } from '../../src/ledger/view.js';
 import { NOW } from './transfers.js';
 
 /** A database in memory, good enough for one thing: what one decision wrote is what the next one reads. */
@@ -12,19 +8,23 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   const next: Snapshot = {
     keys: new Map(snapshot.keys),
     references: new Map(snapshot.references),
-    transfers: new Map(snapshot.transfers),
-    batches: new Map(snapshot.batches),
+    records: {
+      transfers: new Map(snapshot.records.transfers),
+      transfer_batches: new Map(snapshot.records.transfer_batches),
+    },
     wallets: new Map(snapshot.wallets),
     postings: new Map(snapshot.postings),
   };
   for (const key of [...writes.newKeys, ...writes.renewedKeys]) next.keys.set(key.id, key);
-  for (const transfer of writes.newTransfers) {
-    next.references.set(referenceKey(transfer.tenant, transfer.reference), transfer._id);
+  for (const { _id, tenant, reference } of writes.created.transfers) {
+    next.references.set(referenceKey({ collection: 'transfers', tenant, reference }), _id);
   }
-  for (const transfer of [...writes.newTransfers, ...writes.changedTransfers]) {
-    next.transfers.set(transfer._id, transfer);
+  for (const name of RECORD_NAMES) {
+    const records = next.records[name] as Map<string, unknown>;
+    for (const record of [...writes.created[name], ...writes.changed[name]]) {
+      records.set(record._id, record);
+    }
   }
-  for (const batch of writes.newBatches) next.batches.set(batch._id, batch);
   for (const posting of writes.postings) {
     if (next.postings.has(posting.id)) throw new Error(`posting ${posting.id} written twice`);
     next.postings.set(posting.id, posting);

@@ -181,7 +181,6 @@ function environment(options: ServiceOptions, bankUrl: string): Environment {
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   return {
     BURSAR_ENV: 'sandbox',
-    HOST: '127.0.0.1',
     MONGODB_URI: options.mongodbUri ?? sharedEngines().mongodbUri,
     BURSAR_DATABASE: name,
     TEMPORAL_ADDRESS: options.temporalAddress ?? sharedEngines().temporalAddress,

@@ -1,5 +1,6 @@
 import { newId } from '../../src/ids.js';
-import type { AcceptItem, BulkItem, Claim, Snapshot } from '../../src/ledger/decide.js';
+import type { Claim, Snapshot } from '../../src/ledger/view.js';
+import type { AcceptItem, BulkItem } from '../../src/transfers/items.js';
 import type { FactOrigin } from '../../src/transfers/facts.js';
 import { timelineEntry, type Transfer } from '../../src/transfers/transfer.js';
 
@@ -51,7 +52,7 @@ export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
 
 export function acceptItem(transfer: Transfer, changes: Partial<AcceptItem> = {}): AcceptItem {
   return {
-    kind: 'accept',
+    kind: 'acceptTransfer',
     tenant: transfer.tenant,
     transfer,
     dailyLimitMinor: 1_000_000_000_000n,
@@ -69,7 +70,7 @@ export function bulkItem(
 ): BulkItem {
   const items = transfers.map(({ _id, reference }) => ({ id: _id, reference, error: null }));
   return {
-    kind: 'bulk',
+    kind: 'acceptBatch',
     tenant,
     batch: {
       _id: id,
@@ -90,8 +91,7 @@ export function bulkItem(
 export const emptySnapshot = (): Snapshot => ({
   keys: new Map(),
   references: new Map(),
-  transfers: new Map(),
-  batches: new Map(),
+  records: { transfers: new Map(), transfer_batches: new Map() },
   wallets: new Map(),
   postings: new Map(),
 });

@@ -1,5 +1,4 @@
-import { execFile } from 'node:child_process';
-import { compiled } from '../../src/engines/paths.js';
+import { bursar as runBursar } from '../support/cli.js';
 import { startListening, type Listening } from '../support/listening.js';
 
 let all: Listening;
@@ -10,16 +9,9 @@ afterAll(async () => {
   await all?.close();
 });
 
-/** Runs one command as an operator would. */
 async function bursar(line: string): Promise<{ code: number; out: string }> {
-  const script = compiled('src', 'cli', 'main.js');
-  const args = [script, ...line.split(' '), '--json'];
-  const env = { PATH: process.env['PATH'], ...all.service.env };
-  return new Promise((resolve) => {
-    execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
-      resolve({ code: error ? 1 : 0, out: stdout.trim() || stderr.trim() }),
-    );
-  });
+  const { code, out, error } = await runBursar(`${line} --json`, all.service.env);
+  return { code, out: out || error };
 }
 
 async function json(line: string) {
@@ -81,3 +73,80 @@ test('deliveries are listed, shown and sent again; an event is replayed', async 
   expect(types.filter((type: string) => type === 'webhook_delivered')).toHaveLength(2);
   expect(await json(`webhooks deliveries list --tenant ${tenant.id} --dead`)).toEqual([]);
 }, 120_000);
+
+describe('doctor', () => {
+  type Check = { check: string; ok: boolean; detail: string; hint: string | null };
+
+  async function doctor(changes: Record<string, string> = {}) {
+    const { code, out, error } = await runBursar('doctor --json', {
+      ...all.service.env,
+      ...changes,
+    });
+    // Whatever is wrong is a row: never a stack trace.
+    expect(error).toBe('');
+    const checks = JSON.parse(out) as Check[];
+    const wrong = checks.filter(({ ok }) => !ok);
+    expect(code).toBe(wrong.length === 0 ? 0 : 1);
+    for (const { ok, hint } of checks) expect(hint === null).toBe(ok);
+    return { checks, wrong: wrong.map(({ check }) => check) };
+  }
+
+  test('finds a running service well, each queue with its worker', async () => {
+    const { checks, wrong } = await doctor();
+    expect(wrong).toEqual([]);
+    const queue = all.service.env['BURSAR_TASK_QUEUE'];
+    expect(checks.map(({ check }) => check)).toEqual([
+      'mongodb',
+      'mongodb: replica set',
+      'mongodb: transaction limit',
+      'mongodb: schema',
+      'clock',
+      'key pepper',
+      'transfers: overdue',
+      'transfers: attention',
+      'callbacks: unapplied',
+      'webhooks: undelivered',
+      'webhooks: given up',
+      'temporal',
+      'temporal: namespace',
+      'temporal: search attributes',
+      `worker: ${queue}`,
+      `worker: ${queue}-sandbox-bank`,
+      `worker: ${queue}-sandbox-bank-bulk`,
+      `worker: ${queue}-webhooks`,
+      'provider: sandbox-bank',
+    ]);
+    const { code, out } = await runBursar('doctor', all.service.env);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^check +ok +detail/)]);
+  });
+
+  test('tells what is away, in a row each, and ends', async () => {
+    const port = await all.service.deadPort();
+    const { wrong } = await doctor({
+      MONGODB_URI: `mongodb://127.0.0.1:${port}/?replicaSet=bursar&directConnection=true`,
+      TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+      SANDBOX_BANK_URL: `http://127.0.0.1:${port}`,
+    });
+    expect(wrong).toEqual(['mongodb', 'temporal', 'provider: sandbox-bank']);
+  });
+
+  test('misses workers, a namespace, the schema', async () => {
+    const { wrong } = await doctor({ BURSAR_TASK_QUEUE: 'nobody', BURSAR_DATABASE: 'nothing' });
+    expect(wrong).toEqual([
+      'mongodb: schema',
+      'worker: nobody',
+      'worker: nobody-sandbox-bank',
+      'worker: nobody-sandbox-bank-bulk',
+      'worker: nobody-webhooks',
+    ]);
+    expect((await doctor({ TEMPORAL_NAMESPACE: 'elsewhere' })).wrong).toEqual([
+      'temporal: namespace',
+    ]);
+  });
+
+  test('notices another pepper by what is sealed', async () => {
+    await all.tenant(await all.receiver());
+    const { wrong } = await doctor({ BURSAR_KEY_PEPPER: 'another pepper than the one of before' });
+    expect(wrong).toEqual(['key pepper']);
+  });
+});

@@ -24,7 +24,12 @@ describe('whoever writes an event', () => {
     });
     const fact = { kind: 'paid', amountMinor: null, sessionId: 's-1' } as const;
     const origin = { via: 'webhook', actor: 'test', providerRequestId: null, note: null } as const;
-    await dying.commit({ kind: 'fact', tenant: tenant.id, id, fact: { ...fact, ...origin } });
+    await dying.commit({
+      kind: 'transferFact',
+      tenant: tenant.id,
+      id,
+      fact: { ...fact, ...origin },
+    });
     const events = await all.told(at, id, 2);
     expect(events.map(({ event }) => event)).toEqual(['transfer.processing', 'transfer.completed']);
     await all.inState(tenant, 'delivered', 2);

@@ -25,6 +25,9 @@ export function createSweep(deps: {
         return event ? [{ delivery, body: event.body }] : [];
       }),
     );
+    // What was sent again at the moment when its age removed it has nothing left to send.
+    const empty = straight.filter(({ event }) => !events.has(event));
+    for (const { _id: id } of empty) await deliveries.record({ id, kind: 'cancelled' });
     for (const delivery of due) {
       if (delivery.status !== 'retrying') continue;
       starter.startSoon({ delivery, tries: delivery.tries, afterMs: 0 });

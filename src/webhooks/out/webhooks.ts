@@ -8,6 +8,7 @@ import { createDeliverer } from './deliverer.js';
 import { createDeliveries } from './deliveries.js';
 import { createEndpoints } from './endpoints.js';
 import { createOutbox } from './outbox.js';
+import { createRetention } from './retention.js';
 import { createRetry } from './retry.js';
 import { createSecretBox } from './secrets.js';
 import { createSender, problemWithAddress, type Resolve } from './sender.js';
@@ -29,7 +30,7 @@ export function createWebhooks(deps: {
   resolve?: Resolve;
 }) {
   const { database, client, config, log, resolve } = deps;
-  const { allowPrivate, timeoutMs, scheduleMs } = config.webhooks;
+  const { allowPrivate, timeoutMs, scheduleMs, retentionMs } = config.webhooks;
   const { sweepSlackMs } = config.transfers;
   const rules = {
     allowPrivate,
@@ -61,6 +62,7 @@ export function createWebhooks(deps: {
     deliveries,
     outbox: createOutbox({ endpoints, deliveries, deliverer, leaseEnd }),
     sweep: createSweep({ deliveries, deliverer, starter, leaseEnd }),
+    removeOld: createRetention({ db: database.db, retentionMs }),
     retry: createRetry({ deliveries, attempt, sweepSlackMs }),
     ...createAgain({ endpoints, deliveries, starter }),
 

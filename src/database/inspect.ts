@@ -1,0 +1,70 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { CollectionInfo, Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
+import { missing, type CollectionSpec, type Migration } from './migrations.js';
+
+export type SchemaProblem = {
+  /** In plain words. */
+  what: string;
+  /** The migration that makes it right. */
+  migration: string;
+};
+
+/** What the database lacks of what these migrations make: records, collections, validators, indexes. */
+export async function inspectSchema(
+  db: Db,
+  migrations: readonly Migration[],
+): Promise<SchemaProblem[]> {
+  const unapplied = await missing(db, migrations);
+  const problems = unapplied.map(({ id }) => ({ what: 'is not applied', migration: id }));
+  const present = new Map((await db.listCollections().toArray()).map((info) => [info.name, info]));
+  for (const [spec, migration] of wantedOf(migrations)) {
+    const info = present.get(spec.name);
+    const found = info ? await inspectCollection(db, spec, info) : ['is missing'];
+    problems.push(...found.map((what) => ({ what: `${spec.name} ${what}`, migration })));
+  }
+  return problems;
+}
+
+/** Each collection once, with the last migration that brings it to its present state. */
+function wantedOf(migrations: readonly Migration[]): [CollectionSpec, string][] {
+  const wanted = new Map<string, [CollectionSpec, string]>();
+  for (const { id, collections = [] } of migrations) {
+    for (const spec of collections) wanted.set(spec.name, [spec, id]);
+  }
+  return [...wanted.values()];
+}
+
+async function inspectCollection(
+  db: Db,
+  spec: CollectionSpec,
+  info: CollectionInfo | { name: string },
+): Promise<string[]> {
+  const { validator, validationLevel, validationAction } =
+    'options' in info ? (info.options ?? {}) : {};
+  const validated =
+    isDeepStrictEqual(validator, { $jsonSchema: spec.validator }) &&
+    validationLevel === 'strict' &&
+    validationAction === 'error';
+  const indexes = await db.collection(spec.name).indexes();
+  const lacking = spec.indexes.filter((wanted) => !indexes.some((index) => isSame(index, wanted)));
+  return [
+    ...(validated ? [] : ['has another validator']),
+    ...lacking.map(({ key }) => `lacks its index on ${Object.keys(key).join(', ')}`),
+  ];
+}
+
+function isSame(found: IndexDescriptionInfo, wanted: IndexDescription): boolean {
+  const { unique = false, expireAfterSeconds, partialFilterExpression } = wanted;
+  return (
+    keysOf(found) === keysOf(wanted) &&
+    (found.unique ?? false) === unique &&
+    found.expireAfterSeconds === expireAfterSeconds &&
+    isDeepStrictEqual(found.partialFilterExpression, partialFilterExpression)
+  );
+}
+
+/** The order of an index's keys is part of what it is. */
+const keysOf = ({ key }: { key: object }): string =>
+  Object.entries(key)
+    .map(([field, direction]) => `${field}:${direction}`)
+    .join();

@@ -1,0 +1,90 @@
+import type { Db, Document } from 'mongodb';
+import { duration, examine, fine, wrong, type Check } from './check.js';
+
+/** What is looked after every second and is still late by so much is looked after by nobody. */
+const LATE_MS = 60_000;
+const RECENT_MS = 24 * 60 * 60 * 1000;
+/** Counting stops here. */
+const MANY = 10_000;
+
+const IS_DATE = { $type: 'date' } as const;
+const NOT_READ = 'see the rows on MongoDB';
+const UNATTENDED = 'no worker takes them up: see the rows on workers, and the log of the worker';
+
+/** What waits, by the records: for a worker, for a receiver of webhooks, for an operator. */
+export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
+  return Promise.all([
+    examine('transfers: overdue', NOT_READ, async () => {
+      const late = Math.max(
+        await lateBy(db, 'transfers', 'due_at', now),
+        await lateBy(db, 'transfer_batches', 'due_at', now),
+      );
+      if (late === 0) return fine('none');
+      const told = `the oldest for ${duration(late)}`;
+      if (late < LATE_MS) return fine(told);
+      return wrong(told, UNATTENDED);
+    }),
+    examine('transfers: attention', NOT_READ, async () => {
+      const waiting = { 'attention.since': IS_DATE };
+      const oldest = await first(db, 'transfers', waiting, { 'attention.since': 1 });
+      if (!oldest) return fine('none');
+      const waited = duration(now.getTime() - Number(oldest.attention.since));
+      const told = `${await count(db, 'transfers', waiting)} wait for an operator, the oldest for ${waited}`;
+      return wrong(told, 'bursar transfers list --attention');
+    }),
+    examine('callbacks: unapplied', NOT_READ, async () => {
+      const open = { next_try_at: IS_DATE };
+      const total = await count(db, 'callbacks', open);
+      const late = await lateBy(db, 'callbacks', 'received_at', now, open);
+      if (total === 0) return fine('none');
+      const told = `${total}, the oldest for ${duration(late)}`;
+      if (late < LATE_MS) return fine(told);
+      return wrong(told, 'the worker applies them and says in its log why it could not');
+    }),
+    examineDeliveries(db, now),
+    examine('webhooks: given up', NOT_READ, async () => {
+      const dead = { status: 'dead' };
+      const recent = { ...dead, 'attempts.at': { $gt: new Date(now.getTime() - RECENT_MS) } };
+      const [total, lately] = [
+        await count(db, 'webhook_deliveries', dead),
+        await count(db, 'webhook_deliveries', recent),
+      ];
+      const told = `${total}, ${lately} of them in the last 24 hours`;
+      if (lately === 0) return fine(total === 0 ? 'none' : told);
+      return wrong(told, 'bursar webhooks deliveries list --dead, then redeliver');
+    }),
+  ]);
+}
+
+/** One that waits for its receiver is late by nobody's fault; one that is overdue is looked after by nobody. */
+function examineDeliveries(db: Db, now: Date): Promise<Check> {
+  return examine('webhooks: undelivered', NOT_READ, async () => {
+    const open = { due_at: IS_DATE };
+    const total = await count(db, 'webhook_deliveries', open);
+    if (total === 0) return fine('none');
+    const age = await lateBy(db, 'webhook_deliveries', 'created_at', now, open);
+    const late = await lateBy(db, 'webhook_deliveries', 'due_at', now);
+    const told = `${total}, the oldest for ${duration(age)}`;
+    if (late < LATE_MS) return fine(told);
+    const overdue = `${told}; overdue for ${duration(late)}`;
+    return wrong(overdue, UNATTENDED);
+  });
+}
+
+/** How long ago the oldest of these times was; 0 where none has passed. */
+async function lateBy(
+  db: Db,
+  collection: string,
+  field: string,
+  now: Date,
+  filter: Document = { [field]: IS_DATE },
+): Promise<number> {
+  const oldest = await first(db, collection, filter, { [field]: 1 });
+  return oldest ? Math.max(0, now.getTime() - Number(oldest[field])) : 0;
+}
+
+const first = (db: Db, collection: string, filter: Document, sort: Record<string, 1>) =>
+  db.collection(collection).findOne(filter, { sort, projection: { ...sort } });
+
+const count = (db: Db, collection: string, filter: Document) =>
+  db.collection(collection).countDocuments(filter, { limit: MANY });

@@ -1,0 +1,111 @@
+import { Connection, isGrpcServiceError } from '@temporalio/client';
+import { tsToMs } from '@temporalio/common/lib/time.js';
+import type { Config } from '../config.js';
+import { searchAttributesAmiss } from '../temporal/namespace.js';
+import { hasWorkflows, queuesOf, type Queue } from '../temporal/queues.js';
+import { duration, examine, fine, wrong, type Check } from './check.js';
+
+const WITHIN_MS = 4_000;
+/** A worker asks for tasks at least once a minute; the server remembers it for five. */
+const SILENT_MS = 2 * 60_000;
+const GRPC_NOT_FOUND = 5;
+/** The server's numbers for the two kinds of tasks. */
+const WORKFLOW_TASKS = 1;
+const ACTIVITY_TASKS = 2;
+
+/** Temporal, its namespace and who works for us. Where it does not answer, the rest was not looked at. */
+export async function examineTemporal(
+  { temporal }: Config,
+  providers: readonly { name: string }[],
+): Promise<Check[]> {
+  const { address, namespace, taskQueue } = temporal;
+  const connection = Connection.lazy({ address, connectTimeout: WITHIN_MS });
+  try {
+    const hint = 'start it, or correct TEMPORAL_ADDRESS; transfers are accepted meanwhile and wait';
+    const reached = await examine('temporal', hint, async () => {
+      await connection.ensureConnected();
+      return fine(`answers at ${address}`);
+    });
+    if (!reached.ok) return [reached];
+    const found = await examineNamespace(connection, namespace);
+    if (!found.ok) return [reached, found];
+    const rest = [
+      examineSearchAttributes(connection, namespace),
+      ...queuesOf(taskQueue, providers).map((queue) => examineQueue(connection, namespace, queue)),
+    ];
+    return [reached, found, ...(await Promise.all(rest))];
+  } finally {
+    await connection.close();
+  }
+}
+
+function examineNamespace(connection: Connection, namespace: string): Promise<Check> {
+  const hint = 'start a worker, which registers it, or correct TEMPORAL_NAMESPACE';
+  return examine('temporal: namespace', hint, async () => {
+    try {
+      await connection.workflowService.describeNamespace({ namespace });
+      return fine(namespace);
+    } catch (error) {
+      if (!isGrpcServiceError(error) || error.code !== GRPC_NOT_FOUND) throw error;
+      return wrong(`there is none called ${namespace}`, hint);
+    }
+  });
+}
+
+function examineSearchAttributes(connection: Connection, namespace: string): Promise<Check> {
+  const hint = 'start a worker, which registers them';
+  return examine('temporal: search attributes', hint, async () => {
+    const { missing, wrong: other } = await searchAttributesAmiss(connection, namespace);
+    if (other.length > 0) {
+      const told = `of another type than ours: ${other.join(', ')}`;
+      return wrong(told, 'use a namespace of our own, or remove them there');
+    }
+    return missing.length > 0
+      ? wrong(`not registered: ${missing.join(', ')}`, hint)
+      : fine('registered');
+  });
+}
+
+function examineQueue(
+  connection: Connection,
+  namespace: string,
+  queue: Queue<unknown>,
+): Promise<Check> {
+  const hint = 'start a worker with this BURSAR_TASK_QUEUE, or look into its log';
+  return examine(`worker: ${queue.name}`, hint, async () => {
+    const kinds = hasWorkflows(queue) ? [WORKFLOW_TASKS, ACTIVITY_TASKS] : [ACTIVITY_TASKS];
+    const found = await Promise.all(
+      kinds.map((taskQueueType) => pollersOf(connection, namespace, queue.name, taskQueueType)),
+    );
+    const fewest = Math.min(...found.map(({ alive }) => alive));
+    if (fewest > 0) return fine(fewest === 1 ? '1 process' : `${fewest} processes`);
+    const lastMs = Math.max(...found.map(({ lastMs }) => lastMs));
+    if (lastMs === 0) return wrong('nobody works on it', hint);
+    return wrong(
+      `nobody works on it, the last was seen ${duration(Date.now() - lastMs)} ago`,
+      hint,
+    );
+  });
+}
+
+async function pollersOf(
+  connection: Connection,
+  namespace: string,
+  name: string,
+  taskQueueType: number,
+): Promise<{ alive: number; lastMs: number }> {
+  const { pollers } = await connection.workflowService.describeTaskQueue({
+    namespace,
+    taskQueue: { name },
+    taskQueueType,
+  });
+  const seen = (pollers ?? []).map(({ identity, lastAccessTime }) => ({
+    identity,
+    atMs: lastAccessTime ? tsToMs(lastAccessTime) : 0,
+  }));
+  const alive = seen.filter(({ atMs }) => Date.now() - atMs < SILENT_MS);
+  return {
+    alive: new Set(alive.map(({ identity }) => identity)).size,
+    lastMs: Math.max(0, ...seen.map(({ atMs }) => atMs)),
+  };
+}

@@ -1,0 +1,13 @@
+import type { Middleware } from './context.js';
+
+/** What describes the service, for programs and for people. Asked for without a key. */
+export function documents({ openApi }: { openApi: object }): Middleware {
+  const json = JSON.stringify(openApi);
+  return (ctx, next) => {
+    const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
+    if (!reads || ctx.path !== '/openapi.json') return next();
+    ctx.type = 'application/json; charset=utf-8';
+    ctx.body = json;
+    return undefined;
+  };
+}

@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+/** What every capability's schemas are made of: one way to write an amount, a time, a page. */
+
+export const MAX_AMOUNT_MINOR = Number.MAX_SAFE_INTEGER;
+
+export const amountMinor = (description: string) =>
+  z.int().min(0).max(MAX_AMOUNT_MINOR).meta({ description });
+
+export const timestamp = (description: string) =>
+  z.string().meta({ description, format: 'date-time', example: '2026-11-21T09:30:00.000Z' });
+
+/** Characters as people count them, not UTF-16 units; control characters and broken surrogates don't survive a bank. */
+export const plainText = (max: number) =>
+  z
+    .string()
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters')
+    .refine((text) => [...text].length <= max, `must be at most ${max} characters`)
+    .meta({
+      override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
+    });
+
+export const idempotencyKey = z
+  .string()
+  .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')
+  .meta({
+    description:
+      'Makes a repeat safe for 24 hours: the same key with the same request gets the first answer, byte for byte, ' +
+      'and nothing happens twice. Can be sent as the header `Idempotency-Key` instead.',
+    example: 'order-1042',
+  });
+
+const count = (fallback: number, maximum: number, description: string) =>
+  z
+    .string()
+    .regex(/^[0-9]{1,9}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.int().min(1).max(maximum))
+    .default(fallback)
+    .meta({
+      description,
+      override: { type: 'integer', minimum: 1, maximum, default: fallback, pattern: undefined },
+    });
+
+const MAX_PAGE = 1_000_000;
+const MAX_LIMIT = 100;
+
+/** `page` and `limit`, whose default differs: lists that are short as a rule come whole. */
+export const pageQuery = (limit = 20) => ({
+  page: count(1, MAX_PAGE, 'Which page; one beyond the end is empty, with the right totals.'),
+  limit: count(limit, MAX_LIMIT, 'Results per page.'),
+});
+
+export const pagination = z
+  .object({
+    page: z.int().min(1),
+    limit: z.int().min(1),
+    total: z.int().min(0),
+    pages: z.int().min(0),
+    has_more: z.boolean(),
+  })
+  .meta({ id: 'Pagination' });

@@ -1,0 +1,17 @@
+import type { Reads, View } from './view.js';
+
+/** What every item names: whose it is, and for some also which record. */
+export type ItemBase = { tenant: string; id?: string };
+
+/** A kind of item: what it reads, and the rules by which it is decided. Pure; lanes and transactions are not its own. */
+export type Kind<I extends ItemBase, O> = {
+  /** `again`: an earlier try may have been committed without our knowing. */
+  reads(item: I, again: boolean): Reads;
+  decide(view: View, item: I, now: Date): O;
+  /** It moves nothing in the wallet's document, so it must not compete with acceptance for it. */
+  leavesWallet?(item: I): boolean;
+  /** Bytes that it will write, roughly. */
+  weigh?(item: I): number;
+  /** So long a piece of work that it has to own its wallet from the beginning. */
+  long?: boolean;
+};

@@ -1,0 +1,158 @@
+import { errorBody, type ApiError } from '../errors.js';
+import { sumChanges, type CountChange } from '../transfers/counts.js';
+import type { TransferBatch } from '../transfers/batch.js';
+import type { Transfer } from '../transfers/transfer.js';
+import type { EventDraft } from '../webhooks/out/event.js';
+import type { Posting } from './posting.js';
+import { emptyWallet, type Wallet } from './wallet.js';
+
+/** A final answer to a request, as the bytes that a retry gets again. */
+export type Answer = { status: number; body: string };
+
+/** An idempotency key to be claimed together with what it protects. */
+export type Claim = { id: string; fingerprint: string; createdAt: Date; expiresAt: Date };
+
+/** A key that was claimed. `resource` is null where the request was refused. */
+export type ClaimedKey = Claim & { tenant: string; answer: Answer; resource: string | null };
+
+/** What commits make and change beside the books, by collection. A capability adds its own line. */
+export type Records = { transfers: Transfer; transfer_batches: TransferBatch };
+export type RecordName = keyof Records;
+export const RECORD_NAMES = ['transfers', 'transfer_batches'] as const satisfies RecordName[];
+
+/** A caller's own name for a record, unique among the tenant's records of that collection. */
+export type Reference = { collection: RecordName; tenant: string; reference: string };
+
+export const referenceKey = ({ collection, tenant, reference }: Reference) =>
+  `${collection}/${tenant}/${reference}`;
+
+/** What an item has to see before it can be decided. */
+export type Reads = {
+  keys?: string[];
+  references?: Reference[];
+  records?: Partial<Record<RecordName, string[]>>;
+  /** Postings that it would repeat. */
+  postings?: string[];
+  /** Wallets whose document it may change, by tenant. */
+  wallets?: string[];
+};
+
+/** What the transaction read. Only what the items name is in it; what is missing does not exist. */
+export type Snapshot = {
+  keys: Map<string, ClaimedKey>;
+  /** The ids of the records that have them, by `referenceKey`. */
+  references: Map<string, string>;
+  records: { [Name in RecordName]: Map<string, Records[Name]> };
+  postings: Map<string, Posting>;
+  wallets: Map<string, Wallet>;
+};
+
+/** Everything that one transaction writes. */
+export type Writes = {
+  newKeys: ClaimedKey[];
+  /** Keys that had expired and are used again. */
+  renewedKeys: ClaimedKey[];
+  created: { [Name in RecordName]: Records[Name][] };
+  changed: { [Name in RecordName]: Records[Name][] };
+  postings: Posting[];
+  /** Only for tenants whose wallet is written too. */
+  counts: CountChange[];
+  wallets: Wallet[];
+  /** What the changes are to be told as; written for those tenants that listen. */
+  events: EventDraft[];
+};
+
+/** A value for each collection of records. */
+export const forRecords = <T>(make: (name: RecordName) => T) =>
+  Object.fromEntries(RECORD_NAMES.map((name) => [name, make(name)])) as Record<RecordName, T>;
+
+export type View = ReturnType<typeof createView>;
+
+/** The snapshot with the effects of the items so far laid over it. */
+export function createView(snapshot: Snapshot) {
+  type Layer = { [Name in RecordName]: Map<string, Records[Name]> };
+  const keys = new Map<string, ClaimedKey>();
+  const references = new Map<string, string>();
+  const created = forRecords(() => new Map()) as Layer;
+  const changed = forRecords(() => new Map()) as Layer;
+  const wallets = new Map<string, Wallet>();
+  const postings = new Map<string, Posting>();
+  const events: EventDraft[] = [];
+  const counts: CountChange[] = [];
+  return {
+    key: (id: string) => keys.get(id) ?? snapshot.keys.get(id),
+    claim: (key: ClaimedKey) => void keys.set(key.id, key),
+
+    /** The id of the record that has this reference. */
+    reference: (of: Reference) =>
+      references.get(referenceKey(of)) ?? snapshot.references.get(referenceKey(of)),
+    takeReference: (of: Reference, id: string) => void references.set(referenceKey(of), id),
+
+    record: <Name extends RecordName>(name: Name, id: string): Records[Name] | undefined =>
+      changed[name].get(id) ?? created[name].get(id) ?? snapshot.records[name].get(id),
+    create: <Name extends RecordName>(name: Name, record: Records[Name]) =>
+      void created[name].set(record._id, record),
+    change: <Name extends RecordName>(name: Name, record: Records[Name]) =>
+      void (created[name].has(record._id) ? created : changed)[name].set(record._id, record),
+
+    wallet: (tenant: string) =>
+      wallets.get(tenant) ?? snapshot.wallets.get(tenant) ?? emptyWallet(tenant),
+    changeWallet: (wallet: Wallet) => void wallets.set(wallet.tenant, wallet),
+
+    posting: (id: string) => postings.get(id) ?? snapshot.postings.get(id),
+    post: (entry: Posting) => void postings.set(entry.id, entry),
+
+    count: (change: CountChange | null) => void (change && counts.push(change)),
+    tell: (event: EventDraft | null) => void (event && events.push(event)),
+
+    writes: (): Writes => ({
+      newKeys: [...keys.values()].filter((key) => !snapshot.keys.has(key.id)),
+      renewedKeys: [...keys.values()].filter((key) => snapshot.keys.has(key.id)),
+      created: forRecords((name) => [...created[name].values()]) as Writes['created'],
+      changed: forRecords((name) => [...changed[name].values()]) as Writes['changed'],
+      postings: [...postings.values()],
+      counts: sumChanges(counts),
+      wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1n })),
+      events,
+    }),
+  };
+}
+
+/** What a request comes to. */
+export type AcceptOutcome =
+  | { kind: 'answered'; answer: Answer; resource: string | null; replayed: boolean }
+  | { kind: 'key_reused' };
+
+/** A refusal as the answer that is given and kept. */
+export const refusalAnswer = (error: ApiError): Answer => ({
+  status: error.status,
+  body: JSON.stringify(errorBody(error)),
+});
+
+/**
+ * What a key that is already claimed answers; null where it is free, also when it has expired. `own` is what this
+ * request would make: found under the key, it is this request's own earlier commit.
+ */
+export function earlierAnswer(
+  view: View,
+  claim: Claim | null,
+  own: string | null,
+  now: Date,
+): AcceptOutcome | null {
+  const earlier = claim && view.key(claim.id);
+  if (!claim || !earlier || earlier.expiresAt <= now) return null;
+  if (earlier.fingerprint !== claim.fingerprint) return { kind: 'key_reused' };
+  const { answer, resource } = earlier;
+  return { kind: 'answered', answer, resource, replayed: own === null || resource !== own };
+}
+
+/** Answers a request; its key, if there is one, keeps the answer. `resource` is what was made, null if refused. */
+export function answerWith(
+  view: View,
+  { tenant, claim }: { tenant: string; claim: Claim | null },
+  answer: Answer,
+  resource: string | null = null,
+): AcceptOutcome {
+  if (claim) view.claim({ ...claim, tenant, answer, resource });
+  return { kind: 'answered', answer, resource, replayed: false };
+}

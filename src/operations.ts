@@ -1,0 +1,13 @@
+import { openApiDocument } from './http/openapi.js';
+import { transferEvents, transferOperations } from './transfers/api.js';
+import { receivePaymentCallback } from './webhooks/api.js';
+
+/** Everything that can be called, by its name. Each has a route: see routes.ts. */
+export const operations = { ...transferOperations, receivePaymentCallback };
+
+/** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
+export const openApi = openApiDocument(Object.values(operations), [transferEvents], {
+  title: 'Bursar',
+  version: '1',
+  description: 'Payments that are kept: what was accepted ends, and nothing is ever guessed.',
+});

@@ -1,0 +1,14 @@
+import type { Deps } from './deps.js';
+import type { Route } from './http/routes.js';
+import { bulkTransferRoutes } from './transfers/bulk-routes.js';
+import { transferDirectoryRoutes } from './transfers/directory-routes.js';
+import { transferRoutes } from './transfers/routes.js';
+import { callbackRoutes } from './webhooks/routes.js';
+
+/** Every route of the API: one for each of the operations in operations.ts, which a test checks. */
+export const allRoutes = (deps: Deps): Route[] => [
+  ...transferRoutes(deps),
+  ...bulkTransferRoutes(deps),
+  ...transferDirectoryRoutes(deps),
+  ...callbackRoutes(deps),
+];

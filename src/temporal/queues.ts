@@ -1,0 +1,29 @@
+import { bulkQueue, providerQueue } from '../transfers/starter.js';
+import { webhooksQueue } from '../webhooks/out/reports.js';
+
+export type Queue<Provider> = { name: string } & (
+  { serves: 'workflows' | 'webhooks' } | { serves: 'calls' | 'batches'; provider: Provider }
+);
+
+/**
+ * Every queue that a worker process serves. Workers are made from this list, and `bursar doctor` looks for them by it.
+ * A queue per provider keeps its rate limit, and a slow provider holds back no other. Parts of batches have a queue
+ * beside it, and webhooks that failed one of their own.
+ */
+export function queuesOf<Provider extends { name: string }>(
+  taskQueue: string,
+  providers: readonly Provider[],
+): Queue<Provider>[] {
+  return [
+    { name: taskQueue, serves: 'workflows' },
+    ...providers.flatMap((provider): Queue<Provider>[] => [
+      { name: providerQueue(taskQueue, provider.name), serves: 'calls', provider },
+      { name: bulkQueue(taskQueue, provider.name), serves: 'batches', provider },
+    ]),
+    { name: webhooksQueue(taskQueue), serves: 'webhooks' },
+  ];
+}
+
+/** Whether workflows run on it. Activities do on all of them. */
+export const hasWorkflows = ({ serves }: Queue<unknown>): boolean =>
+  serves === 'workflows' || serves === 'webhooks';

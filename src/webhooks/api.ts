@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { operation } from '../http/operation.js';
+
+const MAX_CALLBACK_BYTES = 1024 * 1024;
+
+export const receivePaymentCallback = operation({
+  id: 'receivePaymentCallback',
+  tag: 'Provider callbacks',
+  method: 'post',
+  path: '/webhooks/payments/{provider}',
+  summary: 'A payment provider tells what became of an order',
+  description:
+    'For providers only. The provider’s own signature over the raw body is the only key; what it tells is stored ' +
+    'once, answered, and then applied.',
+  access: 'provider',
+  params: { provider: z.string().meta({ example: 'sandbox-bank' }) },
+  maxBodyBytes: MAX_CALLBACK_BYTES,
+  answer: { status: 200, data: z.object({ received: z.literal(true) }) },
+  refusals: ['invalid_signature'],
+});

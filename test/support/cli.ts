@@ -1,0 +1,27 @@
+import { execFile } from 'node:child_process';
+import { compiled } from '../../src/engines/paths.js';
+
+export type Ran = { code: number; out: string; error: string };
+
+/** Against a hang; never a measurement. */
+const WITHIN_MS = 60_000;
+
+/** Runs a program to its end as an operator would, with this environment and no other. */
+export function run(
+  program: string,
+  args: readonly string[],
+  env: Record<string, string>,
+): Promise<Ran> {
+  const options = { env: { PATH: process.env['PATH'], ...env }, timeout: WITHIN_MS };
+  return new Promise((resolve, reject) => {
+    execFile(program, [...args], options, (failed, out, error) => {
+      const code = failed?.code ?? 0;
+      if (typeof code === 'number') resolve({ code, out: out.trim(), error: error.trim() });
+      else reject(failed ?? new Error('it did not end'));
+    });
+  });
+}
+
+/** One command of ours, of words without spaces. */
+export const bursar = (line: string, env: Record<string, string>): Promise<Ran> =>
+  run(process.execPath, [compiled('src', 'cli', 'main.js'), ...line.split(' ')], env);

@@ -1,0 +1,41 @@
+import type { VerifyAnswer } from '../../src/providers/provider.js';
+import { agrees } from '../../src/transfers/reconcile.js';
+import type { Transfer } from '../../src/transfers/transfer.js';
+import { NOW, pendingTransfer } from '../support/transfers.js';
+
+const AMOUNT = 250_000n;
+const trace = { providerRequestId: null };
+const bank: Record<string, VerifyAnswer> = {
+  paid: { ...trace, kind: 'paid', amountMinor: AMOUNT, sessionId: 's' },
+  'paid, amount not told': { ...trace, kind: 'paid', amountMinor: null, sessionId: 's' },
+  'paid another amount': { ...trace, kind: 'paid', amountMinor: AMOUNT - 1n, sessionId: 's' },
+  refused: { ...trace, kind: 'refused', code: 'account_closed' },
+  reversed: { ...trace, kind: 'reversed', amountMinor: AMOUNT, sessionId: 's' },
+  pending: { ...trace, kind: 'pending' },
+  not_found: { ...trace, kind: 'not_found' },
+};
+const ours: Record<string, Partial<Transfer>> = {
+  pending: { status: 'pending' },
+  processing: { status: 'processing', sends: 1 },
+  completed: { status: 'completed', completed_at: NOW },
+  failed: { status: 'failed' },
+  'failed and reversed': { status: 'failed', reversed_at: NOW },
+  'failed by force, watched': { status: 'failed', watch_until: NOW },
+  'failed, in suspense': { status: 'failed', in_suspense: true },
+};
+
+describe('which word of the bank fits which record; every other one is a difference', () => {
+  test.each([
+    ['pending', ['not_found', 'pending']],
+    ['processing', ['not_found', 'pending']],
+    ['completed', ['paid', 'paid, amount not told']],
+    ['failed', ['not_found', 'refused']],
+    ['failed and reversed', ['reversed']],
+    ['failed by force, watched', ['not_found', 'pending', 'refused']],
+    ['failed, in suspense', ['paid', 'paid, amount not told']],
+  ])('%s: %s', (name, fits) => {
+    const record = pendingTransfer({ amount_minor: AMOUNT, ...ours[name] });
+    const found = Object.keys(bank).filter((word) => agrees(record, bank[word] as VerifyAnswer));
+    expect(found.toSorted()).toEqual(fits);
+  });
+});
