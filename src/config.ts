@@ -47,6 +47,8 @@ const fields = z.object({
   /** Key of the HMAC under which API keys are stored; without it a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
 
+  /** The sandbox bank moves no money, and live has no other bank yet: this is how a rehearsal says that it knows. */
+  BURSAR_LIVE_REHEARSAL: flag(false),
   SANDBOX_BANK_URL: z.url().default('http://127.0.0.1:8090'),
   /** Authenticates us at the sandbox bank and signs its callbacks. */
   SANDBOX_BANK_SECRET: z.string().min(16),
@@ -71,10 +73,16 @@ const fields = z.object({
   /** How long events are kept, with their deliveries; what is still to be delivered is kept longer. */
   BURSAR_WEBHOOK_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
 });
-const environment = fields.refine(
-  (e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_WEBHOOK_ALLOW_PRIVATE),
-  { path: ['BURSAR_WEBHOOK_ALLOW_PRIVATE'], message: 'is not for live' },
-);
+const environment = fields
+  .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_WEBHOOK_ALLOW_PRIVATE), {
+    path: ['BURSAR_WEBHOOK_ALLOW_PRIVATE'],
+    message: 'is not for live',
+  })
+  .refine((e) => e.BURSAR_ENV !== 'live' || e.BURSAR_LIVE_REHEARSAL, {
+    path: ['BURSAR_ENV'],
+    message:
+      'live has no bank but the sandbox bank, which moves no money: BURSAR_LIVE_REHEARSAL=true says that this is known',
+  });
 
 export type Config = ReturnType<typeof loadConfig>;
 

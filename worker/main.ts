@@ -25,7 +25,7 @@ async function main(): Promise<void> {
   measureBacklogs(registry, { db: deps.database.db, log: deps.log });
   const metrics = await serveMetrics(registry, { ...config.metrics, log: deps.log });
   const setUp = await Connection.connect({ address });
-  await ensureNamespace(setUp, namespace);
+  await ensureNamespace(setUp, namespace, config.environment);
   await setUp.close();
 
   const connection = await NativeConnection.connect({ address });

@@ -46,3 +46,12 @@ export function parseAmount(text: string): bigint {
   }
   return BigInt(text);
 }
+
+/** A whole number within these bounds. */
+export function parseWhole(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`a whole number from ${least} to ${most} is needed.`);
+  };
+}

@@ -21,6 +21,7 @@ export function jsonBody({ maxBytes = DEFAULT_MAX_BODY_BYTES }: BodyOptions = {}
   return async (ctx, next) => {
     const bytes = await readBytes(ctx, maxBytes);
     if (bytes.length > 0 && !isJson(ctx.req.headers['content-type'])) {
+      ctx.set('Accept', 'application/json');
       throw new ApiError('unsupported_media_type');
     }
     ctx.state.body = { bytes, json: bytes.length > 0 ? parseJsonObject(bytes) : {} };
@@ -39,7 +40,10 @@ export function rawBody({ maxBytes = DEFAULT_MAX_BODY_BYTES }: BodyOptions = {})
 async function readBytes(ctx: AppContext, maxBytes: number): Promise<Buffer> {
   // A compressed body could be small on the wire and huge in memory; nobody needs one here.
   const encoding = ctx.req.headers['content-encoding'] ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') throw new ApiError('unsupported_media_type');
+  if (encoding.toLowerCase() !== 'identity') {
+    ctx.set('Accept-Encoding', 'identity');
+    throw new ApiError('unsupported_media_type');
+  }
   const length = ctx.req.headers['content-length'];
   try {
     const options = { limit: maxBytes, ...(length !== undefined && { length }) };

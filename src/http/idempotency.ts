@@ -1,3 +1,4 @@
+import { ApiError } from '../errors.js';
 import { readClaim } from '../idempotency/idempotency.js';
 import type { Idempotency } from '../idempotency/store.js';
 import type { Answer, Claim } from '../ledger/view.js';
@@ -48,8 +49,15 @@ export async function answerOnce(
   sendData(ctx, answer.status, state);
 }
 
-/** Empty is not absent: a client whose variable was empty believes that it is protected, and is told. */
+/**
+ * Empty is not absent: a client whose variable was empty believes that it is protected, and is told. Nor is sent twice
+ * sent once: joined, two lines would be a key that neither of them names.
+ */
 function headerOf(ctx: AppContext): string | undefined {
-  const header = ctx.req.headers['idempotency-key'];
-  return Array.isArray(header) ? header.join() : header;
+  const lines = ctx.req.headersDistinct['idempotency-key'] ?? [];
+  if (lines.length > 1) {
+    const message = 'The header Idempotency-Key was sent more than once.';
+    throw new ApiError('validation_error', { field: 'Idempotency-Key', message });
+  }
+  return lines[0];
 }
