@@ -1,4 +1,6 @@
+import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
+import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
 
@@ -11,3 +13,11 @@ export const openApi = openApiDocument(Object.values(operations), [transferEvent
   version: '1',
   description: 'Payments that are kept: what was accepted ends, and nothing is ever guessed.',
 });
+
+/** The same in TypeScript, kept in the repository as client/src/api.ts. */
+export const clientApi = () =>
+  apiTypeScript(
+    Object.values(operations),
+    openApi as unknown as OpenApiDocument,
+    Object.keys(ERRORS),
+  );
