@@ -84,7 +84,7 @@ export type NewTransfer = {
 
 export type NewBulkTransfer = {
   /** Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer. */
-  transfers: unknown[];
+  transfers: NewTransfer[];
 };
 
 export type AccountToResolve = {

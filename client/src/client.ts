@@ -69,6 +69,8 @@ type Method<Name extends Id> = ((...given: Given<Name>) => Promise<Result<Name>>
 /** A method for every operation. It takes parameters and body in one object. */
 export type Client = { readonly [Name in keyof Operations]: Method<Name> };
 
+/** What goes into an address is plain; the body is JSON as it is. */
+type Plain = string | number | boolean | undefined;
 type Input = Record<string, unknown>;
 type AnyOptions = CallOptions & { idempotencyKey?: string; wait?: number };
 type AnyOperation = {
@@ -113,7 +115,7 @@ function caller(settings: ClientSettings, id: string, operation: AnyOperation): 
     });
     const timeoutMs = options.timeoutMs ?? settings.timeoutMs ?? 30_000 + (wait ?? 0) * 1000;
     const answer = await send(fetch, {
-      url: settings.baseUrl.replace(/\/+$/, '') + path + (sends ? '' : query(rest)),
+      url: settings.baseUrl.replace(/\/+$/, '') + path + (sends ? '' : query(rest as Record<string, Plain>)),
       method,
       headers,
       body: sends ? JSON.stringify(rest) : undefined,
@@ -145,7 +147,7 @@ function present({ list }: AnyOperation, { body, headers }: Answer, key: string 
 function fillIn(id: string, template: string, input: Input): { path: string; rest: Input } {
   const rest = { ...input };
   const path = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
-    const value = String(rest[name] ?? '');
+    const value = String((rest[name] as Plain) ?? '');
     // Empty, and what an address takes for folders, would lead somewhere else.
     if (/^\.{0,2}$/.test(value)) throw new TypeError(`${id}: ${name} is needed`);
     delete rest[name];
@@ -154,7 +156,7 @@ function fillIn(id: string, template: string, input: Input): { path: string; res
   return { path, rest };
 }
 
-function query(input: Input): string {
+function query(input: Record<string, Plain>): string {
   const text = new URLSearchParams();
   for (const [name, value] of Object.entries(input)) {
     if (value !== undefined) text.set(name, String(value));

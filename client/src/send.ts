@@ -110,8 +110,8 @@ function read({ status, ok, headers }: Response, text: string): Answer | BursarE
 
 function parse(text: string): Envelope | null {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' ? (value as Envelope) : null;
+    const value = JSON.parse(text) as Envelope | null;
+    return typeof value === 'object' ? value : null;
   } catch {
     return null;
   }

@@ -5,23 +5,40 @@ import { findService } from './connect.js';
 /** A command that could not do what it was asked: told in one line, exit code 1. */
 export class CommandError extends Error {}
 
+type Context<Options> = { json: boolean; options: Options; args: string[] };
+
 /** Adds a command that takes --json behind its own name, as all do. `run` gets the service connected. */
 export function addCommand<Options extends object>(
   parent: Command,
   usage: string,
   configure: (command: Command) => Command,
-  run: (deps: Deps, context: { json: boolean; options: Options; args: string[] }) => Promise<void>,
+  run: (deps: Deps, context: Context<Options>) => Promise<void>,
 ): void {
-  const command = configure(parent.command(usage));
-  command.addOption(new Option('--json', 'print JSON, for programs')).action(async () => {
+  addPlainCommand<Options>(parent, usage, configure, async (context) => {
     const deps = await createDeps(findService(), 'cli');
     try {
-      const json = Boolean(command.optsWithGlobals().json);
-      await run(deps, { json, options: command.opts(), args: command.args });
+      await run(deps, context);
     } finally {
       await deps.close();
     }
   });
+}
+
+/** The same for a command that finds what it needs by itself. */
+export function addPlainCommand<Options extends object>(
+  parent: Command,
+  usage: string,
+  configure: (command: Command) => Command,
+  run: (context: Context<Options>) => Promise<void>,
+): void {
+  const command = configure(parent.command(usage));
+  command.addOption(new Option('--json', 'print JSON, for programs')).action(() =>
+    run({
+      json: Boolean(command.optsWithGlobals().json),
+      options: command.opts(),
+      args: command.args,
+    }),
+  );
 }
 
 /** Kobo as typed: digits alone, so that no figure is ever rounded. */
