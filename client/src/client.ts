@@ -115,7 +115,10 @@ function caller(settings: ClientSettings, id: string, operation: AnyOperation): 
     });
     const timeoutMs = options.timeoutMs ?? settings.timeoutMs ?? 30_000 + (wait ?? 0) * 1000;
     const answer = await send(fetch, {
-      url: settings.baseUrl.replace(/\/+$/, '') + path + (sends ? '' : query(rest as Record<string, Plain>)),
+      url:
+        settings.baseUrl.replace(/\/+$/, '') +
+        path +
+        (sends ? '' : query(rest as Record<string, Plain>)),
       method,
       headers,
       body: sends ? JSON.stringify(rest) : undefined,
