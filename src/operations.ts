@@ -7,8 +7,11 @@ import { receivePaymentCallback } from './webhooks/api.js';
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
 export const operations = { ...transferOperations, receivePaymentCallback };
 
+/** What tenants are told by webhook. */
+export const events = [transferEvents];
+
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
-export const openApi = openApiDocument(Object.values(operations), [transferEvents], {
+export const openApi = openApiDocument(Object.values(operations), events, {
   title: 'Bursar',
   version: '1',
   description: 'Payments that are kept: what was accepted ends, and nothing is ever guessed.',

@@ -13,7 +13,7 @@ export function apiTypeScript(
   document: OpenApiDocument,
   errorCodes: readonly string[],
 ): string {
-  const called = operations.filter(({ access }) => access !== 'provider' && access !== 'open');
+  const called = operations.filter(({ access }) => access !== 'provider');
   const { schemas } = document.components;
   return [
     '// Made by `npm run openapi` from the operations: change those.',

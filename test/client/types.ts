@@ -7,8 +7,7 @@ import type {
   WebhookEvent,
 } from '../../client/src/index.js';
 import type { ErrorCode as ServiceErrorCode } from '../../src/errors.js';
-import type { operations } from '../../src/operations.js';
-import type { transferEvents } from '../../src/transfers/api.js';
+import type { events, operations } from '../../src/operations.js';
 import type { bulkItemBody } from '../../src/transfers/schema.js';
 
 /** Nothing here runs: it compiles only if the client's types are those of the schemas that the service checks by. */
@@ -24,7 +23,9 @@ type Json<T> = T extends readonly (infer Item)[]
     : T;
 
 type All = typeof operations;
-type Called = Exclude<keyof All, 'receivePaymentCallback'>;
+type Called = {
+  [Id in keyof All]: All[Id] extends { access: 'provider' } ? never : Id;
+}[keyof All];
 type Schema<O, Part extends string> = O extends { [part in Part]: infer S extends z.ZodType }
   ? S
   : z.ZodType<object>;
@@ -39,7 +40,7 @@ type Checks = {
   ids: Same<keyof Operations, Called>;
   methods: Same<keyof Client, Called>;
   codes: Same<ErrorCode, ServiceErrorCode>;
-  events: Fits<WebhookEvent, { event: string; data: z.output<(typeof transferEvents)['data']> }>;
+  events: Same<WebhookEvent['data'], z.output<(typeof events)[number]['data']>>;
   item: Fits<NewTransfer, z.input<typeof bulkItemBody>>;
 } & {
   [Id in Called as `${Id} answers`]: Same<
