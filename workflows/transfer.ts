@@ -26,11 +26,12 @@ const store = proxyLocalActivities<Activities>(ownStore);
 const COMMANDS =
   'Send a signal or an update (More Actions): **verify** asks the bank now, **retry** also sends again where the bank ' +
   'rules the payment out, **complete** and **fail** end it if the bank agrees. Each takes ' +
-  '{"actor": "you", "reason": "why"}.';
+  // As code: the page would make curly quotes of these, which could not be pasted.
+  '`{"actor": "you", "reason": "why"}`, and **fail** also `"force": true` against a bank that is silent.';
 
 const WHILE_OPEN =
-  'The money is held and nothing is guessed. The bank is asked on and on: the transfer ends by itself as soon as the ' +
-  `bank calls back or gives a final answer.\n\n${COMMANDS}`;
+  'The money is held and nothing is guessed. The bank is asked on: when it calls back or decides, the transfer ends by ' +
+  `itself.\n\n${COMMANDS}`;
 
 const WHILE_CLOSED =
   'The transfer has ended, and the bank says something else than the books. Its timeline tells what. **complete** ' +

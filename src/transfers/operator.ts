@@ -2,6 +2,9 @@ import type { CallReport, OperatorAnswer, OperatorCommand, Standing } from './re
 
 export const OPERATOR_KINDS = ['retry', 'verify', 'complete', 'fail'] as const;
 
+/** The type of the failure by which an update says that its command was refused. */
+export const REFUSED = 'Refused';
+
 const MAX_ACTOR = 100;
 const MAX_REASON = 500;
 
