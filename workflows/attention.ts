@@ -12,6 +12,12 @@ export function createAttention(options: {
   record: (reason: string) => Promise<void>;
 }) {
   let raised: string | null = null;
+  const page = { call: '', bank: '', operator: '', whatToDo: '' };
+  // Costs no event: the page is drawn anew whenever something is learned.
+  const draw = () => {
+    const { call, bank, operator, whatToDo } = page;
+    setCurrentDetails([call, bank, operator, whatToDo].filter((part) => part !== '').join('\n\n'));
+  };
   // The attribute outlives this run (continue-as-new), so it is the attribute that is asked, not a variable.
   const show = (value: boolean) => {
     const shown = workflowInfo().typedSearchAttributes.get(searchAttributes.attention) ?? false;
@@ -22,7 +28,8 @@ export function createAttention(options: {
     raised = reason;
     await options.record(reason);
     show(true);
-    setCurrentDetails(`**Needs an operator:** ${reason}.\n\n${whatToDo}`);
+    Object.assign(page, { call: `**Needs an operator:** ${reason}.`, whatToDo });
+    draw();
   };
   return {
     raise,
@@ -36,10 +43,17 @@ export function createAttention(options: {
       return Infinity;
     },
 
+    /** What the bank said last, or what came of an operator's last command, for the page. */
+    know(known: { bank: string } | { operator: string }): void {
+      Object.assign(page, known);
+      draw();
+    },
+
     clear(details: string): void {
       raised = null;
       show(false);
-      setCurrentDetails(details);
+      Object.assign(page, { call: '', bank: '', whatToDo: details });
+      draw();
     },
   };
 }

@@ -8,7 +8,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { judge } from '../src/transfers/operator.js';
+import { describe, judge } from '../src/transfers/operator.js';
 import type {
   CallReport,
   FactReport,
@@ -26,11 +26,12 @@ const store = proxyLocalActivities<Activities>(ownStore);
 const COMMANDS =
   'Send a signal or an update (More Actions): **verify** asks the bank now, **retry** also sends again where the bank ' +
   'rules the payment out, **complete** and **fail** end it if the bank agrees. Each takes ' +
-  '{"actor": "you", "reason": "why"}.';
+  // As code: the page would make curly quotes of these, which could not be pasted.
+  '`{"actor": "you", "reason": "why"}`, and **fail** also `"force": true` against a bank that is silent.';
 
 const WHILE_OPEN =
-  'The money is held and nothing is guessed. The bank is asked on and on: the transfer ends by itself as soon as the ' +
-  `bank calls back or gives a final answer.\n\n${COMMANDS}`;
+  'The money is held and nothing is guessed. The bank is asked on: when it calls back or decides, the transfer ends by ' +
+  `itself.\n\n${COMMANDS}`;
 
 const WHILE_CLOSED =
   'The transfer has ended, and the bank says something else than the books. Its timeline tells what. **complete** ' +
@@ -124,12 +125,21 @@ async function call(
   if (report.kind === 'not_permitted' && report.attention !== null) {
     await attention.raise(report.attention, WHILE_OPEN);
   }
-  return nextStep(pursuit, report, input.policy, { askedMs, heardMs: Date.now() });
+  const heardMs = Date.now();
+  if (!closed) tellOfBank(attention, report, heardMs);
+  return nextStep(pursuit, report, input.policy, { askedMs, heardMs });
+}
+
+/** The bank's last word, for the page. What the record alone said is no word of the bank. */
+function tellOfBank(attention: Attention, report: CallReport, heardMs: number): void {
+  if (report.kind === 'closed' || report.kind === 'not_permitted') return;
+  const at = new Date(heardMs).toISOString().slice(0, 19).replace('T', ' ');
+  attention.know({ bank: `Last known (${at} UTC): ${describe(report)}.` });
 }
 
 /** Does what an operator asked for, as far as the bank agrees, and answers. The bank is always asked first. */
 async function obey(run: Run, pending: PendingCommand, before: Pursuit): Promise<[Pursuit, Step]> {
-  const { ref, input, provider } = run;
+  const { ref, input, provider, attention } = run;
   const { command } = pending;
   const pursuit = command.kind === 'retry' ? oneMoreTry(before) : before;
   const standing = await store.readStanding(ref);
@@ -139,6 +149,7 @@ async function obey(run: Run, pending: PendingCommand, before: Pursuit): Promise
     .catch(silence);
   const asked = { askedMs, heardMs: Date.now() };
   const [next, first] = nextStep(pursuit, bank, input.policy, asked);
+  tellOfBank(attention, bank, asked.heardMs);
   const verdict = judge(command, bank, standing);
   let step = first;
   if (step.do === 'settle') step = await settle(run, step.fact);
@@ -157,22 +168,23 @@ const operatorFact = (kind: 'confirmed' | 'refused'): FactReport => {
 
 /** What is said to the operator, and on the timeline: the outcome as it stands, not as it was meant. */
 async function answer(
-  { ref }: Run,
+  { ref, attention }: Run,
   command: OperatorCommand,
   { done, message }: OperatorAnswer,
 ): Promise<OperatorAnswer> {
   const wanted = { complete: 'completed', fail: 'failed', retry: null, verify: null }[command.kind];
-  const { status, attention } = await store.readStanding(ref);
-  const missed = done && wanted !== null && status !== wanted;
+  const standing = await store.readStanding(ref);
+  const missed = done && wanted !== null && standing.status !== wanted;
   const said = missed
     ? {
         done: false,
-        message: `The transfer is ${status}: ${attention ?? 'the books say otherwise'}.`,
+        message: `The transfer is ${standing.status}: ${standing.attention ?? 'the books say otherwise'}.`,
       }
     : { done, message };
   const force = command.force ? ' by force' : '';
   const detail = `${command.kind}${force}: ${said.message} (${command.reason})`;
   await store.noteOperator({ ...ref, actor: command.actor, detail });
+  attention.know({ operator: `Last command, by ${command.actor}: ${detail}` });
   return said;
 }
 
@@ -196,10 +208,11 @@ async function isRecipientUnknown({ input, provider, ref }: Run): Promise<boolea
   return found.kind === 'no_such_account';
 }
 
-async function noteUnreadable({ inbox, ref }: Run): Promise<void> {
+async function noteUnreadable({ inbox, ref, attention }: Run): Promise<void> {
   for (let problem = inbox.unreadable.shift(); problem; problem = inbox.unreadable.shift()) {
     const detail = `a message was ignored: ${problem}`;
     await store.noteOperator({ ...ref, actor: 'temporal', detail });
+    attention.know({ operator: `Last command: ${detail}` });
   }
 }
 

@@ -2,6 +2,9 @@ import type { CallReport, OperatorAnswer, OperatorCommand, Standing } from './re
 
 export const OPERATOR_KINDS = ['retry', 'verify', 'complete', 'fail'] as const;
 
+/** The type of the failure by which an update says that its command was refused. */
+export const REFUSED = 'Refused';
+
 const MAX_ACTOR = 100;
 const MAX_REASON = 500;
 
@@ -87,7 +90,8 @@ function judgeFail(command: OperatorCommand, bank: CallReport, said: string): Ju
   return { done: false, act: 'nothing', message };
 }
 
-function describe(bank: CallReport): string {
+/** What a call at the bank came to, in words that are true of it. */
+export function describe(bank: CallReport): string {
   switch (bank.kind) {
     case 'paid':
       return 'the bank says that it paid';
@@ -101,6 +105,12 @@ function describe(bank: CallReport): string {
       return 'the bank does not know the payment, which does not rule it out';
     case 'unsent':
       return 'the order has not left us yet';
+    case 'throttled':
+      return 'the bank takes no orders at the moment';
+    case 'unknown':
+      return bank.reason === 'server_error' || bank.reason === 'unreadable'
+        ? 'the bank answers with errors'
+        : 'the bank does not answer';
     default:
       return 'the bank does not answer';
   }

@@ -1,8 +1,15 @@
-import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type Client,
+} from '@temporalio/client';
+import { ApplicationFailure } from '@temporalio/common';
 import { defineUpdate } from '@temporalio/workflow';
 import type { Log } from '../log.js';
 import { TEMPORAL_DEADLINE_MS } from '../temporal/client.js';
 import type { OperatorAnswer, OperatorCommand, TransferInput, TransferPolicy } from './reports.js';
+import { REFUSED } from './operator.js';
 import { searchAttributes } from './search-attributes.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
 
@@ -57,7 +64,7 @@ export function createTransferStarter(settings: StartSettings) {
     },
 
     /** Has an operator's command done, by a run that is started if there is none, and answers what came of it. */
-    command(
+    async command(
       transfer: Transfer,
       kind: OperatorCommand['kind'],
       payload: OperatorPayload,
@@ -66,12 +73,16 @@ export function createTransferStarter(settings: StartSettings) {
         'transfer',
         startOptions(settings, transfer),
       );
-      return client.connection.withDeadline(Date.now() + COMMAND_DEADLINE_MS, () =>
-        client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
-          args: [payload],
-          startWorkflowOperation,
-        }),
-      );
+      try {
+        return await client.connection.withDeadline(Date.now() + COMMAND_DEADLINE_MS, () =>
+          client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
+            args: [payload],
+            startWorkflowOperation,
+          }),
+        );
+      } catch (error) {
+        return refusalIn(error);
+      }
     },
 
     /** Says that the record may have changed. A workflow that is not there has nothing left to look at. */
@@ -90,6 +101,15 @@ export function createTransferStarter(settings: StartSettings) {
 
     idle: async () => void (await Promise.all(starting)),
   };
+}
+
+/** The answer of a command that was refused; throws on what else went wrong. */
+function refusalIn(error: unknown): OperatorAnswer {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : null;
+  if (cause instanceof ApplicationFailure && cause.type === REFUSED) {
+    return { done: false, message: cause.message };
+  }
+  throw error;
 }
 
 const attributesOf = (transfer: Transfer) => [
