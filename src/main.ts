@@ -23,6 +23,7 @@ async function main(): Promise<void> {
     health,
     routes: allRoutes(deps),
     openApi,
+    environment: config.environment,
     trustedProxies: config.http.trustedProxies,
   });
   const server = createServer({ app, health, log });

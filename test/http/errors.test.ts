@@ -100,6 +100,7 @@ test('without a database every request is 503 in the envelope, with all headers,
     rateLimits: createRateLimits({ db, log: app.log }),
     health: createHealth({ checks: { database: () => db.command({ ping: 1 }) }, log: app.log }),
     openApi: {},
+    environment: 'sandbox',
     routes: [],
     trustedProxies: 0,
   }).callback();

@@ -48,6 +48,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
     rateLimits,
     health,
     openApi: {},
+    environment: 'sandbox',
     routes: thingRoutes(effects),
     ...(options.callbackAllowance && { callbackAllowance: options.callbackAllowance }),
     trustedProxies: options.trustedProxies ?? 0,
