@@ -7,7 +7,7 @@ Scalar.createApiReference('#docs', {
   persistAuth: false,
   // Against the live service a click would move money.
   hideTestRequestButton: document.documentElement.dataset.environment === 'live',
-  defaultOpenFirstTag: false,
+  defaultOpenAllTags: true,
   operationTitleSource: 'summary',
   hideModels: true,
   withDefaultFonts: false,
