@@ -14,3 +14,6 @@ cpSync(join(packageRoot, 'src', 'docs', 'page'), folder, { recursive: true });
 const document = reference(openApi, (page) => readFileSync(join(guide, `${page}.md`), 'utf8'));
 writeFileSync(join(folder, 'reference.json'), JSON.stringify(document));
 writeFileSync(join(folder, 'viewer.js'), viewerScript());
+// MIT: its notice goes where it goes.
+const licence = join(packageRoot, 'node_modules', '@scalar', 'fastify-api-reference', 'LICENSE');
+cpSync(licence, join(folder, 'viewer.LICENSE'));
