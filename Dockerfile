@@ -5,6 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev
 COPY tsconfig.json tsconfig.build.json ./
+COPY docs/guide docs/guide
 COPY src src
 COPY client/src client/src
 COPY workflows workflows

@@ -1,11 +1,19 @@
-// Writes what is made from the operations that are built into dist/: openapi.json, and the client's view of it.
-import { writeFileSync } from 'node:fs';
+// Writes what is made from what is built into dist/: openapi.json, the client's view of it, the tables of the guide.
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
+import { fillTables } from '../dist/src/docs/tables.js';
 import { clientApi, openApi } from '../dist/src/operations.js';
 
 const inRoot = (path) => new URL(`../${path}`, import.meta.url);
+const style = await resolveConfig(inRoot('package.json'));
 
 writeFileSync(inRoot('openapi.json'), `${JSON.stringify(openApi, null, 2)}\n`);
-const client = inRoot('client/src/api.ts');
-const style = await resolveConfig(client);
-writeFileSync(client, await format(clientApi(), { ...style, parser: 'typescript' }));
+const client = await format(clientApi(), { ...style, parser: 'typescript' });
+writeFileSync(inRoot('client/src/api.ts'), client);
+
+const guide = inRoot('docs/guide/');
+for (const name of readdirSync(guide)) {
+  const file = new URL(name, guide);
+  const text = fillTables(readFileSync(file, 'utf8'));
+  writeFileSync(file, await format(text, { ...style, parser: 'markdown' }));
+}

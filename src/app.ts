@@ -1,9 +1,11 @@
 import Koa from 'koa';
+import type { Environment } from './api-keys/api-key.js';
 import type { ApiKeys } from './api-keys/store.js';
 import { authenticate, authorize } from './http/authenticate.js';
 import { clientAddress } from './http/client-address.js';
 import type { AppState, Middleware } from './http/context.js';
 import { crossOrigin } from './http/cross-origin.js';
+import { docsPage } from './http/docs-page.js';
 import { documents } from './http/documents.js';
 import { errorHandler } from './http/error-handler.js';
 import type { Health } from './http/health.js';
@@ -35,6 +37,7 @@ export type AppDeps = {
   routes: readonly Route[];
   /** Served at /openapi.json. */
   openApi: object;
+  environment: Environment;
   trustedProxies: number;
   /** What one address may send to each provider route. */
   callbackAllowance?: Allowance;
@@ -59,6 +62,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(securityHeaders());
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
+  app.use(docsPage({ environment: deps.environment }));
   app.use(deps.load.middleware);
   app.use(limitUncounted({ rateLimits }));
   app.use(documents({ openApi: deps.openApi }));

@@ -37,6 +37,7 @@ async function main(): Promise<void> {
     measure: measureRequests(registry, load),
     routes: allRoutes(deps),
     openApi,
+    environment: config.environment,
     trustedProxies: config.http.trustedProxies,
   });
   const server = createServer({

@@ -13,6 +13,7 @@ export function banner(dev: DevFile, home: string, { colours }: { colours: boole
   const { bold, dim } = colours ? ANSI : PLAIN;
   const rows: [string, string][] = [
     ['API', dev.api_url],
+    ['Docs', dev.docs_url],
     ['Temporal UI', uiLink(dev) ?? `(yours, at ${dev.temporal_address})`],
     ['Sandbox bank', `${dev.sandbox_bank_url}/_sandbox/journal`],
     ['Metrics', dev.metrics_url],

@@ -19,6 +19,13 @@ const recipient = {
   recipient_bank_code: z.string(),
 };
 
+const exampleRecipient = {
+  recipient_account: '0123456789',
+  recipient_name: 'ADAEZE OKAFOR',
+  recipient_bank: 'Guaranty Trust Bank',
+  recipient_bank_code: '058',
+};
+
 export const transferResource = z
   .object({
     id: idSchema('transfer'),
@@ -43,7 +50,29 @@ export const transferResource = z
     completed_at: timestamp('When the bank’s word that it paid was booked.').nullable(),
     reversed_at: timestamp('When the bank took its payment back.').nullable(),
   })
-  .meta({ id: 'Transfer' });
+  .meta({
+    id: 'Transfer',
+    example: {
+      id: 'trf_01kaj2v6wte8v9kcz0t3yd4m5n',
+      amount_minor: 250_000,
+      fee_minor: 1_000,
+      total_minor: 251_000,
+      ...exampleRecipient,
+      status: 'completed',
+      reference: 'invoice-1042',
+      narration: 'Invoice 1042',
+      session_id: '999001261121093002000000000042',
+      currency: 'NGN',
+      metadata: { order: '1042' },
+      provider: 'sandbox-bank',
+      failure: null,
+      attention: null,
+      created_at: '2026-11-21T09:30:00.000Z',
+      updated_at: '2026-11-21T09:30:02.000Z',
+      completed_at: '2026-11-21T09:30:02.000Z',
+      reversed_at: null,
+    },
+  });
 
 export const timelineEntryResource = z
   .object({
@@ -68,13 +97,27 @@ export const timelineEntryResource = z
     detail: z.string().nullable(),
     provider_request_id: z.string().nullable(),
   })
-  .meta({ id: 'TimelineEntry' });
+  .meta({
+    id: 'TimelineEntry',
+    example: {
+      at: '2026-11-21T09:30:02.000Z',
+      type: 'provider_answer',
+      actor: 'sandbox-bank',
+      detail: 'paid',
+      provider_request_id: 'sbr_3967265a6600_2',
+    },
+  });
 
-export const recipientResource = z.object(recipient).meta({ id: 'Recipient' });
+export const recipientResource = z
+  .object(recipient)
+  .meta({ id: 'Recipient', example: exampleRecipient });
 
 export const bankResource = z
   .object({ code: z.string(), nip_code: z.string(), name: z.string() })
-  .meta({ id: 'Bank' });
+  .meta({
+    id: 'Bank',
+    example: { code: '058', nip_code: '000013', name: 'Guaranty Trust Bank' },
+  });
 
 const batchItem = z.object({
   index: z.int().min(0),

@@ -28,6 +28,8 @@ const NPM = `
     appendFileSync('tsc.log', 'compiled\\n');
     if (process.env.TSC_FAILS) process.exit(2);
     mkdirSync(out + '/worker', { recursive: true });
+    mkdirSync(out + '/src/docs', { recursive: true });
+    writeFileSync(out + '/src/docs/build.js', '');
     writeFileSync(out + '/worker/bundle.js', 'require("node:fs").writeFileSync(__dirname + "/../bundled", "")');
   `)});`;
 

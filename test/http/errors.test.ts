@@ -102,6 +102,7 @@ test('without a database every request is 503 in the envelope, with all headers,
     measure: (_ctx, next) => next(),
     health: createHealth({ checks: { database: () => db.command({ ping: 1 }) }, log: app.log }),
     openApi: {},
+    environment: 'sandbox',
     routes: [],
     trustedProxies: 0,
   }).callback();

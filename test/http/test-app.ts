@@ -62,6 +62,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
     load,
     measure: measureRequests(registry, load),
     openApi: {},
+    environment: 'sandbox',
     routes: thingRoutes(effects),
     ...(options.callbackAllowance && { callbackAllowance: options.callbackAllowance }),
     trustedProxies: options.trustedProxies ?? 0,
