@@ -16,7 +16,7 @@ import {
 } from './http/rate-limit.js';
 import { requestId } from './http/request-id.js';
 import { requestLog } from './http/request-log.js';
-import { routerOf, type Route } from './http/routes.js';
+import { routerOf, type MethodsAt, type Route } from './http/routes.js';
 import { securityHeaders } from './http/security-headers.js';
 import type { Log } from './log.js';
 import type { Allowance } from './rate-limits/rate-limit.js';
@@ -45,7 +45,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   const callbacks = routerOf(deps.routes.filter(isCallback), [
     limitBySource({ rateLimits, name: 'callbacks', allowance }),
   ]);
-  const routers = [api.router, callbacks.router];
+  const methodsAt: MethodsAt = (path) => [...api.methodsAt(path), ...callbacks.methodsAt(path)];
 
   const app = new Koa<AppState>();
   app.use(requestId());
@@ -57,14 +57,13 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(limitUncounted({ rateLimits }));
   app.use(documents({ openApi: deps.openApi }));
   app.use(crossOrigin({ operationAt: api.operationAt }));
-  app.use(answerOptions({ routers }));
-  // A router itself adds what its type asks of the context.
-  app.use(callbacks.router.routes() as Middleware);
+  app.use(answerOptions({ methodsAt }));
+  app.use(callbacks.middleware);
   app.use(underApi(authenticate({ apiKeys })));
   app.use(underApi(limitByTenant({ rateLimits })));
   app.use(underApi(authorize({ operationAt: api.operationAt })));
-  app.use(underApi(api.router.routes() as Middleware));
-  app.use(notFound({ routers }));
+  app.use(underApi(api.middleware));
+  app.use(notFound({ methodsAt }));
   // Only what happens after the error handler comes here: as a rule, a client that did not wait.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'));
   return app;

@@ -105,10 +105,17 @@ export type TransferBody = z.infer<typeof bulkItemBody>;
 
 const MAX_BULK_ITEMS = 1_000;
 
+/** A body to go by, and whatever else is refused alone. */
+const bulkItem = z.unknown().meta({
+  override: {
+    anyOf: [{ $ref: '#/components/schemas/NewTransfer' }, { $ref: '#/components/schemas/Json' }],
+  },
+});
+
 /** The body of POST /transfers/bulk. Items are read one by one: a bad one is refused alone. */
 export const bulkTransfersBody = z
   .strictObject({
-    transfers: z.array(z.unknown()).min(1).max(MAX_BULK_ITEMS).meta({
+    transfers: z.array(bulkItem).min(1).max(MAX_BULK_ITEMS).meta({
       description:
         'Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer.',
     }),
