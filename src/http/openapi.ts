@@ -94,7 +94,9 @@ const securitySchemes = {
   secretKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A secret key, `sk_sandbox_…` or `sk_live_…`. For servers only.',
+    description:
+      'A secret key, `sk_sandbox_…` or `sk_live_…`. For servers only. Its level is `read`, `write` or `admin`, each ' +
+      'with what the one before may do.',
   },
   publicKey: {
     type: 'http',
@@ -104,13 +106,13 @@ const securitySchemes = {
 } as const;
 
 function describe(operation: Operation, shared: Refusals): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, access = 'key' } = operation;
+  const { id, tag, summary, description } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security: SECURITY[access],
+    security: security(operation),
     ...parameters(operation),
     ...requestBody(operation),
     responses: {
@@ -133,13 +135,12 @@ function parameters({ params, query, idempotent, waits }: Operation) {
   return Object.keys(requestParams).length > 0 ? { requestParams } : {};
 }
 
-const SECURITY: Record<NonNullable<Operation['access']>, Record<string, string[]>[]> = {
-  key: [{ secretKey: [] }],
-  admin: [{ secretKey: [] }],
-  public_key: [{ secretKey: [] }, { publicKey: [] }],
-  provider: [],
-  open: [],
-};
+/** Who may call, with the level that a secret key has to have at least. */
+function security({ access = 'key', method }: Operation): Record<string, string[]>[] {
+  if (access === 'provider' || access === 'open') return [];
+  const level = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
+  return [{ secretKey: [level] }, ...(access === 'public_key' ? [{ publicKey: [] }] : [])];
+}
 
 function requestBody({ access, body, examples }: Operation) {
   if (access === 'provider') {
