@@ -32,6 +32,8 @@ export type AppDeps = {
   /** Served at /openapi.json. */
   openApi: object;
   trustedProxies: number;
+  /** What one address may send without a valid key. */
+  unauthenticatedPerMinute?: number;
   /** What one address may send to each provider route. */
   callbackAllowance?: Allowance;
 };
@@ -54,7 +56,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(securityHeaders());
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
-  app.use(limitUncounted({ rateLimits }));
+  app.use(limitUncounted({ rateLimits, perMinute: deps.unauthenticatedPerMinute ?? 60 }));
   app.use(documents({ openApi: deps.openApi }));
   app.use(crossOrigin({ operationAt: api.operationAt }));
   app.use(answerOptions({ methodsAt }));

@@ -19,6 +19,8 @@ const fields = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   /** Addresses in front of us whose X-Forwarded-For entry is believed. */
   BURSAR_TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
+  /** Requests of one address without a valid key. */
+  BURSAR_UNAUTHENTICATED_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   BURSAR_LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
 
   MONGODB_URI: z.string().min(1),
@@ -70,7 +72,12 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const e = parsed.data;
   return {
     environment: e.BURSAR_ENV,
-    http: { host: e.HOST, port: e.PORT, trustedProxies: e.BURSAR_TRUSTED_PROXIES },
+    http: {
+      host: e.HOST,
+      port: e.PORT,
+      trustedProxies: e.BURSAR_TRUSTED_PROXIES,
+      unauthenticatedPerMinute: e.BURSAR_UNAUTHENTICATED_PER_MINUTE,
+    },
     logLevel: e.BURSAR_LOG_LEVEL,
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: {

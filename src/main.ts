@@ -24,6 +24,7 @@ async function main(): Promise<void> {
     routes: allRoutes(deps),
     openApi,
     trustedProxies: config.http.trustedProxies,
+    unauthenticatedPerMinute: config.http.unauthenticatedPerMinute,
   });
   const server = createServer({ app, health, log });
   const address = await server.listen(config.http);
