@@ -89,23 +89,17 @@ async function start(stack: Stack): Promise<{ url: string; key: string }> {
 
 async function fuzz({ url, key }: { url: string; key: string }, library: string): Promise<number> {
   const { seed, examples, minutes } = options;
-  const child = spawn(
-    'python3',
-    [
-      ...['-m', 'schemathesis.cli', 'run', `${url}/openapi.json`],
-      ...['--header', `Authorization: Bearer ${key}`, '--seed', seed, '--continue-on-failure'],
-      ...(minutes === undefined || examples !== undefined
-        ? ['--max-examples', examples ?? EXAMPLES]
-        : []),
-      ...(minutes === undefined ? [] : ['--max-time', String(Math.ceil(Number(minutes) * 60))]),
-    ],
-    {
-      // Here is schemathesis.toml.
-      cwd: packageRoot,
-      stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, PYTHONPATH: library, PYTHONDONTWRITEBYTECODE: '1' },
-    },
-  );
+  const args = ['-m', 'schemathesis.cli', 'run', `${url}/openapi.json`, '--continue-on-failure'];
+  args.push('--header', `Authorization: Bearer ${key}`, '--seed', seed);
+  const most = examples ?? (minutes === undefined ? EXAMPLES : undefined);
+  if (most !== undefined) args.push('--max-examples', most);
+  if (minutes !== undefined) args.push('--max-time', String(Math.ceil(Number(minutes) * 60)));
+  const child = spawn('python3', args, {
+    // Here is schemathesis.toml.
+    cwd: packageRoot,
+    stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, PYTHONPATH: library, PYTHONDONTWRITEBYTECODE: '1' },
+  });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 }

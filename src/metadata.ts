@@ -48,9 +48,10 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
   let keys = 0;
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path, depth } = next;
-    // No fraction is a card number, whatever its digits are.
-    if (typeof value === 'string' || Number.isInteger(value)) {
-      if (holdsCardNumber(String(value))) return { path, message: 'must not hold a card number' };
+    if (typeof value === 'string' || typeof value === 'number') {
+      // The digits of a fraction are no card number, whatever they add up to.
+      const text = typeof value === 'string' ? value : String(Math.trunc(value));
+      if (holdsCardNumber(text)) return { path, message: 'must not hold a card number' };
     } else if (typeof value === 'object' && value !== null) {
       if (depth > MAX_DEPTH) return { path, message: `must be at most ${MAX_DEPTH} levels deep` };
       keys += Array.isArray(value) ? 0 : Object.keys(value).length;
