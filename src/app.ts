@@ -16,10 +16,11 @@ import {
   limitBySource,
   limitByTenant,
   limitUncounted,
+  UNAUTHENTICATED_PER_MINUTE,
 } from './http/rate-limit.js';
 import { requestId } from './http/request-id.js';
 import { requestLog } from './http/request-log.js';
-import { routerOf, type Route } from './http/routes.js';
+import { routerOf, type MethodsAt, type Route } from './http/routes.js';
 import { securityHeaders } from './http/security-headers.js';
 import type { Log } from './log.js';
 import type { Allowance } from './rate-limits/rate-limit.js';
@@ -39,6 +40,8 @@ export type AppDeps = {
   openApi: object;
   environment: Environment;
   trustedProxies: number;
+  /** What one address may send without a valid key. */
+  unauthenticatedPerMinute?: number;
   /** What one address may send to each provider route. */
   callbackAllowance?: Allowance;
 };
@@ -52,7 +55,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   const callbacks = routerOf(deps.routes.filter(isCallback), [
     limitBySource({ rateLimits, name: 'callbacks', allowance }),
   ]);
-  const routers = [api.router, callbacks.router];
+  const methodsAt: MethodsAt = (path) => [...api.methodsAt(path), ...callbacks.methodsAt(path)];
 
   const app = new Koa<AppState>();
   app.use(requestId());
@@ -64,17 +67,17 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(deps.health.middleware);
   app.use(docsPage({ environment: deps.environment }));
   app.use(deps.load.middleware);
-  app.use(limitUncounted({ rateLimits }));
+  const { unauthenticatedPerMinute: perMinute = UNAUTHENTICATED_PER_MINUTE } = deps;
+  app.use(limitUncounted({ rateLimits, perMinute }));
   app.use(documents({ openApi: deps.openApi }));
   app.use(crossOrigin({ operationAt: api.operationAt }));
-  app.use(answerOptions({ routers }));
-  // A router itself adds what its type asks of the context.
-  app.use(callbacks.router.routes() as Middleware);
+  app.use(answerOptions({ methodsAt }));
+  app.use(callbacks.middleware);
   app.use(underApi(authenticate({ apiKeys })));
   app.use(underApi(limitByTenant({ rateLimits })));
   app.use(underApi(authorize({ operationAt: api.operationAt })));
-  app.use(underApi(api.router.routes() as Middleware));
-  app.use(notFound({ routers }));
+  app.use(underApi(api.middleware));
+  app.use(notFound({ methodsAt }));
   // Only what happens after the error handler comes here: as a rule, a client that did not wait.
   app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'));
   return app;

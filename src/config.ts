@@ -35,6 +35,8 @@ const fields = z.object({
   BURSAR_METRICS_HOST: z.string().min(1).optional(),
   /** The worker's: what Temporal's SDK has to say about itself. */
   BURSAR_TEMPORAL_METRICS_PORT: port.optional(),
+  /** Requests of one address without a valid key. */
+  BURSAR_UNAUTHENTICATED_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   BURSAR_LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
 
   MONGODB_URI: z.string().min(1),
@@ -100,6 +102,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       host: e.BURSAR_HOST,
       port: e.PORT,
       trustedProxies: e.BURSAR_TRUSTED_PROXIES,
+      unauthenticatedPerMinute: e.BURSAR_UNAUTHENTICATED_PER_MINUTE,
       maxConnections: e.BURSAR_MAX_CONNECTIONS,
       drainNoticeMs: e.BURSAR_DRAIN_NOTICE_MS,
     },

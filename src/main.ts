@@ -39,6 +39,7 @@ async function main(): Promise<void> {
     openApi,
     environment: config.environment,
     trustedProxies: config.http.trustedProxies,
+    unauthenticatedPerMinute: config.http.unauthenticatedPerMinute,
   });
   const server = createServer({
     app,

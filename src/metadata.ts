@@ -1,16 +1,14 @@
 import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
+import { FIELD_NAME } from './http/wire.js';
 
 const MAX_BYTES = 8 * 1024;
 const MAX_KEYS = 50;
 const MAX_DEPTH = 5;
 
-/** Names that the database or JavaScript would read as something else; see http/json.ts. */
-const NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
-
 /** The bounds of nesting as JSON Schema, a component for each level: `nested(1)` is the deepest that holds anything. */
 const nested = (level: number): ZodOpenApiSchemaObject => ({
-  propertyNames: NAME,
+  propertyNames: FIELD_NAME,
   additionalProperties: { $ref: `#/components/schemas/MetadataLevel${level - 1}` },
   items: { $ref: `#/components/schemas/MetadataLevel${level - 1}` },
 });
@@ -51,7 +49,9 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path, depth } = next;
     if (typeof value === 'string' || typeof value === 'number') {
-      if (holdsCardNumber(String(value))) return { path, message: 'must not hold a card number' };
+      // The digits of a fraction are no card number, whatever they add up to.
+      const text = typeof value === 'string' ? value : String(Math.trunc(value));
+      if (holdsCardNumber(text)) return { path, message: 'must not hold a card number' };
     } else if (typeof value === 'object' && value !== null) {
       if (depth > MAX_DEPTH) return { path, message: `must be at most ${MAX_DEPTH} levels deep` };
       keys += Array.isArray(value) ? 0 : Object.keys(value).length;

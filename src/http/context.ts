@@ -1,4 +1,4 @@
-import type { Router, RouterContext } from '@koa/router';
+import type { RouterContext } from '@koa/router';
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { AuthenticatedKey } from '../api-keys/store.js';
 
@@ -22,7 +22,6 @@ export type AppState = {
 };
 
 export type Middleware = KoaMiddleware<AppState>;
-export type AppRouter = Router<AppState>;
 /** What a route's handler gets. */
 export type Context = RouterContext<AppState>;
 /** What helpers ask for: any context of ours, inside a route or not. */

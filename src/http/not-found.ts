@@ -1,11 +1,12 @@
 import { ApiError } from '../errors.js';
-import type { AppRouter, Middleware } from './context.js';
+import type { Middleware } from './context.js';
+import type { MethodsAt } from './routes.js';
 
 /** OPTIONS on a path that exists: which methods it has. Asked without a key, because a browser's preflight has none. */
-export function answerOptions({ routers }: { routers: readonly AppRouter[] }): Middleware {
+export function answerOptions({ methodsAt }: { methodsAt: MethodsAt }): Middleware {
   return (ctx, next) => {
     if (ctx.method !== 'OPTIONS') return next();
-    const methods = methodsOf(routers, ctx.path);
+    const methods = allowedAt(methodsAt, ctx.path);
     if (methods.length === 0) return next();
     ctx.set('Allow', methods.join(', '));
     ctx.status = 204;
@@ -14,9 +15,9 @@ export function answerOptions({ routers }: { routers: readonly AppRouter[] }): M
 }
 
 /** The end of the stack: the path is known under other methods (405 with `Allow`, whatever the method), or it is not. */
-export function notFound({ routers }: { routers: readonly AppRouter[] }): Middleware {
+export function notFound({ methodsAt }: { methodsAt: MethodsAt }): Middleware {
   return (ctx) => {
-    const methods = methodsOf(routers, ctx.path);
+    const methods = allowedAt(methodsAt, ctx.path);
     if (methods.length === 0) {
       throw new ApiError('not_found', { message: 'There is no such route.' });
     }
@@ -25,8 +26,7 @@ export function notFound({ routers }: { routers: readonly AppRouter[] }): Middle
   };
 }
 
-function methodsOf(routers: readonly AppRouter[], path: string): string[] {
-  const layers = routers.flatMap((router) => router.match(path, 'OPTIONS').path);
-  const methods = new Set(layers.flatMap((layer) => layer.methods));
-  return methods.size === 0 ? [] : [...methods.add('OPTIONS')].toSorted();
+function allowedAt(methodsAt: MethodsAt, path: string): string[] {
+  const methods = methodsAt(path);
+  return methods.length === 0 ? [] : [...new Set([...methods, 'OPTIONS'])].toSorted();
 }

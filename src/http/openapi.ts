@@ -9,7 +9,7 @@ import { ERRORS, type ErrorCode } from '../errors.js';
 import { metadataLevels } from '../metadata.js';
 import { API_PREFIX } from './idempotency.js';
 import type { Operation } from './operation.js';
-import { pagination, timestamp } from './wire.js';
+import { idempotencyKeyHeader, jsonComponents, pagination, prefer, timestamp } from './wire.js';
 
 const header = (id: string, schema: z.ZodType, description: string) => ({
   [id]: schema.meta({ description, header: { id } }),
@@ -79,7 +79,7 @@ export function openApiDocument(
       webhooks: Object.fromEntries(
         events.flatMap(({ names, data }) => names.map((name) => [name, webhook(name, data)])),
       ),
-      components: { securitySchemes, schemas: metadataLevels },
+      components: { securitySchemes, schemas: { ...jsonComponents, ...metadataLevels } },
     },
     {
       // Clients tolerate added fields: what is sent may grow.
@@ -94,7 +94,9 @@ const securitySchemes = {
   secretKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A secret key, `sk_sandbox_…` or `sk_live_…`. For servers only.',
+    description:
+      'A secret key, `sk_sandbox_…` or `sk_live_…`. For servers only. Its level is `read`, `write` or `admin`, each ' +
+      'with what the one before may do.',
   },
   publicKey: {
     type: 'http',
@@ -104,19 +106,14 @@ const securitySchemes = {
 } as const;
 
 function describe(operation: Operation, shared: Refusals): ZodOpenApiOperationObject {
-  const { id, tag, summary, description, access = 'key', params, query } = operation;
+  const { id, tag, summary, description } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    security: SECURITY[access],
-    ...((params || query) && {
-      requestParams: {
-        ...(params && { path: z.object(params) }),
-        ...(query && { query: query as z.ZodObject }),
-      },
-    }),
+    security: security(operation),
+    ...parameters(operation),
     ...requestBody(operation),
     responses: {
       [String(operation.answer.status)]: success(operation),
@@ -125,13 +122,25 @@ function describe(operation: Operation, shared: Refusals): ZodOpenApiOperationOb
   };
 }
 
-const SECURITY: Record<NonNullable<Operation['access']>, Record<string, string[]>[]> = {
-  key: [{ secretKey: [] }],
-  admin: [{ secretKey: [] }],
-  public_key: [{ secretKey: [] }, { publicKey: [] }],
-  provider: [],
-  open: [],
-};
+function parameters({ params, query, idempotent, waits }: Operation) {
+  const headers = {
+    ...(idempotent && { 'Idempotency-Key': idempotencyKeyHeader.optional() }),
+    ...(waits && { Prefer: prefer.optional() }),
+  };
+  const requestParams = {
+    ...(params && { path: z.object(params) }),
+    ...(query && { query: query as z.ZodObject }),
+    ...(Object.keys(headers).length > 0 && { header: z.object(headers) }),
+  };
+  return Object.keys(requestParams).length > 0 ? { requestParams } : {};
+}
+
+/** Who may call, with the level that a secret key has to have at least. */
+function security({ access = 'key', method }: Operation): Record<string, string[]>[] {
+  if (access === 'provider' || access === 'open') return [];
+  const level = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
+  return [{ secretKey: [level] }, ...(access === 'public_key' ? [{ publicKey: [] }] : [])];
+}
 
 function requestBody({ access, body, examples }: Operation) {
   if (access === 'provider') {

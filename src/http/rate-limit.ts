@@ -13,12 +13,6 @@ import { callerOf, type AppContext, type Middleware } from './context.js';
 
 type Limiter = { rateLimits: Pick<RateLimits, 'take'> };
 
-/**
- * What one address may do without a valid key. Guessing a key is hopeless at any rate (190 bits); this is for whoever
- * hammers. A valid key is counted against its tenant alone, so it is never hurt by a neighbour behind the same NAT.
- */
-const UNAUTHENTICATED: Allowance = { rate: 60, burst: 90 };
-
 /** Provider callbacks, per route family and address: far above what a provider sends, far below what would hurt. */
 export const CALLBACK_ALLOWANCE: Allowance = { rate: 60_000, burst: 90_000 };
 
@@ -60,15 +54,24 @@ export function limitBySource({
   };
 }
 
+/** What one address may do without a valid key, unless told otherwise. */
+export const UNAUTHENTICATED_PER_MINUTE = 60;
+const byAddress = (rate: number): Allowance => ({ rate, burst: Math.floor(rate * 1.5) });
+
 /**
  * Counts by address whatever was counted by nobody else: failed authentication, unknown paths, OPTIONS. So every answer
- * carries the headers, and past the allowance the answer is a 429.
+ * carries the headers, and past the allowance the answer is a 429. Guessing a key is hopeless at any rate (190 bits); this
+ * is for whoever hammers. A valid key is counted against its tenant alone, so no neighbour behind the same NAT hurts it.
  */
-export function limitUncounted({ rateLimits }: Limiter): Middleware {
+export function limitUncounted({
+  rateLimits,
+  perMinute,
+}: Limiter & { perMinute: number }): Middleware {
+  const allowance = byAddress(perMinute);
   async function countByAddress(ctx: AppContext): Promise<RateLimit | null> {
     if (ctx.state.counted === true) return null;
     const subject = `ip:${addressSubject(ctx.state.address)}`;
-    return count(ctx, rateLimits, subject, UNAUTHENTICATED);
+    return count(ctx, rateLimits, subject, allowance);
   }
   return async (ctx, next) => {
     try {
@@ -100,7 +103,7 @@ async function count(
 
 /** For an answer that nothing is asked for, neither the key nor the counter: it has the headers all the same. */
 export function passUncounted(ctx: AppContext): void {
-  tell(ctx, unjudged(UNAUTHENTICATED, Date.now()));
+  tell(ctx, unjudged(byAddress(UNAUTHENTICATED_PER_MINUTE), Date.now()));
 }
 
 function tell(ctx: AppContext, { limit, remaining, resetAt }: RateLimit): void {

@@ -2,7 +2,7 @@ import { Router } from '@koa/router';
 import { z } from 'zod';
 import { ApiError } from '../errors.js';
 import { jsonBody, rawBody } from './body.js';
-import type { AppRouter, AppState, Context, Middleware } from './context.js';
+import type { AppState, Context, Middleware } from './context.js';
 import { API_PREFIX } from './idempotency.js';
 import { routerPath, type Input, type Operation } from './operation.js';
 import { validateBody, validateQuery } from './validate.js';
@@ -22,12 +22,16 @@ const NOTHING = z.strictObject({});
 /** The operation that a request would reach, if any. */
 export type OperationAt = (request: { method: string; path: string }) => Operation | undefined;
 
-/** A router of the routes under /api/v1; `first` comes before each of them. */
+/** The methods of a path; none where there is no such path. */
+export type MethodsAt = (path: string) => string[];
+
+/** The routes under /api/v1 as one middleware; `first` comes before each of them. */
 export function routerOf(
   routes: readonly Route[],
   first: readonly Middleware[] = [],
-): { router: AppRouter; operationAt: OperationAt } {
+): { middleware: Middleware; operationAt: OperationAt; methodsAt: MethodsAt } {
   const router = new Router<AppState>({ prefix: API_PREFIX });
+  const operations = new Map(routes.map(({ operation }) => [operation.id, operation]));
   // In this order fixed segments come before parameters: `/transfers/banks` is not the id of a transfer.
   for (const { operation, handle } of routes.toSorted(byPath)) {
     const { id, method, path } = operation;
@@ -37,13 +41,22 @@ export function routerOf(
       name: id,
     });
   }
-  const operations = new Map(routes.map(({ operation }) => [operation.id, operation]));
+
+  /** Of the paths that fit only the first counts, whatever the method: it is `/transfers/banks` that has no DELETE. */
+  function layersAt(at: string) {
+    const [found, ...others] = router.match(at, '').path;
+    return found ? [found, ...others.filter(({ path }) => path === found.path)] : [];
+  }
+  const operationAt: OperationAt = ({ method, path }) => {
+    const layer = layersAt(path).find(({ methods }) => methods.includes(method));
+    return operations.get(layer?.name ?? '');
+  };
+  // A router itself adds what its type asks of the context.
+  const dispatch = router.routes() as Middleware;
   return {
-    router,
-    operationAt({ method, path }) {
-      const layers = router.match(path, method).pathAndMethod;
-      return operations.get(layers.find(({ methods }) => methods.length > 0)?.name ?? '');
-    },
+    middleware: (ctx, next) => (operationAt(ctx) ? dispatch(ctx, next) : next()),
+    operationAt,
+    methodsAt: (path) => layersAt(path).flatMap(({ methods }) => methods),
   };
 }
 

@@ -19,7 +19,7 @@ export function apiTypeScript(
     '// Made by `npm run openapi` from the operations: change those.',
     `/** Every code that the service refuses with. */\nexport type ErrorCode = ${union(errorCodes)};`,
     ...Object.entries(schemas)
-      .filter(([name]) => !isMetadata(name))
+      .filter(([name]) => !isAnything(name))
       .map(([name, schema]) => `${comment(schema)}export type ${name} = ${print(schema)};`),
     `/** What a webhook brings. Later versions of the service may send further events. */
      export type WebhookEvent = ${Object.values(document.webhooks)
@@ -83,7 +83,9 @@ function signature(
 }
 
 /** Parameters and body in one object: what would mean two things is refused here. */
-function input(id: string, { parameters = [], requestBody }: Described): string {
+function input(id: string, { parameters: all = [], requestBody }: Described): string {
+  // Headers are the client's own affair.
+  const parameters = all.filter((parameter) => parameter.in !== 'header');
   const named: Schema = {
     properties: Object.fromEntries(
       parameters.map(({ name, description, schema }) => [name, { description, ...schema }]),
@@ -117,7 +119,7 @@ function print(schema: Schema | boolean | undefined): string {
   const { 'x-ref': meant, $ref = meant, type, anyOf } = schema;
   if ($ref !== undefined) {
     const name = $ref.slice('#/components/schemas/'.length);
-    return isMetadata(name) ? 'unknown' : name;
+    return isAnything(name) ? 'unknown' : name;
   }
   if ('const' in schema) return JSON.stringify(schema.const);
   if (schema.enum) return union(schema.enum);
@@ -161,8 +163,8 @@ function object({ properties, required = [], additionalProperties, oneOf }: Sche
   return `${whole} & (${branches.join(' | ')})`;
 }
 
-/** How deep it may be is for the service to say. */
-const isMetadata = (name: string) => name in metadataLevels;
+/** Any JSON: how deep it may be is for the service to say. */
+const isAnything = (name: string) => name in metadataLevels || name === 'Json';
 
 const union = (values: readonly unknown[]) =>
   values.map((value) => JSON.stringify(value)).join(' | ');

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ZodOpenApiSchemaObject } from 'zod-openapi';
 
 /** What every capability's schemas are made of: one way to write an amount, a time, a page. */
 
@@ -29,6 +30,37 @@ export const idempotencyKey = z
       'and nothing happens twice. Can be sent as the header `Idempotency-Key` instead.',
     example: 'order-1042',
   });
+
+/** As the header: the ends of a header's value can not be spaces, and quotes around it do not belong to the key. */
+export const idempotencyKeyHeader = z.string().meta({
+  description:
+    'The same as the field `idempotency_key`, with or without quotes. Send one of the two; both have to be equal.',
+  override: {
+    minLength: 1,
+    maxLength: 255,
+    pattern: '^(?!""$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+  },
+});
+
+export const prefer = z.string().meta({
+  description:
+    '`wait=N` (RFC 7240, at most 30): answer when it has ended, or after N seconds with its state by then. Any other ' +
+    'preference is as if it were not there.',
+  example: 'wait=5',
+});
+
+/** Names that the database or JavaScript would read as something else; see json.ts. */
+export const FIELD_NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
+
+/** Any JSON that is taken at all, as a component: for what is read later, and refused by itself. */
+export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
+  Json: {
+    description: 'Anything, at most 16 levels deep.',
+    propertyNames: FIELD_NAME,
+    additionalProperties: { $ref: '#/components/schemas/Json' },
+    items: { $ref: '#/components/schemas/Json' },
+  },
+};
 
 const count = (fallback: number, maximum: number, description: string) =>
   z

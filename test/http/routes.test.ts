@@ -21,6 +21,12 @@ test('a fixed segment of a path is not taken for the id of a resource', async ()
   expect((await get('/things/better')).body.data).toMatchObject({ id: 'better' });
 });
 
+test('nor under another method: the fixed segment has the methods that it has', async () => {
+  const answer = await get('/things/import');
+  expect([answer.status, answer.body.error.code]).toEqual([405, 'method_not_allowed']);
+  expect(answer.headers['allow']).toBe('OPTIONS, POST');
+});
+
 test('a query parameter that a route does not know is refused by its name, on every route', async () => {
   const answer = await get('/things/7?expand=all');
   expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error']);

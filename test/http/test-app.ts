@@ -135,6 +135,9 @@ function thingRoutes(effects: unknown[]): Route[] {
       make({ id: 'getThing', path: '/things/{id}', params: { id: z.string() } }),
       (ctx, input) => sendData(ctx, 200, { id: input.params.id, tenant: callerOf(ctx).tenant.id }),
     ),
+    route(make({ id: 'importThings', method: 'post', path: '/things/import' }), (ctx) =>
+      sendData(ctx, 200, {}),
+    ),
     route(make({ id: 'getBestThing', path: '/things/best' }), (ctx) =>
       sendData(ctx, 200, { best: true }),
     ),

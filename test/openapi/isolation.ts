@@ -1,0 +1,122 @@
+import { pathWith, type Documented } from '../support/documented.js';
+
+export type Answer = { status: number; headers: Headers; text: string };
+
+/** One request: what every check here is made of. */
+export type Send = (request: {
+  operation: Documented;
+  /** Its path, filled in. */
+  path: string;
+  key?: string;
+  body?: unknown;
+  headers?: Record<string, string>;
+}) => Promise<Answer>;
+
+/** A tenant, its key, what it has (for each resource of the document its id), and what nobody else may see. */
+export type Party = { tenant: string; key: string; ids: Record<string, string>; own: string[] };
+
+const idOf = (party: Party) => (resource: string) => party.ids[resource] ?? '';
+
+const codeOf = ({ text }: Answer): string | undefined =>
+  (JSON.parse(text) as { error?: { code: string } }).error?.code;
+
+const told = ({ status, text }: Answer) => `${status} ${text.slice(0, 200)}`;
+
+/** What of the owner's is in the answer. */
+const seenOf = (owner: Party, { text }: Answer) => owner.own.filter((mark) => text.includes(mark));
+
+/** The owner gets at it; with one or all of the owner's ids nobody else does, or learns anything. */
+export async function findForeignAccess(
+  send: Send,
+  operation: Documented,
+  owner: Party,
+  other: Party,
+): Promise<string[]> {
+  const { body, resources } = operation;
+  const problems: string[] = [];
+  const ask = (key: string, ids: (resource: string) => string) =>
+    send({ operation, path: pathWith(operation, ids), key, body });
+  const own = await ask(owner.key, idOf(owner));
+  if (own.status === 404) problems.push(`the owner finds nothing: ${told(own)}`);
+  for (const foreign of [resources, ...resources.map((resource) => [resource])]) {
+    const ids = (resource: string) => idOf(foreign.includes(resource) ? owner : other)(resource);
+    const answer = await ask(other.key, ids);
+    const where = `with another tenant's ${foreign.join(' and ')}`;
+    if (answer.status !== 404) problems.push(`${where}: ${told(answer)}`);
+    for (const mark of seenOf(owner, answer)) problems.push(`${where} it shows ${mark}`);
+  }
+  return problems;
+}
+
+/** A list of one tenant has nothing of another's. */
+export async function findForeignInList(
+  send: Send,
+  operation: Documented,
+  owner: Party,
+  other: Party,
+): Promise<string[]> {
+  const answer = await send({ operation, path: pathWith(operation, idOf(other)), key: other.key });
+  const seen = seenOf(owner, answer).map((mark) => `it lists ${mark} of another tenant`);
+  return answer.status === operation.status ? seen : [...seen, `no list: ${told(answer)}`];
+}
+
+const LEVELS = ['read', 'write', 'admin'] as const;
+
+export type Keys = Record<(typeof LEVELS)[number] | 'public', string>;
+
+/** Each key may do what the document says, and nothing else. */
+export async function findWrongAuthority(
+  send: Send,
+  operation: Documented,
+  { keys, bad, ids }: { keys: Keys; bad: Record<string, string | undefined>; ids: Party['ids'] },
+): Promise<string[]> {
+  const { level, takesPublicKeys, body } = operation;
+  const path = pathWith(operation, (resource) => ids[resource] ?? '');
+  const problems: string[] = [];
+  const expectCode = (name: string, answer: Answer, code: string) => {
+    if (codeOf(answer) !== code) problems.push(`${name}: ${told(answer)} in place of ${code}`);
+  };
+  for (const [code, key] of Object.entries(bad)) {
+    const answer = await send({ operation, path, body, ...(key !== undefined && { key }) });
+    expectCode(`a bad key`, answer, level === null ? 'invalid_signature' : code);
+  }
+  for (const [name, key] of Object.entries(keys)) {
+    const answer = await send({ operation, path, body, key });
+    const may =
+      name === 'public'
+        ? takesPublicKeys
+        : level !== null && LEVELS.indexOf(name as 'read') >= LEVELS.indexOf(level);
+    if (level === null) expectCode(`a ${name} key`, answer, 'invalid_signature');
+    else if (!may) expectCode(`a ${name} key`, answer, 'forbidden');
+    // The same thing done twice may be refused by its state, but not for who asks.
+    else if (![operation.status, 422].includes(answer.status)) {
+      problems.push(`a ${name} key: ${told(answer)}`);
+    }
+  }
+  return problems;
+}
+
+/** Two tenants with one idempotency key do not meet; one with itself does. */
+export async function findSharedKey(
+  send: Send,
+  operation: Documented,
+  owner: Party,
+  other: Party,
+): Promise<string[]> {
+  const { id, body } = operation;
+  const headers = { 'idempotency-key': `the same for everybody, of ${id}` };
+  const post = async (party: Party) =>
+    send({ operation, path: pathWith(operation, idOf(party)), key: party.key, body, headers });
+  const first = await post(owner);
+  const foreign = await post(other);
+  const again = await post(owner);
+  const problems: string[] = [];
+  if (foreign.status !== first.status || foreign.headers.has('idempotent-replayed')) {
+    problems.push(`another tenant's key counted: ${told(foreign)}`);
+  }
+  if (foreign.text === first.text) problems.push('both tenants got the same answer');
+  if (again.text !== first.text || !again.headers.has('idempotent-replayed')) {
+    problems.push(`its own key did not count: ${told(again)}`);
+  }
+  return problems;
+}

@@ -1,0 +1,60 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import type { Document } from './documented.js';
+
+type Answer = { status: number; headers: Headers; text: string };
+
+const isTime = (text: string) => /T.*Z$/.test(text) && !Number.isNaN(Date.parse(text));
+const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
+
+/**
+ * What is wrong with an answer, as the document has it: status, headers and body. Stricter than a client has to be:
+ * a field that the document does not name is wrong too.
+ */
+export function conformance(document: Document) {
+  const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false });
+  // `example` says nothing about what is valid; under `components` is what references lead to.
+  ajv.addVocabulary(['example', 'components']);
+  ajv.addFormat('date-time', isTime);
+  ajv.addFormat('date', isDay);
+  const whole = closed(document) as { components: unknown; paths: Paths };
+  const { components, paths } = whole;
+
+  return (
+    { path, method }: { path: string; method: string },
+    { status, headers, text }: Answer,
+  ): string[] => {
+    const given = paths[`/api/v1${path}`]?.[method.toLowerCase()]?.responses[status];
+    const answer = given?.$ref ? resolve(whole, given.$ref) : given;
+    const type = headers.get('content-type')?.split(';')[0] ?? '';
+    const content = answer?.content?.[type];
+    if (!content) return [`${status} with ${type} is not in the document`];
+    const missing = Object.entries(answer.headers ?? {})
+      .filter(([name, { required }]) => required && !headers.has(name))
+      .map(([name]) => `there is no ${name}`);
+    const validate = ajv.compile({ ...content.schema, components });
+    if (validate(JSON.parse(text))) return missing;
+    return [...missing, ...(validate.errors ?? []).map((error) => JSON.stringify(error))];
+  };
+}
+
+type Response = {
+  $ref?: string;
+  headers?: Record<string, { required?: boolean }>;
+  content?: Record<string, { schema: object }>;
+};
+type Paths = Record<string, Record<string, { responses: Record<string, Response> }>>;
+
+function resolve(document: object, $ref: string): Response {
+  let found: unknown = document;
+  for (const part of $ref.split('/').slice(1)) found = (found as Record<string, unknown>)[part];
+  return found as Response;
+}
+
+/** The same with every object closed that names its fields. */
+function closed(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(closed);
+  if (typeof node !== 'object' || node === null) return node;
+  const copy = Object.fromEntries(Object.entries(node).map(([name, part]) => [name, closed(part)]));
+  const names = 'properties' in node && 'type' in node && node.type === 'object';
+  return names ? { additionalProperties: false, ...copy } : copy;
+}

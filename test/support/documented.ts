@@ -1,0 +1,80 @@
+import type { KeyLevel } from '../../src/api-keys/api-key.js';
+
+type Schema = { type?: unknown; properties?: Record<string, Schema>; $ref?: string };
+type Content = { content?: Record<string, { schema: Schema; example?: unknown }> };
+type OperationObject = {
+  operationId: string;
+  summary?: string;
+  security: Record<string, string[]>[];
+  parameters?: { in: string; name: string }[];
+  requestBody?: Content & { required?: boolean };
+  responses: Record<string, Content>;
+};
+
+export type Document = { paths?: Record<string, Record<string, OperationObject>> };
+
+/** An operation as the OpenAPI document has it: the tests that walk through all of them know nothing else. */
+export type Documented = {
+  id: string;
+  method: string;
+  path: string;
+  summary: string;
+  /** The level that a secret key needs, or null: no key at all, because the caller signs. */
+  level: KeyLevel | null;
+  takesPublicKeys: boolean;
+  /** What its path names, each by its own place: `/transfers/{id}` also for `/transfers/{id}/timeline`. */
+  resources: string[];
+  /** The example of its body; undefined where it takes none. */
+  body: unknown;
+  status: number;
+  /** The schema of `data` in that answer. */
+  data: Schema;
+  isList: boolean;
+  takesIdempotencyKey: boolean;
+};
+
+const PREFIX = '/api/v1';
+
+/** All of them. Throws where the document does not say enough for a call. */
+export const documented = (document: Document): Documented[] =>
+  Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) =>
+      describeOperation(path.replace(PREFIX, ''), method, operation),
+    ),
+  );
+
+function describeOperation(path: string, method: string, operation: OperationObject): Documented {
+  const { operationId: id, security, summary = '', parameters = [], responses } = operation;
+  const status = Number(Object.keys(responses).find((code) => code.startsWith('2')));
+  const content = operation.requestBody?.content?.['application/json'];
+  const level = security.find((scheme) => 'secretKey' in scheme)?.['secretKey']?.[0] ?? null;
+  if (content && level !== null && content.example === undefined) {
+    throw new Error(`${id} takes a body without an example: add examples.body to the operation`);
+  }
+  const data = responses[status]?.content?.['application/json']?.schema.properties?.['data'] ?? {};
+  return {
+    id,
+    method: method.toUpperCase(),
+    path,
+    summary,
+    level: level as KeyLevel | null,
+    takesPublicKeys: security.some((scheme) => 'publicKey' in scheme),
+    resources: [...path.matchAll(/\{\w+\}/g)].map(({ 0: name, index }) =>
+      path.slice(0, index + name.length),
+    ),
+    body: content?.example,
+    status,
+    data,
+    isList: data.type === 'array',
+    takesIdempotencyKey: parameters.some(({ name }) => name === 'Idempotency-Key'),
+  };
+}
+
+/** The path with an id in each of its places. */
+export const pathWith = ({ path, resources }: Documented, ids: (resource: string) => string) =>
+  resources
+    .toReversed()
+    .reduce(
+      (filled, resource) => filled.replace(/\{\w+\}(?=[^{]*$)/, encodeURIComponent(ids(resource))),
+      path,
+    );

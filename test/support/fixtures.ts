@@ -1,0 +1,39 @@
+import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
+import { bulkClient } from './bulk.js';
+import { order, type TestTenant } from './tenant.js';
+
+/**
+ * What the walks through the document put in place of a path's parameters. A new resource is a line here: under its
+ * path up to the parameter, how a tenant comes by one; `made` has what the path names before it.
+ */
+export const fixtures: Record<string, Fixture> = {
+  '/transfers/{id}': (tenant) => tenant.send(),
+  '/transfers/bulk/{id}': async (tenant) => {
+    const { body } = await bulkClient(tenant).send([order()]);
+    return body.data.id;
+  },
+};
+
+export type Fixture = (tenant: TestTenant, made: Record<string, string>) => Promise<string>;
+
+/** For routes that providers call: who, and a callback as it signs it. */
+export const callbacks: Record<string, (env: Record<string, string>) => Callback> = {
+  '/webhooks/payments/{provider}': (env) => {
+    const body = JSON.stringify({ id: 'cb_1', event: 'of no interest' });
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const signature = sign(env['SANDBOX_BANK_SECRET'] ?? '', timestamp, body);
+    const headers = { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: signature };
+    return { provider: 'sandbox-bank', body, headers };
+  },
+};
+
+export type Callback = { provider: string; body: string; headers: Record<string, string> };
+
+/** The fixture at a place of the document; fails with what to add. */
+export function known<T>(all: Record<string, T>, resource: string, operation: string): T {
+  const found = all[resource];
+  if (found) return found;
+  throw new Error(
+    `${operation} is called with something that no test can make yet: add '${resource}' to test/support/fixtures.ts`,
+  );
+}
