@@ -21,9 +21,30 @@ const recipient = {
 
 const exampleRecipient = {
   recipient_account: '0123456789',
-  recipient_name: 'ADAEZE OKAFOR',
+  recipient_name: 'OLUWASEUN MOHAMMED',
   recipient_bank: 'Guaranty Trust Bank',
   recipient_bank_code: '058',
+};
+
+const exampleTransfer = {
+  id: 'trf_01kaj2v6wte8v9kcz0t3yd4m5n',
+  amount_minor: 250_000,
+  fee_minor: 1_000,
+  total_minor: 251_000,
+  ...exampleRecipient,
+  status: 'completed',
+  reference: 'invoice-1042',
+  narration: 'Invoice 1042',
+  session_id: '999999261121093002000000000042',
+  currency: 'NGN',
+  metadata: { order: '1042' },
+  provider: 'sandbox-bank',
+  failure: null,
+  attention: null,
+  created_at: '2026-11-21T09:30:00.000Z',
+  updated_at: '2026-11-21T09:30:02.000Z',
+  completed_at: '2026-11-21T09:30:02.000Z',
+  reversed_at: null,
 };
 
 export const transferResource = z
@@ -50,29 +71,7 @@ export const transferResource = z
     completed_at: timestamp('When the bank’s word that it paid was booked.').nullable(),
     reversed_at: timestamp('When the bank took its payment back.').nullable(),
   })
-  .meta({
-    id: 'Transfer',
-    example: {
-      id: 'trf_01kaj2v6wte8v9kcz0t3yd4m5n',
-      amount_minor: 250_000,
-      fee_minor: 1_000,
-      total_minor: 251_000,
-      ...exampleRecipient,
-      status: 'completed',
-      reference: 'invoice-1042',
-      narration: 'Invoice 1042',
-      session_id: '999001261121093002000000000042',
-      currency: 'NGN',
-      metadata: { order: '1042' },
-      provider: 'sandbox-bank',
-      failure: null,
-      attention: null,
-      created_at: '2026-11-21T09:30:00.000Z',
-      updated_at: '2026-11-21T09:30:02.000Z',
-      completed_at: '2026-11-21T09:30:02.000Z',
-      reversed_at: null,
-    },
-  });
+  .meta({ id: 'Transfer', example: exampleTransfer });
 
 export const timelineEntryResource = z
   .object({
@@ -157,6 +156,28 @@ export const bulkTransferResource = z
   })
   .meta({ id: 'BulkTransfer' });
 
+const exampleItem = (index: number, id: string) => ({
+  index,
+  reference: id,
+  id,
+  status: 'pending',
+});
+const exampleBatch = {
+  id: 'btr_01kaj2v6wte8v9kcz0t3yd4m5n',
+  status: 'processing',
+  counts: {
+    total: 2,
+    accepted: 2,
+    refused: 0,
+    pending: 2,
+    processing: 0,
+    completed: 0,
+    failed: 0,
+  },
+  items: [exampleItem(0, exampleTransfer.id), exampleItem(1, 'trf_01kaj2v6wte8v9kcz0t3yd4m5p')],
+  created_at: exampleTransfer.created_at,
+};
+
 const tag = 'Transfers';
 const params = { id: idSchema('transfer') };
 const byId = { getTransfer: 'id', getTransferTimeline: 'id' };
@@ -164,11 +185,13 @@ const byId = { getTransfer: 'id', getTransferTimeline: 'id' };
 /** A thousand items with short metadata. Who has more of it sends fewer at once. */
 const MAX_BULK_BYTES = 1024 * 1024;
 
+const { amount_minor, recipient_account, recipient_bank_code, narration } = exampleTransfer;
 const exampleBody = {
-  amount_minor: 250_000,
-  recipient_account: '0123456789',
-  recipient_bank_code: '058',
-  narration: 'Invoice 1042',
+  amount_minor,
+  recipient_account,
+  recipient_bank_code,
+  narration,
+  metadata: exampleTransfer.metadata,
 };
 
 export const createTransfer = operation({
@@ -185,7 +208,17 @@ export const createTransfer = operation({
   waits: true,
   answer: { status: 201, data: transferResource },
   refusals: ['insufficient_balance', 'invalid_account', 'limit_exceeded', 'duplicate_reference'],
-  examples: { body: exampleBody },
+  examples: {
+    body: exampleBody,
+    data: {
+      ...exampleTransfer,
+      status: 'pending',
+      reference: exampleTransfer.id,
+      session_id: null,
+      updated_at: exampleTransfer.created_at,
+      completed_at: null,
+    },
+  },
   links: byId,
 });
 
@@ -240,6 +273,7 @@ export const createBulkTransfer = operation({
         { ...exampleBody, amount_minor: 400_000, narration: 'Invoice 1043' },
       ],
     },
+    data: exampleBatch,
   },
   links: { getBulkTransfer: 'id' },
 });
@@ -265,7 +299,7 @@ export const resolveAccount = operation({
   safe: true,
   answer: { status: 200, data: recipientResource },
   refusals: ['invalid_account'],
-  examples: { body: { recipient_account: '0123456789', recipient_bank_code: '058' } },
+  examples: { body: { recipient_account, recipient_bank_code }, data: exampleRecipient },
 });
 
 export const listBanks = operation({
