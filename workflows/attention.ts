@@ -1,5 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { searchAttributes } from '../src/transfers/search-attributes.js';
+import { searchAttributes } from '../src/temporal/search-attributes.js';
 
 export type Attention = ReturnType<typeof createAttention>;
 
@@ -9,6 +9,8 @@ export type Attention = ReturnType<typeof createAttention>;
  */
 export function createAttention(options: {
   dueAtMs: number;
+  /** Who is waited for. */
+  provider: string;
   record: (reason: string) => Promise<void>;
 }) {
   let raised: string | null = null;
@@ -32,7 +34,7 @@ export function createAttention(options: {
       if (raised !== null) return Infinity;
       const leftMs = options.dueAtMs - Date.now();
       if (leftMs > 0) return leftMs;
-      await raise('no final answer from the bank in good time', whatToDo);
+      await raise(`no final answer from the ${options.provider} in good time`, whatToDo);
       return Infinity;
     },
 

@@ -12,7 +12,7 @@ import type { TransferListing } from './lists.js';
 import { presentTimelineEntry, presentTransfer } from './presenter.js';
 import type { ListTransfersQuery } from './schema.js';
 import type { Transfers } from './store.js';
-import { wholeTimeline } from './timeline.js';
+import { wholeTimeline } from '../pursuits/timeline.js';
 import type { Transfer } from './transfer.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
