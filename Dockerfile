@@ -6,6 +6,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev
 COPY tsconfig.json tsconfig.build.json ./
 COPY src src
+COPY client/src client/src
 COPY workflows workflows
 COPY activities activities
 COPY worker worker

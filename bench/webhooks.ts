@@ -63,7 +63,7 @@ async function open() {
     BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
   });
   const setUp = await Connection.connect({ address: temporalServer.address });
-  await ensureNamespace(setUp, config.temporal.namespace);
+  await ensureNamespace(setUp, config.temporal.namespace, config.environment);
   await setUp.close();
   const client = createMongoClient(mongod.uri, 'bench');
   const database = { client, db: client.db('bench_webhooks') };

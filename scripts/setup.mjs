@@ -23,7 +23,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...parts) => join(root, ...parts);
 const modulesStamp = inRoot('node_modules', '.bursar-installed');
 const distStamp = inRoot('dist', '.built-from');
-const SOURCES = ['src', 'workflows', 'activities', 'worker', 'bench'];
+const SOURCES = ['src', 'workflows', 'activities', 'worker', 'bench', 'client/src'];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 
 const say = (line) => console.log(`bursar: ${line}`);

@@ -7,6 +7,7 @@ import { crossOrigin } from './http/cross-origin.js';
 import { documents } from './http/documents.js';
 import { errorHandler } from './http/error-handler.js';
 import type { Health } from './http/health.js';
+import type { Load } from './http/load.js';
 import { answerOptions, notFound } from './http/not-found.js';
 import {
   CALLBACK_ALLOWANCE,
@@ -27,6 +28,9 @@ export type AppDeps = {
   apiKeys: Pick<ApiKeys, 'authenticate'>;
   rateLimits: Pick<RateLimits, 'take'>;
   health: Pick<Health, 'middleware'>;
+  load: Pick<Load, 'middleware'>;
+  /** Counts and times what is answered; see metrics/requests.ts. */
+  measure: Middleware;
   /** Of all capabilities. */
   routes: readonly Route[];
   /** Served at /openapi.json. */
@@ -51,9 +55,11 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(requestId());
   app.use(clientAddress({ trustedProxies: deps.trustedProxies }));
   app.use(requestLog({ log }));
+  app.use(deps.measure);
   app.use(securityHeaders());
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
+  app.use(deps.load.middleware);
   app.use(limitUncounted({ rateLimits }));
   app.use(documents({ openApi: deps.openApi }));
   app.use(crossOrigin({ operationAt: api.operationAt }));

@@ -7,6 +7,8 @@ export type Lane<Item, Result> = {
   submit(item: Item): Promise<Result>;
   /** Resolves when nothing waits and nothing is in flight. */
   idle(): Promise<void>;
+  /** How many wait for their batch to begin. */
+  waiting(): number;
 };
 
 /** The queue is full, or the item waited longer than its caller would: nothing was done for it. */
@@ -88,5 +90,6 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
     async idle() {
       await running;
     },
+    waiting: () => queue.length,
   };
 }

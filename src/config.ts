@@ -6,6 +6,7 @@ const flag = (fallback: boolean) =>
     .default(fallback ? 'true' : 'false')
     .transform((value) => value === 'true');
 const milliseconds = z.coerce.number().int().positive();
+const port = z.coerce.number().int().min(1).max(65_535);
 const seconds = z
   .string()
   .transform((list) => list.split(',').map(Number))
@@ -20,6 +21,20 @@ const fields = z.object({
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
   /** Addresses in front of us whose X-Forwarded-For entry is believed. */
   BURSAR_TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
+  /** Connections at once; further ones are closed. */
+  BURSAR_MAX_CONNECTIONS: z.coerce.number().int().positive().default(10_000),
+  /** Past these, requests are answered 503 before anything is done for them. See http/load.ts. */
+  BURSAR_MAX_IN_FLIGHT: z.coerce.number().int().positive().default(2_000),
+  BURSAR_MAX_EVENT_LOOP_LAG_MS: milliseconds.default(1_000),
+  /** From "not ready" to the last new connection: the time a load balancer takes to see it. */
+  BURSAR_DRAIN_NOTICE_MS: z.coerce.number().int().min(0).default(0),
+
+  /** Metrics are off without a port. API and worker need one each where they share a host. */
+  BURSAR_METRICS_PORT: port.optional(),
+  /** By default where the API listens. */
+  BURSAR_METRICS_HOST: z.string().min(1).optional(),
+  /** The worker's: what Temporal's SDK has to say about itself. */
+  BURSAR_TEMPORAL_METRICS_PORT: port.optional(),
   BURSAR_LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
 
   MONGODB_URI: z.string().min(1),
@@ -32,6 +47,8 @@ const fields = z.object({
   /** Key of the HMAC under which API keys are stored; without it a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
 
+  /** The sandbox bank moves no money, and live has no other bank yet: this is how a rehearsal says that it knows. */
+  BURSAR_LIVE_REHEARSAL: flag(false),
   SANDBOX_BANK_URL: z.url().default('http://127.0.0.1:8090'),
   /** Authenticates us at the sandbox bank and signs its callbacks. */
   SANDBOX_BANK_SECRET: z.string().min(16),
@@ -56,10 +73,16 @@ const fields = z.object({
   /** How long events are kept, with their deliveries; what is still to be delivered is kept longer. */
   BURSAR_WEBHOOK_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
 });
-const environment = fields.refine(
-  (e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_WEBHOOK_ALLOW_PRIVATE),
-  { path: ['BURSAR_WEBHOOK_ALLOW_PRIVATE'], message: 'is not for live' },
-);
+const environment = fields
+  .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_WEBHOOK_ALLOW_PRIVATE), {
+    path: ['BURSAR_WEBHOOK_ALLOW_PRIVATE'],
+    message: 'is not for live',
+  })
+  .refine((e) => e.BURSAR_ENV !== 'live' || e.BURSAR_LIVE_REHEARSAL, {
+    path: ['BURSAR_ENV'],
+    message:
+      'live has no bank but the sandbox bank, which moves no money: BURSAR_LIVE_REHEARSAL=true says that this is known',
+  });
 
 export type Config = ReturnType<typeof loadConfig>;
 
@@ -73,7 +96,19 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const e = parsed.data;
   return {
     environment: e.BURSAR_ENV,
-    http: { host: e.BURSAR_HOST, port: e.PORT, trustedProxies: e.BURSAR_TRUSTED_PROXIES },
+    http: {
+      host: e.BURSAR_HOST,
+      port: e.PORT,
+      trustedProxies: e.BURSAR_TRUSTED_PROXIES,
+      maxConnections: e.BURSAR_MAX_CONNECTIONS,
+      drainNoticeMs: e.BURSAR_DRAIN_NOTICE_MS,
+    },
+    load: { maxInFlight: e.BURSAR_MAX_IN_FLIGHT, maxLagMs: e.BURSAR_MAX_EVENT_LOOP_LAG_MS },
+    metrics: {
+      host: e.BURSAR_METRICS_HOST ?? e.BURSAR_HOST,
+      port: e.BURSAR_METRICS_PORT,
+      temporalPort: e.BURSAR_TEMPORAL_METRICS_PORT,
+    },
     logLevel: e.BURSAR_LOG_LEVEL,
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: {

@@ -1,6 +1,7 @@
 import { createApiKeys } from './api-keys/store.js';
 import type { Config } from './config.js';
 import { connectDatabase } from './database/client.js';
+import { claimDatabase } from './database/environment.js';
 import { migrate } from './database/migrations.js';
 import { migrations } from './database/schema.js';
 import { createIdempotency } from './idempotency/store.js';
@@ -96,6 +97,7 @@ async function migrateFirst(config: Config): Promise<void> {
     operationLimitMs: 0,
   });
   try {
+    await claimDatabase(db, config.environment);
     await migrate(db, migrations);
   } finally {
     await client.close();

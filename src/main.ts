@@ -1,8 +1,13 @@
+import { Registry } from 'prom-client';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
 import { createDeps } from './deps.js';
 import { createHealth } from './http/health.js';
+import { createLoad } from './http/load.js';
 import { createServer } from './http/server.js';
+import { measureQueues } from './metrics/queues.js';
+import { measureRequests } from './metrics/requests.js';
+import { serveMetrics } from './metrics/server.js';
 import { openApi } from './operations.js';
 import { createRateLimits } from './rate-limits/store.js';
 import { allRoutes } from './routes.js';
@@ -16,16 +21,33 @@ async function main(): Promise<void> {
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
   const rateLimits = createRateLimits({ db: database.db, log });
+  const load = createLoad({ ...config.load, log });
+  const registry = new Registry();
+  measureQueues(registry, {
+    group_commit: () => deps.groupCommit.waiting(),
+    rate_limit: () => rateLimits.waiting(),
+    prefer_wait: () => deps.transferWatch.waiting + deps.batchWatch.waiting,
+  });
   const app = createApp({
     log,
     apiKeys,
     rateLimits,
     health,
+    load,
+    measure: measureRequests(registry, load),
     routes: allRoutes(deps),
     openApi,
     trustedProxies: config.http.trustedProxies,
   });
-  const server = createServer({ app, health, log });
+  const server = createServer({
+    app,
+    health,
+    log,
+    noticeMs: config.http.drainNoticeMs,
+    maxConnections: config.http.maxConnections,
+    onDrop: load.connectionRefused,
+  });
+  const metrics = await serveMetrics(registry, { ...config.metrics, log });
   const address = await server.listen(config.http);
   log.info(address, 'api is listening');
 
@@ -38,6 +60,7 @@ async function main(): Promise<void> {
     deps.batchWatch.stop();
     await server.drain();
     await rateLimits.idle();
+    await metrics.close();
     await deps.close();
   };
   const onSignal = () => {

@@ -1,13 +1,26 @@
+import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
+import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
 export const operations = { ...transferOperations, receivePaymentCallback };
 
+/** What tenants are told by webhook. */
+export const events = [transferEvents];
+
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
-export const openApi = openApiDocument(Object.values(operations), [transferEvents], {
+export const openApi = openApiDocument(Object.values(operations), events, {
   title: 'Bursar',
   version: '1',
   description: 'Payments that are kept: what was accepted ends, and nothing is ever guessed.',
 });
+
+/** The same in TypeScript, kept in the repository as client/src/api.ts. */
+export const clientApi = () =>
+  apiTypeScript(
+    Object.values(operations),
+    openApi as unknown as OpenApiDocument,
+    Object.keys(ERRORS),
+  );

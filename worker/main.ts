@@ -1,7 +1,11 @@
 import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
+import { Registry } from 'prom-client';
 import { loadConfig } from '../src/config.js';
 import { createDeps } from '../src/deps.js';
+import { measureBacklogs } from '../src/metrics/backlog.js';
+import { measureQueues } from '../src/metrics/queues.js';
+import { serveMetrics } from '../src/metrics/server.js';
 import { ensureNamespace } from '../src/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
@@ -15,9 +19,13 @@ async function main(): Promise<void> {
   const config = loadConfig();
   const { address, namespace, taskQueue } = config.temporal;
   const deps = await createDeps(config, 'worker');
-  installRuntime(deps.log);
+  installRuntime(deps.log, config.metrics);
+  const registry = new Registry();
+  measureQueues(registry, { group_commit: () => deps.groupCommit.waiting() });
+  measureBacklogs(registry, { db: deps.database.db, log: deps.log });
+  const metrics = await serveMetrics(registry, { ...config.metrics, log: deps.log });
   const setUp = await Connection.connect({ address });
-  await ensureNamespace(setUp, namespace);
+  await ensureNamespace(setUp, namespace, config.environment);
   await setUp.close();
 
   const connection = await NativeConnection.connect({ address });
@@ -43,6 +51,7 @@ async function main(): Promise<void> {
   stop();
   const ended = await Promise.allSettled(running);
   await connection.close();
+  await metrics.close();
   await deps.close();
   const failure = ended.find((each) => each.status === 'rejected');
   if (failure) throw failure.reason;

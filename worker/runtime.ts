@@ -1,4 +1,5 @@
 import { makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
+import type { Config } from '../src/config.js';
 import type { Log } from '../src/log.js';
 
 /** Says that a worker without workflows does not ask for workflows: our provider queues are such workers. */
@@ -12,8 +13,11 @@ const LEVELS = {
   ERROR: 'error',
 } as const satisfies Record<LogLevel, string>;
 
-/** One log for the process: the SDK's lines go through ours. Signals are handled by the process, not by the SDK. */
-export function installRuntime(log: Log): void {
+/**
+ * One log for the process: the SDK's lines go through ours. Signals are handled by the process, not by the SDK. With a
+ * port, the SDK serves its own metrics there (it has an exporter of its own, in native code).
+ */
+export function installRuntime(log: Log, { host, temporalPort }: Config['metrics']): void {
   const write = (level: 'debug' | 'warn' | 'error') => (message: string, meta?: object) => {
     if (!message.startsWith(EXPECTED)) log[level](meta ?? {}, message);
   };
@@ -28,6 +32,9 @@ export function installRuntime(log: Log): void {
       error: write('error'),
     },
     telemetryOptions: {
+      ...(temporalPort !== undefined && {
+        metrics: { prometheus: { bindAddress: `${host}:${temporalPort}` } },
+      }),
       logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'WARN', other: 'ERROR' }) },
     },
   });

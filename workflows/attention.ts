@@ -14,6 +14,14 @@ export function createAttention(options: {
   record: (reason: string) => Promise<void>;
 }) {
   let raised: string | null = null;
+  const page = { call: '', provider: '', operator: '', whatToDo: '' };
+  // Costs no event: the page is drawn anew whenever something is learned.
+  const draw = () => {
+    const { call, provider, operator, whatToDo } = page;
+    setCurrentDetails(
+      [call, provider, operator, whatToDo].filter((part) => part !== '').join('\n\n'),
+    );
+  };
   // The attribute outlives this run (continue-as-new), so it is the attribute that is asked, not a variable.
   const show = (value: boolean) => {
     const shown = workflowInfo().typedSearchAttributes.get(searchAttributes.attention) ?? false;
@@ -24,7 +32,8 @@ export function createAttention(options: {
     raised = reason;
     await options.record(reason);
     show(true);
-    setCurrentDetails(`**Needs an operator:** ${reason}.\n\n${whatToDo}`);
+    Object.assign(page, { call: `**Needs an operator:** ${reason}.`, whatToDo });
+    draw();
   };
   return {
     raise,
@@ -38,10 +47,17 @@ export function createAttention(options: {
       return Infinity;
     },
 
+    /** What the provider said last, or what came of an operator's last command, for the page. */
+    know(known: { provider: string } | { operator: string }): void {
+      Object.assign(page, known);
+      draw();
+    },
+
     clear(details: string): void {
       raised = null;
       show(false);
-      setCurrentDetails(details);
+      Object.assign(page, { call: '', provider: '', whatToDo: details });
+      draw();
     },
   };
 }

@@ -1,5 +1,11 @@
-import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import { OPERATOR_KINDS, readCommand } from '../src/pursuits/operator.js';
+import {
+  ApplicationFailure,
+  condition,
+  defineSignal,
+  defineUpdate,
+  setHandler,
+} from '@temporalio/workflow';
+import { OPERATOR_KINDS, readCommand, REFUSED } from '../src/pursuits/operator.js';
 import type { OperatorAnswer, OperatorCommand } from '../src/pursuits/reports.js';
 import { UNDECODABLE } from './payload-converter.js';
 import type { Pages } from './pursuit-pages.js';
@@ -17,7 +23,8 @@ export type Inbox = {
 
 /**
  * Takes what operators and callbacks send. Handlers only enqueue: one loop acts. Each command is there as a signal,
- * which anybody can send in bulk, and as an update of the same name, which is checked and answered.
+ * which anybody can send in bulk, and as an update of the same name, which is checked and answered. A refusal fails the
+ * update: whatever an update returns, the UI calls it successful.
  */
 export function openInbox(descriptions: Pages['descriptions']): Inbox {
   const inbox: Inbox = { awake: false, commands: [], unreadable: [] };
@@ -39,11 +46,13 @@ export function openInbox(descriptions: Pages['descriptions']): Inbox {
       defineUpdate<OperatorAnswer, [unknown]>(kind),
       async (payload) => {
         const command = read(kind, payload);
-        if ('problem' in command) return { done: false, message: command.problem };
+        if ('problem' in command) throw refusal(command.problem);
         const pending: PendingCommand = { command, answer: null };
         inbox.commands.push(pending);
         await condition(() => pending.answer !== null);
-        return pending.answer as OperatorAnswer;
+        const answer = pending.answer as unknown as OperatorAnswer;
+        if (!answer.done) throw refusal(answer.message);
+        return answer;
       },
       { description, validator: (payload) => refuseUnreadable(kind, payload) },
     );
@@ -61,5 +70,12 @@ function read(kind: OperatorCommand['kind'], payload: unknown): ReturnType<typeo
 
 function refuseUnreadable(kind: OperatorCommand['kind'], payload: unknown): void {
   const command = read(kind, payload);
-  if ('problem' in command) throw new Error(command.problem);
+  if ('problem' in command) throw refusal(command.problem);
+}
+
+/** Words for an operator, without the stack that the UI would show below them. */
+function refusal(message: string): ApplicationFailure {
+  const failure = ApplicationFailure.nonRetryable(message, REFUSED);
+  failure.stack = '';
+  return failure;
 }

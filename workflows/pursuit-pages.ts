@@ -8,7 +8,9 @@ export function pagesOf({ record, provider, payment, pay }: Words) {
   const commands =
     `Send a signal or an update (More Actions): **verify** asks the ${provider} now, **retry** also sends again where ` +
     `the ${provider} rules the ${payment} out, **complete** and **fail** end it if the ${provider} agrees. Each takes ` +
-    '{"actor": "you", "reason": "why"}.';
+    // As code: the page would make curly quotes of these, which could not be pasted.
+    '`{"actor": "you", "reason": "why"}`, and **fail** also `"force": true` against ' +
+    `a ${provider} that is silent.`;
   const descriptions: Record<OperatorCommand['kind'], string> = {
     retry:
       `Push on: ask the ${provider} now, and send again if it rules the ${payment} out. ` +
@@ -27,8 +29,8 @@ export function pagesOf({ record, provider, payment, pay }: Words) {
   return {
     descriptions,
     whileOpen:
-      `The money is held and nothing is guessed. The ${provider} is asked on and on: the ${record} ends by itself as ` +
-      `soon as the ${provider} calls back or gives a final answer.\n\n${commands}`,
+      `The money is held and nothing is guessed. The ${provider} is asked on: when it calls back or decides, the ` +
+      `${record} ends by itself.\n\n${commands}`,
     whileClosed:
       `The ${record} has ended, and the ${provider} says something else than the books. Its timeline tells what. ` +
       `**complete** stands by the ${payment} if the ${provider} confirms it: one in suspense is then paid by the ` +

@@ -4,7 +4,7 @@ import {
   condition,
   workflowInfo,
 } from '@temporalio/workflow';
-import { judge } from '../src/pursuits/operator.js';
+import { describe, judge } from '../src/pursuits/operator.js';
 import type {
   CallReport,
   FactReport,
@@ -111,7 +111,20 @@ async function call<Own>(
   if (report.kind === 'not_permitted' && report.attention !== null) {
     await attention.raise(report.attention, pages.whileOpen);
   }
-  return nextStep(pursuit, report, run, { askedMs, heardMs: Date.now() });
+  const heardMs = Date.now();
+  if (!closed) tellOfProvider(run, report, heardMs);
+  return nextStep(pursuit, report, run, { askedMs, heardMs });
+}
+
+/** The provider's last word, for the page. What the record alone said is no word of the provider. */
+function tellOfProvider<Own>(
+  { attention, words }: Run<Own>,
+  report: CallReport,
+  heardMs: number,
+): void {
+  if (report.kind === 'closed' || report.kind === 'not_permitted') return;
+  const at = new Date(heardMs).toISOString().slice(0, 19).replace('T', ' ');
+  attention.know({ provider: `Last known (${at} UTC): ${describe(report, words)}.` });
 }
 
 /** Does what an operator asked for, as far as the provider agrees, and answers. The provider is always asked first. */
@@ -130,6 +143,7 @@ async function obey<Own>(
     .catch(silence);
   const asked = { askedMs, heardMs: Date.now() };
   const [next, first] = nextStep(pursuit, report, run, asked);
+  tellOfProvider(run, report, asked.heardMs);
   const verdict = judge(command, report, standing, words);
   let step = first;
   if (step.do === 'settle') step = await settle(run, step.fact);
@@ -148,20 +162,21 @@ const operatorFact = (kind: 'confirmed' | 'refused'): FactReport => {
 
 /** What is said to the operator, and on the timeline: the outcome as it stands, not as it was meant. */
 async function answer<Own>(
-  { ref, activities, words }: Run<Own>,
+  { ref, activities, words, attention }: Run<Own>,
   command: OperatorCommand,
   { done, message }: OperatorAnswer,
 ): Promise<OperatorAnswer> {
   const wanted = { complete: 'completed', fail: 'failed', retry: null, verify: null }[command.kind];
-  const { status, attention } = await activities.readStanding(ref);
-  const missed = done && wanted !== null && status !== wanted;
-  const why = attention ?? 'the books say otherwise';
+  const standing = await activities.readStanding(ref);
+  const missed = done && wanted !== null && standing.status !== wanted;
+  const why = standing.attention ?? 'the books say otherwise';
   const said = missed
-    ? { done: false, message: `The ${words.record} is ${status}: ${why}.` }
+    ? { done: false, message: `The ${words.record} is ${standing.status}: ${why}.` }
     : { done, message };
   const force = command.force ? ' by force' : '';
   const detail = `${command.kind}${force}: ${said.message} (${command.reason})`;
   await activities.noteOperator({ ...ref, actor: command.actor, detail });
+  attention.know({ operator: `Last command, by ${command.actor}: ${detail}` });
   return said;
 }
 
@@ -181,10 +196,11 @@ async function settle<Own>(
   return { do: 'ask', afterMs: policy.pollMaxMs, stuck: settled.attention, closed };
 }
 
-async function noteUnreadable<Own>({ ref, activities, inbox }: Run<Own>): Promise<void> {
+async function noteUnreadable<Own>({ ref, activities, inbox, attention }: Run<Own>): Promise<void> {
   for (let problem = inbox.unreadable.shift(); problem; problem = inbox.unreadable.shift()) {
     const detail = `a message was ignored: ${problem}`;
     await activities.noteOperator({ ...ref, actor: 'temporal', detail });
+    attention.know({ operator: `Last command: ${detail}` });
   }
 }
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Collection } from 'mongodb';
 import type { Log } from '../log.js';
-import type { KeyDocument } from './store.js';
+import type { KeyDocument } from './document.js';
 
 const EVERY_MS = 60_000;
 const MAX_REMEMBERED = 10_000;

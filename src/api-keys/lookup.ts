@@ -3,7 +3,7 @@ import type { Collection } from 'mongodb';
 import type { Tenants } from '../tenants/store.js';
 import type { Tenant } from '../tenants/tenant.js';
 import { createAllowList } from './allowed-ips.js';
-import type { KeyDocument } from './store.js';
+import type { KeyDocument } from './document.js';
 
 /** A revocation must be seen by every process within a second; this leaves the rest of it for the read itself. */
 const REMEMBERED_MS = 800;

@@ -1,5 +1,4 @@
 import type { Db } from 'mongodb';
-import type { CollectionSpec } from '../database/migrations.js';
 import { ApiError } from '../errors.js';
 import { newId } from '../ids.js';
 import type { Log } from '../log.js';
@@ -9,52 +8,16 @@ import {
   generateKey,
   hashKey,
   isRotationDue,
-  KEY_LEVELS,
   parseKey,
   type Environment,
   type KeyKind,
   type KeyLevel,
 } from './api-key.js';
 import { canonicalRange } from './allowed-ips.js';
+import { isOver, type KeyDocument } from './document.js';
 import { createKeyLookup, type FoundKey } from './lookup.js';
 import { createLastUsed } from './last-used.js';
-
-export type KeyDocument = {
-  _id: string;
-  hash: string;
-  tenant: string;
-  kind: KeyKind;
-  level: KeyLevel;
-  label: string | null;
-  allowed_ips: string[];
-  created_at: Date;
-  last_used_at: Date | null;
-  expires_at: Date | null;
-  revoked_at: Date | null;
-};
-
-const dateOrNull = { bsonType: ['date', 'null'] };
-
-export const apiKeysCollection: CollectionSpec = {
-  name: 'api_keys',
-  validator: {
-    bsonType: 'object',
-    required: ['hash', 'tenant', 'kind', 'level', 'allowed_ips', 'created_at'],
-    properties: {
-      hash: { bsonType: 'string' },
-      tenant: { bsonType: 'string' },
-      kind: { enum: ['secret', 'public'] },
-      level: { enum: KEY_LEVELS },
-      label: { bsonType: ['string', 'null'] },
-      allowed_ips: { bsonType: 'array', items: { bsonType: 'string' } },
-      created_at: { bsonType: 'date' },
-      last_used_at: dateOrNull,
-      expires_at: dateOrNull,
-      revoked_at: dateOrNull,
-    },
-  },
-  indexes: [{ key: { hash: 1 }, unique: true }, { key: { tenant: 1, created_at: 1 } }],
-};
+import { rotateKey, type Rotated, type Rotation } from './rotate.js';
 
 /** What the service knows about a caller once the key has been accepted. */
 export type AuthenticatedKey = {
@@ -88,6 +51,8 @@ export type ApiKeyInfo = {
   lastUsedAt: Date | null;
   expiresAt: Date | null;
   revokedAt: Date | null;
+  replacedBy: string | null;
+  /** Only of a key that is in use. */
   rotationDue: boolean;
 };
 
@@ -112,28 +77,23 @@ export function createApiKeys({
   const lookup = createKeyLookup({ keys, tenants });
   const lastUsed = createLastUsed({ keys, log });
 
+  /** Makes a key. This answer is the only place where it can ever be read. */
+  async function create(input: NewApiKey): Promise<{ id: string; key: string }> {
+    if ((await tenants.get(input.tenant)) === null) refuse('tenant', 'There is no such tenant.');
+    const key = generateKey(input.kind, environment);
+    const document = newDocument(input, hashKey(key, pepper), clock());
+    await keys.insertOne(document);
+    return { id: document._id, key };
+  }
+
   return {
-    /** Makes a key. This answer is the only place where it can ever be read. */
-    async create(input: NewApiKey): Promise<{ id: string; key: string }> {
-      if ((await tenants.get(input.tenant)) === null) refuse('tenant', 'There is no such tenant.');
-      const key = generateKey(input.kind, environment);
-      const id = newId('apiKey');
-      await keys.insertOne({
-        _id: id,
-        hash: hashKey(key, pepper),
-        tenant: input.tenant,
-        kind: input.kind,
-        level: input.level,
-        label: input.label ?? null,
-        allowed_ips: (input.allowedIps ?? []).map(
-          (text) => canonicalRange(text) ?? refuse('allowed_ips', 'Not an address or CIDR range.'),
-        ),
-        created_at: clock(),
-        last_used_at: null,
-        expires_at: input.expiresAt ?? null,
-        revoked_at: null,
-      });
-      return { id, key };
+    create,
+
+    /** See rotate.ts. Null: no such key, or none that is in use. */
+    async rotate(id: string, how: Rotation): Promise<Rotated | null> {
+      const rotated = await rotateKey(keys, create, id, how, clock());
+      if (rotated) lookup.forget(rotated.oldHash);
+      return rotated;
     },
 
     /** From this answer on, no process accepts the key for longer than a second. False: there is no such key. */
@@ -174,9 +134,27 @@ export function createApiKeys({
   };
 }
 
+function newDocument(input: NewApiKey, hash: string, now: Date): KeyDocument {
+  return {
+    _id: newId('apiKey'),
+    hash,
+    tenant: input.tenant,
+    kind: input.kind,
+    level: input.level,
+    label: input.label ?? null,
+    allowed_ips: (input.allowedIps ?? []).map(
+      (text) => canonicalRange(text) ?? refuse('allowed_ips', 'Not an address or CIDR range.'),
+    ),
+    created_at: now,
+    last_used_at: null,
+    expires_at: input.expiresAt ?? null,
+    revoked_at: null,
+    replaced_by: null,
+  };
+}
+
 function assertUsable({ key, allows }: FoundKey, address: string, now: Date): void {
-  const expired = key.expires_at !== null && key.expires_at <= now;
-  if (key.revoked_at !== null || expired) throw new ApiError('expired_key');
+  if (isOver(key, now)) throw new ApiError('expired_key');
   if (!allows(address)) throw new ApiError('ip_not_allowed');
 }
 
@@ -192,6 +170,7 @@ function toAuthenticated({ key, tenant }: FoundKey, now: Date): AuthenticatedKey
 }
 
 function toInfo(document: KeyDocument, now: Date): ApiKeyInfo {
+  const inUse = !isOver(document, now) && !document.replaced_by;
   return {
     id: document._id,
     tenant: document.tenant,
@@ -203,7 +182,8 @@ function toInfo(document: KeyDocument, now: Date): ApiKeyInfo {
     lastUsedAt: document.last_used_at,
     expiresAt: document.expires_at,
     revokedAt: document.revoked_at,
-    rotationDue: isRotationDue(document.created_at, now),
+    replacedBy: document.replaced_by ?? null,
+    rotationDue: inUse && isRotationDue(document.created_at, now),
   };
 }
 

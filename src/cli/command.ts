@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import type { Config } from '../config.js';
 import { createDeps, type Deps } from '../deps.js';
 import { findService } from './connect.js';
 
@@ -15,8 +14,8 @@ export function addCommand<Options extends object>(
   configure: (command: Command) => Command,
   run: (deps: Deps, context: Context<Options>) => Promise<void>,
 ): void {
-  addConfigCommand<Options>(parent, usage, configure, async (config, context) => {
-    const deps = await createDeps(config, 'cli');
+  addPlainCommand<Options>(parent, usage, configure, async (context) => {
+    const deps = await createDeps(findService(), 'cli');
     try {
       await run(deps, context);
     } finally {
@@ -25,18 +24,21 @@ export function addCommand<Options extends object>(
   });
 }
 
-/** The same for a command that has work to do where nothing can be connected to. */
-export function addConfigCommand<Options extends object>(
+/** The same for a command that finds what it needs by itself. */
+export function addPlainCommand<Options extends object>(
   parent: Command,
   usage: string,
   configure: (command: Command) => Command,
-  run: (config: Config, context: Context<Options>) => Promise<void>,
+  run: (context: Context<Options>) => Promise<void>,
 ): void {
   const command = configure(parent.command(usage));
-  command.addOption(new Option('--json', 'print JSON, for programs')).action(async () => {
-    const json = Boolean(command.optsWithGlobals().json);
-    await run(findService(), { json, options: command.opts(), args: command.args });
-  });
+  command.addOption(new Option('--json', 'print JSON, for programs')).action(() =>
+    run({
+      json: Boolean(command.optsWithGlobals().json),
+      options: command.opts(),
+      args: command.args,
+    }),
+  );
 }
 
 /** Kobo as typed: digits alone, so that no figure is ever rounded. */
@@ -45,4 +47,13 @@ export function parseAmount(text: string): bigint {
     throw new InvalidArgumentError('a whole number of kobo is needed.');
   }
   return BigInt(text);
+}
+
+/** A whole number within these bounds. */
+export function parseWhole(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : NaN;
+    if (value >= least && value <= most) return value;
+    throw new InvalidArgumentError(`a whole number from ${least} to ${most} is needed.`);
+  };
 }

@@ -7,7 +7,7 @@ import { loadConfig, type Config } from '../config.js';
  * there from the `dev.json` of the copy that `npm start` runs in BURSAR_HOME (default: `.bursar` here).
  */
 export function findService(env: NodeJS.ProcessEnv = process.env): Config {
-  const home = resolve(env.BURSAR_HOME ?? '.bursar');
+  const home = homeOf(env);
   // One service or the other: half of each would be a third that does not exist.
   const named = env.MONGODB_URI !== undefined && env.MONGODB_URI !== '';
   const dev = named ? null : readJson(join(home, 'dev.json'));
@@ -29,6 +29,15 @@ export function findService(env: NodeJS.ProcessEnv = process.env): Config {
   };
   return loadConfig({ BURSAR_LOG_LEVEL: 'error', ...definedOnly(found), ...definedOnly(env) });
 }
+
+const homeOf = (env: NodeJS.ProcessEnv) => resolve(env.BURSAR_HOME ?? '.bursar');
+
+/** What a running copy says of itself; null if none was ever started here. */
+export const readDevJson = (env: NodeJS.ProcessEnv) =>
+  readJson(join(homeOf(env), 'dev.json')) as {
+    api_url?: string;
+    keys?: { secret?: string };
+  } | null;
 
 function readJson(file: string): Record<string, string> | null {
   return existsSync(file)

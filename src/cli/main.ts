@@ -1,5 +1,11 @@
 #!/usr/bin/env node
+import {
+  isGrpcServiceError,
+  ServiceError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
 import { Command } from 'commander';
+import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { addDoctorCommand } from './doctor.js';
 import { addKeyCommands } from './keys.js';
 import { addReconcileCommand } from './reconcile.js';
@@ -22,6 +28,19 @@ addDoctorCommand(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  console.error(`bursar: ${error instanceof Error ? error.message : String(error)}`);
+  console.error(`bursar: ${explain(error)}`);
   process.exitCode = 1;
+}
+
+/** What an operator can act on; the drivers' own words name their inner parts. */
+function explain(error: unknown): string {
+  if (isDatabaseUnavailable(error)) return 'MongoDB does not answer. Nothing is lost: try again.';
+  const isTemporal =
+    error instanceof ServiceError ||
+    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
+    isGrpcServiceError(error);
+  if (isTemporal) {
+    return 'Temporal or the worker does not answer. The command may still be done: look before you repeat it.';
+  }
+  return error instanceof Error ? error.message : String(error);
 }

@@ -1,13 +1,15 @@
 import { userInfo } from 'node:os';
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 import type { Deps } from '../deps.js';
+import { MAX_WAIT_SECONDS } from '../http/prefer.js';
 import { toWireAmount } from '../money.js';
 import { OPERATOR_KINDS } from '../pursuits/operator.js';
 import { presentTransfer } from '../transfers/presenter.js';
 import { wholeTimeline } from '../pursuits/timeline.js';
 import type { Transfer } from '../transfers/transfer.js';
-import { addCommand, CommandError } from './command.js';
+import { addCommand, addPlainCommand, CommandError, parseAmount } from './command.js';
 import { print, printTable } from './print.js';
+import { explain, findApi, type ApiOptions } from './public-api.js';
 
 const LISTED = 100;
 
@@ -42,7 +44,67 @@ export function addTransferCommands(program: Command): void {
     },
   );
 
+  addSendCommand(transfers);
   for (const kind of OPERATOR_KINDS) addOperatorCommand(transfers, kind);
+}
+
+type Send = ApiOptions & {
+  to: string;
+  bank: string;
+  amountMinor: bigint;
+  narration: string;
+  reference?: string;
+  idempotencyKey?: string;
+  wait?: number;
+};
+
+/** As a tenant does it: by the public API. Exit code 1 when it was refused, and when it has failed by then. */
+function addSendCommand(transfers: Command): void {
+  addPlainCommand<Send>(
+    transfers,
+    'send',
+    (command) =>
+      command
+        .description('send money, by the public API')
+        .requiredOption('--to <account>', '10 digits')
+        .requiredOption('--bank <code>')
+        .requiredOption('--amount-minor <n>', 'kobo', parseAmount)
+        .requiredOption('--narration <text>', 'what it is for')
+        .option('--reference <text>', 'your own name for it')
+        .option('--idempotency-key <key>', 'of an earlier try, to find out what became of it')
+        .option('--wait <seconds>', 'for its end, 30 at the most', parseSeconds)
+        .option('--api <url>', 'default: BURSAR_API_URL, then dev.json')
+        .option('--key <key>', 'default: BURSAR_API_KEY, then dev.json'),
+    async ({ json, options }) => {
+      const { to, bank, amountMinor, narration, reference, idempotencyKey, wait } = options;
+      const body = {
+        recipient_account: to,
+        recipient_bank_code: bank,
+        amount_minor: Number(amountMinor),
+        narration,
+        ...(reference !== undefined && { reference }),
+      };
+      const call = {
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...(wait !== undefined && { wait }),
+      };
+      const { data } = await findApi(options)
+        .createTransfer(body, call)
+        .catch((error: unknown) => {
+          throw explain(error);
+        });
+      print(json, data);
+      if (data.status === 'failed') process.exitCode = 1;
+    },
+  );
+}
+
+function parseSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!/^[0-9]+$/.test(text) || seconds > MAX_WAIT_SECONDS) {
+    throw new InvalidArgumentError(`whole seconds, ${MAX_WAIT_SECONDS} at the most.`);
+  }
+  return seconds;
 }
 
 type Act = { reason: string; actor: string; sessionId?: string; force?: boolean };

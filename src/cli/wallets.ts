@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { auditLedger } from '../ledger/audit.js';
+import { readBalance } from '../ledger/balance.js';
 import { creditWallet } from '../ledger/credit.js';
 import { toWireAmount } from '../money.js';
 import { addCommand, CommandError, parseAmount } from './command.js';
@@ -26,6 +27,21 @@ export function addWalletCommands(program: Command): void {
         reference,
       });
       print(json, { available_minor: toWireAmount(availableMinor) });
+    },
+  );
+
+  addCommand<{ tenant: string }>(
+    wallets,
+    'show',
+    (command) => command.description('what its postings sum up to').requiredOption('--tenant <id>'),
+    async ({ tenants, database }, { json, options: { tenant } }) => {
+      if (!(await tenants.get(tenant))) throw new CommandError(`there is no tenant ${tenant}`);
+      const { availableMinor, heldMinor, owedMinor } = await readBalance(database, tenant);
+      print(json, {
+        available_minor: toWireAmount(availableMinor),
+        held_minor: toWireAmount(heldMinor),
+        owed_minor: toWireAmount(owedMinor),
+      });
     },
   );
 

@@ -1,5 +1,5 @@
 import { collectionsMigration, ensureCollections, type Migration } from './migrations.js';
-import { apiKeysCollection } from '../api-keys/store.js';
+import { apiKeysCollection } from '../api-keys/document.js';
 import {
   idempotencyKeysCollection,
   postingsCollection,
@@ -42,4 +42,5 @@ export const migrations: readonly Migration[] = [
     collections: [transfersCollection, transferCountsCollection],
   },
   collectionsMigration('0005-transfer-batches', [transferBatchesCollection]),
+  collectionsMigration('0006-safeguards-key-rotation', [tenantsCollection, apiKeysCollection]),
 ];

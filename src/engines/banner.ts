@@ -15,6 +15,7 @@ export function banner(dev: DevFile, home: string, { colours }: { colours: boole
     ['API', dev.api_url],
     ['Temporal UI', uiLink(dev) ?? `(yours, at ${dev.temporal_address})`],
     ['Sandbox bank', `${dev.sandbox_bank_url}/_sandbox/journal`],
+    ['Metrics', dev.metrics_url],
     ['Data, logs', home],
     ['Secret key', `${dev.keys.secret}  ${dim('admin, demo tenant, sandbox')}`],
   ];

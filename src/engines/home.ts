@@ -21,6 +21,9 @@ export type DevFile = {
   temporal_namespace: string;
   mongodb_uri: string;
   sandbox_bank_url: string;
+  /** The API's, and the worker's: Prometheus reads both. */
+  metrics_url: string;
+  worker_metrics_url: string;
   tenant: string;
   keys: { secret: string; public: string };
   pids: Record<'api' | 'worker' | 'bank' | 'temporal' | 'mongod', number | null>;

@@ -7,7 +7,7 @@ import { launch } from './processes.js';
 import type { Service } from './supervise.js';
 import { startTemporal } from './temporal.js';
 
-export type Ports = Record<'api' | 'bank', PortClaim> &
+export type Ports = Record<'api' | 'bank' | 'metrics' | 'workerMetrics', PortClaim> &
   Record<'temporal' | 'temporalUi' | 'mongod', PortClaim | null>;
 
 /** Where the engines are, ours or the user's. */
@@ -27,6 +27,8 @@ export async function claimPorts(env: NodeJS.ProcessEnv): Promise<Ports> {
   return {
     api: await wanted('PORT', 8080),
     bank: await wanted('SANDBOX_BANK_PORT', 8090),
+    metrics: await wanted('BURSAR_METRICS_PORT', 9464),
+    workerMetrics: await claimPort(9465),
     temporal: ownTemporal ? await claimPort(7233) : null,
     temporalUi: ownTemporal ? await claimPort(8233) : null,
     mongod: env['MONGODB_URI'] ? null : await claimPort(27_017),
@@ -62,11 +64,13 @@ export function serviceEnvironment(
     BURSAR_POLL_MAX_MS: '15000',
     BURSAR_SWEEP_SLACK_MS: '10000',
     BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+    BURSAR_METRICS_HOST: '127.0.0.1',
     BURSAR_KEY_PEPPER: secrets.key_pepper,
     SANDBOX_BANK_SECRET: secrets.bank_secret,
     ...env,
     BURSAR_ENV: 'sandbox',
     PORT: String(ports.api.port),
+    BURSAR_METRICS_PORT: String(ports.metrics.port),
     MONGODB_URI: mongodbUri,
     TEMPORAL_ADDRESS: temporalAddress,
     TEMPORAL_NAMESPACE: namespace,
@@ -77,6 +81,12 @@ export function serviceEnvironment(
     SANDBOX_BANK_CALLBACK_URL: `${api}/api/v1/webhooks/payments/sandbox-bank`,
   };
 }
+
+/** The worker's own: what two processes on one host can't share. */
+export const workerEnvironment = (env: NodeJS.ProcessEnv, ports: Ports): NodeJS.ProcessEnv => ({
+  ...env,
+  BURSAR_METRICS_PORT: String(ports.workerMetrics.port),
+});
 
 export function mongodService(binary: string, home: Home, port: number): Service {
   return {

@@ -16,6 +16,7 @@ import {
   nodeService,
   serviceEnvironment,
   temporalService,
+  workerEnvironment,
   type Ports,
 } from './services.js';
 import { watchStarter } from './starter.js';
@@ -78,7 +79,8 @@ async function main(): Promise<void> {
   await startEngines(opened, ports, binaries);
   const services = (['bank', 'worker', 'api'] as const).map((name) => {
     echoWarnings(name, opened.log(name), say);
-    return start(nodeService(name, opened, env));
+    const own = name === 'worker' ? workerEnvironment(env, ports) : env;
+    return start(nodeService(name, opened, own));
   });
   const { address, ...queue } = config.temporal;
   await until('API', () => apiIsReady(`http://127.0.0.1:${ports.api.port}`), services, opened);
@@ -179,6 +181,8 @@ function describe(
     temporal_namespace: namespace,
     mongodb_uri: mongodbUri,
     sandbox_bank_url: `http://127.0.0.1:${ports.bank.port}`,
+    metrics_url: `http://127.0.0.1:${ports.metrics.port}/metrics`,
+    worker_metrics_url: `http://127.0.0.1:${ports.workerMetrics.port}/metrics`,
     tenant: demo.tenant,
     keys: demo.keys,
     pids: { api: null, worker: null, bank: null, temporal: null, mongod: null },

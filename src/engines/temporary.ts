@@ -1,7 +1,8 @@
 /**
  * Engines for tests and benchmarks, gone with whoever asked: a process of its own that starts both in
  * a temporary folder, prints `{"mongodb_uri", "temporal_address"}` as one line, and stops them when
- * it is told to or when its parent is no longer there.
+ * it is told to or when its parent is no longer there. Their logs go with the rest, or to the folder
+ * that is its argument.
  */
 import { join } from 'node:path';
 import { findEngine } from './find.js';
@@ -15,6 +16,7 @@ const PARENT_CHECK_MS = 500;
 
 const say = (line: string) => console.error(`bursar: ${line}`);
 const folder = createTemporaryFolder();
+const logs = process.argv[2] ?? folder.path;
 let stopping = false;
 
 async function main(): Promise<void> {
@@ -32,7 +34,7 @@ async function main(): Promise<void> {
       binary: mongod.binary,
       dataDir: join(folder.path, 'mongod'),
       port: mongodPort.port,
-      logFile: join(folder.path, 'mongod.log'),
+      logFile: join(logs, 'mongod.log'),
       onSpawn,
     }),
     startTemporal({
@@ -41,7 +43,7 @@ async function main(): Promise<void> {
       port: temporalPort.port,
       uiPort: null,
       namespace: 'bursar-sandbox',
-      logFile: join(folder.path, 'temporal.log'),
+      logFile: join(logs, 'temporal.log'),
       onSpawn,
     }),
   ]);

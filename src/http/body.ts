@@ -3,6 +3,7 @@ import getRawBody from 'raw-body';
 import { ApiError } from '../errors.js';
 import type { AppContext, Middleware } from './context.js';
 import { parseJsonObject } from './json.js';
+import { aside } from './load.js';
 
 /** Room for any single resource with its metadata. Routes that take many at once name their own bound. */
 export const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
@@ -20,6 +21,7 @@ export function jsonBody({ maxBytes = DEFAULT_MAX_BODY_BYTES }: BodyOptions = {}
   return async (ctx, next) => {
     const bytes = await readBytes(ctx, maxBytes);
     if (bytes.length > 0 && !isJson(ctx.req.headers['content-type'])) {
+      ctx.set('Accept', 'application/json');
       throw new ApiError('unsupported_media_type');
     }
     ctx.state.body = { bytes, json: bytes.length > 0 ? parseJsonObject(bytes) : {} };
@@ -38,10 +40,14 @@ export function rawBody({ maxBytes = DEFAULT_MAX_BODY_BYTES }: BodyOptions = {})
 async function readBytes(ctx: AppContext, maxBytes: number): Promise<Buffer> {
   // A compressed body could be small on the wire and huge in memory; nobody needs one here.
   const encoding = ctx.req.headers['content-encoding'] ?? 'identity';
-  if (encoding.toLowerCase() !== 'identity') throw new ApiError('unsupported_media_type');
+  if (encoding.toLowerCase() !== 'identity') {
+    ctx.set('Accept-Encoding', 'identity');
+    throw new ApiError('unsupported_media_type');
+  }
   const length = ctx.req.headers['content-length'];
   try {
-    return await getRawBody(ctx.req, { limit: maxBytes, ...(length !== undefined && { length }) });
+    const options = { limit: maxBytes, ...(length !== undefined && { length }) };
+    return await aside(ctx, getRawBody(ctx.req, options));
   } catch (error) {
     if (!isHttpError(error)) throw error;
     if (error.status !== 413) {

@@ -31,7 +31,13 @@ export function resolveAddress({
   const socket = canonicalAddress(socketAddress) ?? 'unknown';
   if (trustedProxies === 0) return socket;
   const entry = forwardedFor.split(',').at(-trustedProxies);
-  return (entry && canonicalAddress(entry.trim())) || socket;
+  return (entry && canonicalAddress(withoutPort(entry.trim()))) || socket;
+}
+
+/** Some proxies write the client's port too: `203.0.113.9:4711`, `[2001:db8::1]:4711`. */
+function withoutPort(entry: string): string {
+  const match = /^(?:\[([^\]]*)\]|([0-9.]+))(?::[0-9]{1,5})?$/.exec(entry);
+  return match?.[1] ?? match?.[2] ?? entry;
 }
 
 /**

@@ -15,6 +15,8 @@ export type AppState = {
   key?: AuthenticatedKey;
   /** Set once the request has been counted against a limit. */
   counted?: boolean;
+  /** Set by load.ts: takes the request out of what is worked on while a promise is pending. */
+  aside?: <T>(wait: Promise<T>) => Promise<T>;
   /** Set by jsonBody and rawBody. */
   body?: RequestBody;
 };

@@ -16,8 +16,9 @@ export function errorHandler({ log }: { log: Log }): Middleware {
         const context = { request_id: ctx.state.requestId, code: error.code, err: thrown };
         log[error.status === 500 ? 'error' : 'warn'](context, 'request failed');
       }
-      if (error.status === 401 && error.code !== 'invalid_signature') {
-        ctx.set('WWW-Authenticate', 'Bearer');
+      // Every 401 names a way in; that of a callback is no key but the provider's own signature.
+      if (error.status === 401) {
+        ctx.set('WWW-Authenticate', error.code === 'invalid_signature' ? 'Signature' : 'Bearer');
       }
       if (error.retryAfterSeconds !== undefined) {
         ctx.set('Retry-After', String(error.retryAfterSeconds));

@@ -52,9 +52,12 @@ export function createHealth({
   }
 
   const middleware: Middleware = async (ctx, next) => {
-    const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
-    if (reads && ctx.path === '/health/live') return sendData(ctx, 200, { status: 'live' });
-    if (!reads || ctx.path !== '/health/ready') return next();
+    if (ctx.path !== '/health/live' && ctx.path !== '/health/ready') return next();
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', 'GET, HEAD');
+      throw new ApiError('method_not_allowed');
+    }
+    if (ctx.path === '/health/live') return sendData(ctx, 200, { status: 'live' });
     const { ready, report } = await readiness();
     if (ready) return sendData(ctx, 200, report);
     throw new ApiError('service_unavailable', { message: 'Not ready.', details: report });

@@ -1,7 +1,9 @@
+import { ApiError } from '../errors.js';
 import { readClaim } from '../idempotency/idempotency.js';
 import type { Idempotency } from '../idempotency/store.js';
 import type { Answer, Claim } from '../ledger/view.js';
 import { callerOf, type AppContext } from './context.js';
+import { aside } from './load.js';
 import { readWait, untilClosed, type Wait } from './prefer.js';
 import { sendBytes, sendData } from './respond.js';
 
@@ -41,13 +43,21 @@ export async function answerOnce(
   if (made) ctx.set('Location', `${resource}/${made}`);
   const seconds = made && present ? readWait(ctx.get('Prefer')) : null;
   if (!made || !present || seconds === null) return sendBytes(ctx, answer.status, answer.body);
-  const state = await present(made, { ms: seconds * 1000, signal: untilClosed(ctx) });
+  const wait = { ms: seconds * 1000, signal: untilClosed(ctx) };
+  const state = await aside(ctx, present(made, wait));
   ctx.set('Preference-Applied', `wait=${seconds}`);
   sendData(ctx, answer.status, state);
 }
 
-/** Empty is not absent: a client whose variable was empty believes that it is protected, and is told. */
+/**
+ * Empty is not absent: a client whose variable was empty believes that it is protected, and is told. Nor is sent twice
+ * sent once: joined, two lines would be a key that neither of them names.
+ */
 function headerOf(ctx: AppContext): string | undefined {
-  const header = ctx.req.headers['idempotency-key'];
-  return Array.isArray(header) ? header.join() : header;
+  const lines = ctx.req.headersDistinct['idempotency-key'] ?? [];
+  if (lines.length > 1) {
+    const message = 'The header Idempotency-Key was sent more than once.';
+    throw new ApiError('validation_error', { field: 'Idempotency-Key', message });
+  }
+  return lines[0];
 }

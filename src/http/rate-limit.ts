@@ -1,7 +1,13 @@
+import { createHash } from 'node:crypto';
 import { ApiError } from '../errors.js';
-import { WINDOW_NAME, type Allowance, type RateLimit } from '../rate-limits/rate-limit.js';
+import {
+  unjudged,
+  WINDOW_NAME,
+  type Allowance,
+  type RateLimit,
+} from '../rate-limits/rate-limit.js';
 import type { RateLimits } from '../rate-limits/store.js';
-import { allowance } from '../tenants/tenant.js';
+import { allowance, safeguardAllowance, type Safeguard } from '../tenants/tenant.js';
 import { addressSubject } from './client-address.js';
 import { callerOf, type AppContext, type Middleware } from './context.js';
 
@@ -22,6 +28,22 @@ export function limitByTenant({ rateLimits }: Limiter): Middleware {
     const { tenant } = callerOf(ctx);
     refuseUnlessAllowed(await count(ctx, rateLimits, tenant.id, allowance(tenant)));
     await next();
+  };
+}
+
+/**
+ * For handlers: a tighter limit besides the tenant's, by its own figure or the default, for the tenant or for `each` of
+ * something within it, a card for one. The headers tell of the limit that has less left.
+ */
+export function createSafeguard({ rateLimits }: Limiter) {
+  return async (ctx: AppContext, name: Safeguard, each = ''): Promise<void> => {
+    const { tenant } = callerOf(ctx);
+    // A caller chooses what `each` is, and how long.
+    const whose = createHash('sha256').update(`${tenant.id}/${each}`).digest('base64url');
+    const result = await rateLimits.take(`${name}:${whose}`, safeguardAllowance(tenant, name));
+    const leftOfTenant = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
+    if (!result.allowed || result.remaining < leftOfTenant) tell(ctx, result);
+    refuseUnlessAllowed(result);
   };
 }
 
@@ -72,10 +94,19 @@ async function count(
 ): Promise<RateLimit> {
   const result = await rateLimits.take(subject, allowance);
   ctx.state.counted = true;
-  ctx.res.setHeader('X-RateLimit-Limit', result.limit);
-  ctx.res.setHeader('X-RateLimit-Remaining', result.remaining);
-  ctx.res.setHeader('X-RateLimit-Reset', result.resetAt);
+  tell(ctx, result);
   return result;
+}
+
+/** For an answer that nothing is asked for, neither the key nor the counter: it has the headers all the same. */
+export function passUncounted(ctx: AppContext): void {
+  tell(ctx, unjudged(UNAUTHENTICATED, Date.now()));
+}
+
+function tell(ctx: AppContext, { limit, remaining, resetAt }: RateLimit): void {
+  ctx.res.setHeader('X-RateLimit-Limit', limit);
+  ctx.res.setHeader('X-RateLimit-Remaining', remaining);
+  ctx.res.setHeader('X-RateLimit-Reset', resetAt);
 }
 
 function refuseUnlessAllowed(result: RateLimit): void {

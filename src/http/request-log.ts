@@ -26,7 +26,7 @@ export function requestLog({ log }: { log: Log }): Middleware {
 }
 
 /** The pattern that matched: a path may hold what a caller pasted into it. */
-function routeOf(ctx: AppContext): string | undefined {
+export function routeOf(ctx: AppContext): string | undefined {
   const { _matchedRoute: route } = ctx as { _matchedRoute?: unknown };
   return typeof route === 'string' ? route : undefined;
 }

@@ -20,6 +20,7 @@ const REQUEST_WITHIN_MS = 30_000;
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const DRAIN_WITHIN_MS = 15_000;
+const MAX_CONNECTIONS = 10_000;
 
 export type HttpServer = {
   /** Where it listens; port 0 asks for any free one. */
@@ -37,6 +38,10 @@ export function createServer({
   log,
   drainWithinMs = DRAIN_WITHIN_MS,
   noticeMs = 0,
+  headersWithinMs = HEADERS_WITHIN_MS,
+  requestWithinMs = REQUEST_WITHIN_MS,
+  maxConnections = MAX_CONNECTIONS,
+  onDrop = () => undefined,
 }: {
   app: Koa<AppState>;
   health: Pick<Health, 'startDraining'>;
@@ -44,22 +49,36 @@ export function createServer({
   drainWithinMs?: number;
   /** How long a load balancer may take to see that we are not ready. */
   noticeMs?: number;
+  headersWithinMs?: number;
+  requestWithinMs?: number;
+  maxConnections?: number;
+  /** A connection was closed because there are too many. */
+  onDrop?: () => void;
 }): HttpServer {
   const handle = app.callback();
-  const onRequest = (req: IncomingMessage, res: ServerResponse) => void handle(req, res);
+  const onRequest = (req: IncomingMessage, res: ServerResponse) =>
+    isAddressed(req) ? void handle(req, res) : sendRefusal(req.socket, UNADDRESSED);
   const server = createNodeServer(
     {
-      headersTimeout: HEADERS_WITHIN_MS,
-      requestTimeout: REQUEST_WITHIN_MS,
+      headersTimeout: headersWithinMs,
+      requestTimeout: requestWithinMs,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      connectionsCheckingInterval: 5_000,
+      connectionsCheckingInterval: headersWithinMs / 2,
       maxHeaderSize: MAX_HEADER_BYTES,
+      // Ours answers with an envelope, and refuses two of them too.
+      requireHostHeader: false,
     },
     onRequest,
   );
+  server.maxConnections = maxConnections;
+  server.on('drop', onDrop);
+  // Their bytes are bounded; past this number Node would leave headers out in silence.
+  server.maxHeadersCount = 0;
   // An expectation we do not know is not a reason to refuse: Node would answer 417 without an envelope.
   server.on('checkExpectation', onRequest);
-  server.on('clientError', answerUnreadable);
+  server.on('clientError', (error, socket) => answerUnreadable(error, socket));
+  // Node would close such a connection without a word.
+  server.on('connect', (_req, socket) => sendRefusal(socket, NO_TUNNELS));
   const terminator = createHttpTerminator({ server, gracefulTerminationTimeout: drainWithinMs });
   let drained: Promise<void> | null = null;
 
@@ -84,6 +103,28 @@ export function createServer({
   };
 }
 
+/** Exactly one Host, or the request is refused (RFC 9112, 3.2): with two, a proxy may have read the other one. */
+function isAddressed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
+  if (httpVersion === '1.0') return true;
+  const isHost = (text: string, index: number) =>
+    index % 2 === 0 && text.length === 4 && text.toLowerCase() === 'host';
+  return rawHeaders.filter(isHost).length === 1;
+}
+
+type Refusal = { status: string; code: string; message: string; headers?: string[] };
+
+const NO_TUNNELS: Refusal = {
+  status: '405 Method Not Allowed',
+  code: 'method_not_allowed',
+  message: 'This is no proxy.',
+  headers: ['Allow: '],
+};
+const UNADDRESSED: Refusal = {
+  status: '400 Bad Request',
+  code: 'validation_error',
+  message: 'A request has exactly one Host header.',
+};
+const MALFORMED = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };
 const UNREADABLE: Record<string, { status: string; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
@@ -95,14 +136,16 @@ const UNREADABLE: Record<string, { status: string; message: string }> = {
   },
 };
 
-/** What is not HTTP never reaches the application: it still gets an envelope, and its connection is closed. */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-  const { status, message } = UNREADABLE[error.code ?? ''] ?? {
-    status: '400 Bad Request',
-    message: 'The request is not valid HTTP.',
-  };
-  const code = 'validation_error';
+  sendRefusal(socket, {
+    code: 'validation_error',
+    ...(UNREADABLE[error.code ?? ''] ?? MALFORMED),
+  });
+}
+
+/** What never reaches the application: it still gets an envelope, and its connection is closed. */
+function sendRefusal(socket: Duplex, { status, code, message, headers = [] }: Refusal): void {
   const body = JSON.stringify({
     success: false,
     error: { code, message, status: Number.parseInt(status, 10) },
@@ -110,9 +153,11 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   socket.end(
     [
       `HTTP/1.1 ${status}`,
+      `Date: ${new Date().toUTCString()}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${newId('request')}`,
+      ...headers,
       'Connection: close',
       '',
       body,

@@ -40,7 +40,9 @@ export function readClaim(request: {
   };
 }
 
-const unquote = (value: string) => /^"(.*)"$/.exec(value)?.[1] ?? value;
+/** A string of RFC 8941 as what it says; anything else as it is. */
+const unquote = (value: string) =>
+  /^"(.*)"$/.exec(value)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? value;
 
 function keyError(field: string): ApiError {
   const message = 'An idempotency key is 1 to 255 printable ASCII characters.';

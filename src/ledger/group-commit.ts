@@ -31,6 +31,8 @@ export type GroupCommit = {
   isHeard(tenant: string): Promise<boolean>;
   /** Resolves when all that was handed in has its answer. */
   idle(): Promise<void>;
+  /** How many items wait for their batch to begin. */
+  waiting(): number;
 };
 
 type Settled = { outcome: Outcome } | { error: unknown };
@@ -94,6 +96,7 @@ export function createGroupCommit(
     commit: commit as GroupCommit['commit'],
     isHeard: (tenant) => outbox.isHeard(tenant),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
+    waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting(), 0),
   };
 }
 

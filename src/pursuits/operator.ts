@@ -3,6 +3,9 @@ import type { Words } from './words.js';
 
 export const OPERATOR_KINDS = ['retry', 'verify', 'complete', 'fail'] as const;
 
+/** The type of the failure by which an update says that its command was refused. */
+export const REFUSED = 'Refused';
+
 const MAX_ACTOR = 100;
 const MAX_REASON = 500;
 
@@ -105,7 +108,8 @@ function judgeFail(
   return { done: false, act: 'nothing', message };
 }
 
-function describe(report: CallReport, { provider, payment, pay, paid }: Words): string {
+/** What a call at the provider came to, in words that are true of it. */
+export function describe(report: CallReport, { provider, payment, pay, paid }: Words): string {
   switch (report.kind) {
     case 'paid':
       return `the ${provider} says that it ${paid}`;
@@ -119,6 +123,12 @@ function describe(report: CallReport, { provider, payment, pay, paid }: Words): 
       return `the ${provider} does not know the ${payment}, which does not rule it out`;
     case 'unsent':
       return 'the order has not left us yet';
+    case 'throttled':
+      return `the ${provider} takes no orders at the moment`;
+    case 'unknown':
+      return report.reason === 'server_error' || report.reason === 'unreadable'
+        ? `the ${provider} answers with errors`
+        : `the ${provider} does not answer`;
     default:
       return `the ${provider} does not answer`;
   }

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { MongoServerError, type Collection, type Db } from 'mongodb';
 import { createLane, OverloadError, type Lane } from '../batching.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { Log } from '../log.js';
+import { createAhead } from './ahead.js';
 import {
   judge,
   secondsUntil,
@@ -47,13 +49,16 @@ const MAX_BATCH = 10_000;
 const MAX_EXHAUSTED = 10_000;
 /** Subjects counted at one moment. A flood from more addresses than this passes uncounted and ends in its 401s. */
 const MAX_SUBJECTS_AT_ONCE = 5_000;
+/** Attempts that pass ahead of their count are counted this much later, together. */
+const COUNT_AFTER_MS = 10;
 const WARN_EVERY_MS = 10_000;
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
 /**
  * Counts attempts in fixed windows of 60 s that all processes share; the time is the database's own. All that wait for
- * one subject share one update and get a position each, so exactly the allowance passes, whatever arrives at once.
+ * one subject share one update and get a position each, so exactly the allowance passes, whatever arrives at once. Who is
+ * far from the limit does not wait for that: see ahead.ts.
  */
 export function createRateLimits({
   db,
@@ -69,34 +74,74 @@ export function createRateLimits({
   const windows = db.collection<WindowDocument>('rate_limits', {
     writeConcern: { w: 1, journal: false },
   });
-  const lanes = createSubjectLanes(
-    (subject, attempts) => count(windows, subject, attempts),
-    answerWithinMs,
-  );
+  const ahead = createAhead();
+  const lanes = createSubjectLanes(countWithAhead, answerWithinMs);
   const exhausted = createExhausted();
   const warn = createThrottle(() => performance.now());
+  /** By subject, the counts that are about to be made. */
+  const soon = new Map<string, Promise<unknown>>();
+
+  /** Who passed ahead came first. */
+  async function countWithAhead(subject: string, attempts: number): Promise<Attempt[]> {
+    const passed = ahead.collect(subject);
+    if (passed + attempts === 0) return [];
+    try {
+      const counted = await count(windows, subject, passed + attempts);
+      ahead.counted(subject, passed, counted.at(-1) as Attempt);
+      return counted.slice(passed);
+    } catch (error) {
+      ahead.close(subject);
+      throw error;
+    }
+  }
+
+  async function takeCounted(subject: string, allowance: Allowance): Promise<RateLimit> {
+    try {
+      const attempt = await within(answerWithinMs, lanes.submit(subject));
+      if (attempt !== null) {
+        const result = judge(attempt, allowance);
+        if (result.allowed) ahead.open(subject, allowance, attempt);
+        else exhausted.add(subject, allowance, attempt, result);
+        return result;
+      }
+      warn(() => log.warn('the rate limit counter did not answer in time: requests pass'));
+    } catch (error) {
+      warn(() => log.warn({ err: error }, 'the rate limit counter failed: requests pass'));
+    }
+    return unjudged(allowance, Date.now());
+  }
+
+  /** So much later that those who pass meanwhile are counted by the same update. */
+  function countSoon(subject: string): void {
+    if (soon.has(subject)) return;
+    const done = sleep(COUNT_AFTER_MS)
+      .then(() => countWithAhead(subject, 0))
+      .catch((error: unknown) =>
+        warn(() => log.warn({ err: error }, 'the rate limit counter failed: requests pass')),
+      )
+      .finally(() => soon.delete(subject));
+    soon.set(subject, done);
+  }
 
   return {
     /** Counts one attempt of the subject. Never throws: if the counter is silent or broken, the attempt passes. */
     async take(subject: string, allowance: Allowance): Promise<RateLimit> {
-      const known = exhausted.get(subject, allowance);
-      if (known !== null) return known;
-      try {
-        const attempt = await within(answerWithinMs, lanes.submit(subject));
-        if (attempt !== null) {
-          const result = judge(attempt, allowance);
-          if (!result.allowed) exhausted.add(subject, allowance, attempt, result);
-          return result;
-        }
-        warn(() => log.warn('the rate limit counter did not answer in time: requests pass'));
-      } catch (error) {
-        warn(() => log.warn({ err: error }, 'the rate limit counter failed: requests pass'));
-      }
-      return unjudged(allowance, Date.now());
+      const refused = exhausted.get(subject, allowance);
+      if (refused !== null) return refused;
+      const passed = ahead.take(subject, allowance);
+      if (passed === null) return takeCounted(subject, allowance);
+      countSoon(subject);
+      return passed;
     },
 
     /** Resolves when nothing is being counted: before the database is closed. */
-    idle: () => lanes.idle(),
+    async idle(): Promise<void> {
+      await Promise.all(soon.values());
+      await lanes.idle();
+    },
+
+    /** How many attempts wait to be counted. */
+    waiting: () => lanes.waiting(),
   };
 }
 
@@ -187,6 +232,7 @@ function createSubjectLanes(
     async idle(): Promise<void> {
       await Promise.all([...lanes.values()].map(({ lane }) => lane.idle()));
     },
+    waiting: () => [...lanes.values()].reduce((sum, { lane }) => sum + lane.waiting(), 0),
   };
 }
 

@@ -48,11 +48,11 @@ export function findBank(code: string): Bank | undefined {
   return BY_CODE.get(code);
 }
 
-const GIVEN_NAMES = (
+export const GIVEN_NAMES = (
   'Adaeze Aisha Babajide Chiamaka Chinedu Damilola Ebere Emeka Fatima Folake Gbenga Halima ' +
   'Ibrahim Ifeoma Kelechi Musa Ngozi Obinna Oluwaseun Rukayat Sadiq Temitope Uche Yetunde'
 ).split(' ');
-const FAMILY_NAMES = (
+export const FAMILY_NAMES = (
   'Abubakar Adebayo Adeyemi Balogun Bello Chukwu Danjuma Effiong Eze Garba Ibe Lawal ' +
   'Mohammed Nwachukwu Nwosu Obi Ogunleye Okafor Okonkwo Olatunji Onyekachi Sanusi Udo Yusuf'
 ).split(' ');

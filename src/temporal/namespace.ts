@@ -19,6 +19,8 @@ const WANTED = Object.values(searchAttributes).map(
   (key) => [key.name, INDEXED_VALUE_TYPES[key.type]] as const,
 );
 
+/** The entry of a namespace's data that says whose it is. */
+const OWNER = 'bursar-environment';
 const GRPC_ALREADY_EXISTS = 6;
 const RETENTION_DAYS = 7;
 
@@ -29,15 +31,22 @@ const ignoreExisting = (error: unknown) => {
 
 /**
  * Makes the namespace and its search attributes where they are missing, and throws if one has another type: a
- * workflow that sets an attribute which does not exist would fail its task for ever.
+ * workflow that sets an attribute which does not exist would fail its task for ever. Throws, too, if the namespace is
+ * the other environment's.
  */
-export async function ensureNamespace(connection: Connection, namespace: string): Promise<void> {
+export async function ensureNamespace(
+  connection: Connection,
+  namespace: string,
+  environment: string,
+): Promise<void> {
   await connection.workflowService
     .registerNamespace({
       namespace,
       workflowExecutionRetentionPeriod: msToTs(`${RETENTION_DAYS} days`),
+      data: { [OWNER]: environment },
     })
     .catch(ignoreExisting);
+  await claim(connection, namespace, environment);
   const deadline = Date.now() + 60_000;
   for (;;) {
     const problem = await registerMissing(connection, namespace);
@@ -46,6 +55,22 @@ export async function ensureNamespace(connection: Connection, namespace: string)
     if (Date.now() > deadline) throw new Error(problem);
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
+}
+
+/** Like a database, a namespace belongs to the environment that used it first. */
+async function claim(connection: Connection, namespace: string, environment: string) {
+  const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
+  const owner = namespaceInfo?.data?.[OWNER];
+  if (owner === environment) return;
+  if (owner) {
+    throw new Error(
+      `The Temporal namespace ${namespace} belongs to the ${owner} environment, and this is ${environment}: ` +
+        'give it a TEMPORAL_NAMESPACE of its own.',
+    );
+  }
+  // `npm start` and administrators make namespaces that say nothing.
+  const updateInfo = { data: { [OWNER]: environment } };
+  await connection.workflowService.updateNamespace({ namespace, updateInfo });
 }
 
 /** Search attributes that are not registered, and those that are with another type. */

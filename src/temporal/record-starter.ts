@@ -1,7 +1,13 @@
-import { WithStartWorkflowOperation, WorkflowNotFoundError, type Client } from '@temporalio/client';
-import type { SearchAttributePair } from '@temporalio/common';
+import {
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type Client,
+} from '@temporalio/client';
+import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import { defineUpdate } from '@temporalio/workflow';
 import type { Log } from '../log.js';
+import { REFUSED } from '../pursuits/operator.js';
 import type { OperatorAnswer, OperatorCommand, OperatorPayload } from '../pursuits/reports.js';
 import { TEMPORAL_DEADLINE_MS } from './client.js';
 import { searchAttributes } from './search-attributes.js';
@@ -65,7 +71,7 @@ export function createRecordStarter<R extends { _id: string }>(settings: RecordS
     },
 
     /** Has an operator's command done, by a run that is started if there is none, and answers what came of it. */
-    command(
+    async command(
       record: R,
       kind: OperatorCommand['kind'],
       payload: OperatorPayload,
@@ -74,12 +80,16 @@ export function createRecordStarter<R extends { _id: string }>(settings: RecordS
         workflow,
         startOptions(settings, record),
       );
-      return client.connection.withDeadline(Date.now() + COMMAND_DEADLINE_MS, () =>
-        client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
-          args: [payload],
-          startWorkflowOperation,
-        }),
-      );
+      try {
+        return await client.connection.withDeadline(Date.now() + COMMAND_DEADLINE_MS, () =>
+          client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
+            args: [payload],
+            startWorkflowOperation,
+          }),
+        );
+      } catch (error) {
+        return refusalIn(error);
+      }
     },
 
     /** Says that the record may have changed. A workflow that is not there has nothing left to look at. */
@@ -99,6 +109,15 @@ export function createRecordStarter<R extends { _id: string }>(settings: RecordS
 
     idle: async () => void (await Promise.all(underWay)),
   };
+}
+
+/** The answer of a command that was refused; throws on what else went wrong. */
+function refusalIn(error: unknown): OperatorAnswer {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : null;
+  if (cause instanceof ApplicationFailure && cause.type === REFUSED) {
+    return { done: false, message: cause.message };
+  }
+  throw error;
 }
 
 const operatorUpdate = (kind: OperatorCommand['kind']) =>

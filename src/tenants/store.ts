@@ -5,8 +5,10 @@ import {
   DEFAULT_TRANSFER_LIMITS,
   FEATURES,
   PLAN_NAMES,
+  SAFEGUARD_NAMES,
   type Feature,
   type Plan,
+  type Safeguard,
   type Tenant,
 } from './tenant.js';
 
@@ -16,6 +18,8 @@ type TenantDocument = {
   plan: Plan;
   rate_per_minute: number | null;
   features: Record<Feature, boolean>;
+  /** Not there in records from before there were any. */
+  safeguards?: Partial<Record<Safeguard, number>>;
   limits: { min_minor: bigint; max_minor: bigint; daily_minor: bigint };
   created_at: Date;
 };
@@ -35,6 +39,12 @@ export const tenantsCollection: CollectionSpec = {
         bsonType: 'object',
         properties: Object.fromEntries(
           FEATURES.map((feature) => [feature, { bsonType: 'bool' as const }]),
+        ),
+      },
+      safeguards: {
+        bsonType: 'object',
+        properties: Object.fromEntries(
+          SAFEGUARD_NAMES.map((name) => [name, { bsonType: 'int' as const, minimum: 1 }]),
         ),
       },
       limits: {
@@ -59,6 +69,16 @@ export type NewTenant = {
   ratePerMinute?: number;
   dailyLimitMinor?: bigint;
   features?: Partial<Record<Feature, boolean>>;
+};
+
+/** What is named is changed, and nothing else. */
+export type TenantChanges = {
+  plan?: Plan;
+  /** Null: back to that of the plan. */
+  ratePerMinute?: number | null;
+  dailyLimitMinor?: bigint;
+  features?: Partial<Record<Feature, boolean>>;
+  safeguards?: Partial<Record<Safeguard, number>>;
 };
 
 export type Tenants = ReturnType<typeof createTenants>;
@@ -96,16 +116,13 @@ export function createTenants({ db, environment }: { db: Db; environment: 'sandb
       return (await tenants.find().sort({ _id: 1 }).toArray()).map(toTenant);
     },
 
-    /** Switches the named features and leaves the others; `null` when there is no such tenant. */
-    async updateFeatures(
-      id: string,
-      features: Partial<Record<Feature, boolean>>,
-    ): Promise<Tenant | null> {
-      const changes = Object.entries(features).map(([name, on]) => [`features.${name}`, on]);
-      if (changes.length === 0) return this.get(id);
+    /** `null` when there is no such tenant. */
+    async update(id: string, changes: TenantChanges): Promise<Tenant | null> {
+      const fields = toFields(changes);
+      if (Object.keys(fields).length === 0) return this.get(id);
       const document = await tenants.findOneAndUpdate(
         { _id: id },
-        { $set: Object.fromEntries(changes) },
+        { $set: fields },
         { returnDocument: 'after' },
       );
       return document && toTenant(document);
@@ -117,6 +134,19 @@ function allFeatures(on: boolean): Record<Feature, boolean> {
   return { identity: on, virtual_accounts: on, cards: on, billpay: on };
 }
 
+function toFields(changes: TenantChanges): Record<string, unknown> {
+  const { plan, ratePerMinute, dailyLimitMinor, features = {}, safeguards = {} } = changes;
+  const within = (name: string, values: object) =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value]));
+  return {
+    ...(plan !== undefined && { plan }),
+    ...(ratePerMinute !== undefined && { rate_per_minute: ratePerMinute }),
+    ...(dailyLimitMinor !== undefined && { 'limits.daily_minor': dailyLimitMinor }),
+    ...within('features', features),
+    ...within('safeguards', safeguards),
+  };
+}
+
 function toTenant(document: TenantDocument): Tenant {
   return {
     id: document._id,
@@ -124,6 +154,7 @@ function toTenant(document: TenantDocument): Tenant {
     plan: document.plan,
     ratePerMinute: document.rate_per_minute,
     features: document.features,
+    safeguards: document.safeguards ?? {},
     limits: {
       minMinor: document.limits.min_minor,
       maxMinor: document.limits.max_minor,

@@ -1,3 +1,5 @@
+import type { Allowance } from '../rate-limits/rate-limit.js';
+
 /** The plans and their published rates, requests in a minute. Enterprise brings its own rate. */
 export const PLANS = {
   sandbox: { ratePerMinute: 100, burstPerMinute: 150 },
@@ -12,6 +14,11 @@ export const PLAN_NAMES = Object.keys(PLANS) as [Plan, ...Plan[]];
 
 export const FEATURES = ['identity', 'virtual_accounts', 'cards', 'billpay'] as const;
 export type Feature = (typeof FEATURES)[number];
+
+/** Tighter limits on what is risky or dear, attempts in a minute; a tenant may have figures of its own. */
+export const SAFEGUARDS = { kyc: 5, card_fund: 30, card_events: 60 } as const;
+export type Safeguard = keyof typeof SAFEGUARDS;
+export const SAFEGUARD_NAMES = Object.keys(SAFEGUARDS) as [Safeguard, ...Safeguard[]];
 
 /** Bounds of one transfer and of one day (Africa/Lagos), in kobo. */
 export type TransferLimits = { minMinor: bigint; maxMinor: bigint; dailyMinor: bigint };
@@ -29,18 +36,23 @@ export type Tenant = {
   /** Set for a custom rate; its burst is one and a half times it. */
   ratePerMinute: number | null;
   features: Record<Feature, boolean>;
+  /** Only those that differ from the default. */
+  safeguards: Partial<Record<Safeguard, number>>;
   limits: TransferLimits;
   createdAt: Date;
 };
 
-/** What a window of 60 s allows: `rate` in the long run, `burst` after a window that stayed within the rate. */
-export function allowance(tenant: Pick<Tenant, 'plan' | 'ratePerMinute'>): {
-  rate: number;
-  burst: number;
-} {
+/** The published limit of a tenant. */
+export function allowance(tenant: Pick<Tenant, 'plan' | 'ratePerMinute'>): Allowance {
   if (tenant.ratePerMinute !== null) {
     return { rate: tenant.ratePerMinute, burst: Math.floor(tenant.ratePerMinute * 1.5) };
   }
   const plan = PLANS[tenant.plan];
   return { rate: plan.ratePerMinute, burst: plan.burstPerMinute };
+}
+
+/** A safeguard has no burst: its figure is what it lets pass. */
+export function safeguardAllowance(tenant: Pick<Tenant, 'safeguards'>, name: Safeguard): Allowance {
+  const rate = tenant.safeguards[name] ?? SAFEGUARDS[name];
+  return { rate, burst: rate };
 }

@@ -219,6 +219,7 @@ export const resolveAccount = operation({
   summary: 'Whose account it is',
   description: 'A name enquiry at the bank. Creates nothing.',
   body: resolveAccountBody,
+  safe: true,
   answer: { status: 200, data: recipientResource },
   refusals: ['invalid_account'],
   examples: { body: { recipient_account: '0123456789', recipient_bank_code: '058' } },

@@ -104,14 +104,20 @@ export const bulkItemBody = z.strictObject(transferFields).superRefine(checkReci
 export type TransferBody = z.infer<typeof bulkItemBody>;
 
 const MAX_BULK_ITEMS = 1_000;
+const MEANT = { 'x-ref': '#/components/schemas/NewTransfer' };
 
 /** The body of POST /transfers/bulk. Items are read one by one: a bad one is refused alone. */
 export const bulkTransfersBody = z
   .strictObject({
-    transfers: z.array(z.unknown()).min(1).max(MAX_BULK_ITEMS).meta({
-      description:
-        'Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer.',
-    }),
+    // Not checked by the document, so that one bad item does not refuse all; meant all the same.
+    transfers: z
+      .array(z.unknown().meta({ override: MEANT }))
+      .min(1)
+      .max(MAX_BULK_ITEMS)
+      .meta({
+        description:
+          'Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer.',
+      }),
     idempotency_key: idempotencyKey.optional(),
   })
   .meta({ id: 'NewBulkTransfer' });

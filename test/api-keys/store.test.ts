@@ -132,7 +132,7 @@ test('a change of the tenant is seen within a second', async () => {
   const { keys, tenants } = instance();
   const { key } = await keys.create({ tenant, level: 'write', kind: 'secret' });
   expect((await keys.authenticate(key, LOCALHOST)).tenant.features.cards).toBe(true);
-  await tenants.updateFeatures(tenant, { cards: false });
+  await tenants.update(tenant, { features: { cards: false } });
   await sleep(1_000);
   const caller = await keys.authenticate(key, LOCALHOST);
   expect(caller.tenant.features).toMatchObject({ cards: false, identity: true });
@@ -191,4 +191,46 @@ test('a key older than 90 days is due for rotation', async () => {
   expect((await keys.authenticate(key, LOCALHOST)).rotationDue).toBe(true);
   expect((await keys.list(tenant)).find((found) => found.id === id)?.rotationDue).toBe(true);
   await keys.idle();
+});
+
+test('a rotated key has a like one in its place and ends after the overlap, on every instance', async () => {
+  const [a, b] = [instance().keys, instance().keys];
+  const DAY_MS = 24 * 60 * 60 * 1000;
+  const wanted = {
+    level: 'read',
+    kind: 'public',
+    label: 'shop',
+    allowedIps: ['10.0.0.0/8'],
+  } as const;
+  const old = await a.create({ ...wanted, tenant, expiresAt: new Date(now.getTime() + DAY_MS) });
+  now = new Date(now.getTime() + DAY_MS / 2);
+  const made = await a.rotate(old.id, { overlapMs: 60_000 });
+  expect(made?.oldExpiresAt).toEqual(new Date(now.getTime() + 60_000));
+  const found = async (id?: string) => (await a.list(tenant)).find((key) => key.id === id);
+  expect(await found(made?.id)).toMatchObject({
+    ...wanted,
+    expiresAt: new Date(now.getTime() + DAY_MS),
+    replacedBy: null,
+  });
+  expect(await found(old.id)).toMatchObject({ replacedBy: made?.id, rotationDue: false });
+  for (const key of [old.key, made?.key ?? '']) {
+    expect((await b.authenticate(key, '10.1.2.3')).tenant.id).toBe(tenant);
+  }
+  now = new Date(now.getTime() + 60_000);
+  expect(await refusal(b.authenticate(old.key, '10.1.2.3'))).toBe('expired_key');
+  expect((await b.authenticate(made?.key ?? '', '10.1.2.3')).tenant.id).toBe(tenant);
+  await Promise.all([a.idle(), b.idle()]);
+});
+
+test('a key is rotated once, by whoever comes first, and not when it is over', async () => {
+  const { keys } = instance();
+  const { id } = await keys.create({ tenant, level: 'write', kind: 'secret' });
+  const before = (await keys.list(tenant)).length;
+  const made = await Promise.all([1, 2, 3].map(() => keys.rotate(id, { overlapMs: 1_000 })));
+  expect(made.filter((one) => one !== null)).toHaveLength(1);
+  expect(await keys.list(tenant)).toHaveLength(before + 1);
+  const revoked = await keys.create({ tenant, level: 'write', kind: 'secret' });
+  await keys.revoke(revoked.id);
+  expect(await keys.rotate(revoked.id, { overlapMs: 1_000 })).toBeNull();
+  expect(await keys.rotate('key_01h455vb4pex5vsknk084sn02q', { overlapMs: 1_000 })).toBeNull();
 });

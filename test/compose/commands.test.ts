@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +8,7 @@ import { packageRoot } from '../../src/engines/paths.js';
 import { claimPort, type PortClaim } from '../../src/engines/ports.js';
 import { isPolled } from '../../src/engines/temporal.js';
 import { sharedEngines } from '../support/engines.js';
+import { logFileOf, noteSecretsOf } from '../support/logs.js';
 import { startReaper } from '../support/processes.js';
 import { composeFile, environmentOf, interpolate } from './file.js';
 
@@ -18,10 +19,15 @@ const file = composeFile();
 const folder = mkdtempSync(join(tmpdir(), 'bursar-compose-'));
 const running: ChildProcess[] = [];
 const reaper = startReaper(folder);
-let ports: Record<'api' | 'bank', PortClaim>;
+let ports: Record<'api' | 'bank' | 'apiMetrics' | 'workerMetrics', PortClaim>;
 
 beforeAll(async () => {
-  ports = { api: await claimPort(28_800), bank: await claimPort(28_800) };
+  ports = {
+    api: await claimPort(28_800),
+    bank: await claimPort(28_800),
+    apiMetrics: await claimPort(28_800),
+    workerMetrics: await claimPort(28_800),
+  };
 });
 
 afterAll(async () => {
@@ -50,7 +56,11 @@ function environment(name: string): NodeJS.ProcessEnv {
       .replace('//bank:8090', `//127.0.0.1:${ports.bank.port}`)
       .replace('//api:8080', `//127.0.0.1:${ports.api.port}`)
       .replace(/^8080$/, String(ports.api.port))
+      // As much notice, but no longer than a test needs to see it.
+      .replace(/^5000$/, '2000')
       .replace(/^8090$/, String(ports.bank.port))
+      // Containers have a port 9464 each.
+      .replace(/^9464$/, String(ports[name === 'api' ? 'apiMetrics' : 'workerMetrics'].port))
       .replace(/^\/var\/lib\/bursar/, folder)
       .replace('0.0.0.0', '127.0.0.1'),
   ]);
@@ -66,7 +76,11 @@ function environment(name: string): NodeJS.ProcessEnv {
 
 function start(name: string): ChildProcess {
   const [program = '', ...args] = file.services[name]?.command ?? [];
-  const child = spawn(program, args, { cwd: packageRoot, env: environment(name), stdio: 'ignore' });
+  const env = environment(name);
+  noteSecretsOf(env);
+  const log = openSync(logFileOf('compose', name), 'a');
+  const child = spawn(program, args, { cwd: packageRoot, env, stdio: ['ignore', log, log] });
+  closeSync(log);
   reaper.started(child);
   running.push(child);
   return child;
@@ -101,9 +115,23 @@ test('bank, worker and API start by the command lines of the file, and their hea
   while (!(await isPolled(temporalAddress, queue))) await sleep(100);
   expect({ api: api.exitCode, worker: worker.exitCode }).toEqual({ api: null, worker: null });
 
-  // What Docker sends to stop them ends each of them by itself.
-  for (const child of running) {
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+  for (const { port } of [ports.apiMetrics, ports.workerMetrics]) {
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    expect(await answer.text()).toContain('bursar_queue_waiting{queue="group_commit"} 0');
   }
+
+  const ends = running.map((child) => once(child, 'exit'));
+  // An API that was told to stop says so first, and still serves those who have not seen it.
+  api.kill('SIGTERM');
+  const health = (path: string) => fetch(`http://127.0.0.1:${ports.api.port}/health/${path}`);
+  while ((await health('ready')).status !== 503) await sleep(20);
+  expect((await health('live')).status).toBe(200);
+
+  // What Docker sends to stop them ends each of them by itself.
+  for (const child of running) child.kill('SIGTERM');
+  expect(await Promise.all(ends)).toEqual([
+    [0, null],
+    [0, null],
+    [0, null],
+  ]);
 });

@@ -1,4 +1,5 @@
 import { eventually } from '../support/eventually.js';
+import { losingWayTo } from '../support/lost-answer.js';
 import { startService, type Service } from '../support/service.js';
 import { order, type Reply, type TestTenant } from '../support/tenant.js';
 
@@ -32,6 +33,33 @@ test('killed between the commit and the start of the workflow: completed all the
   expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 201));
   await api.kill();
   await expectEachPaidOnce(replies.map(({ body }) => body.data.id));
+});
+
+test('killed between the commit and the answer: the retry gets the answer that was kept', async () => {
+  const way = await losingWayTo(String(service.env['MONGODB_URI']));
+  const api = await service.newApi({ MONGODB_URI: way.uri });
+  await api.start();
+  const [body, key] = [order(), 'the answer was lost'];
+  const lost = way.loseNextCommit();
+  const first = tenant
+    .at(api.url)
+    .transfer(body, { key })
+    .catch(() => 'no answer');
+  await lost;
+  await api.kill();
+  expect(await first).toBe('no answer');
+  await way.close();
+
+  const { db } = service.deps.database;
+  const kept = await db
+    .collection<{ _id: string; status: number; body: string }>('idempotency_keys')
+    .findOne({ _id: `${tenant.id}/secret/${key}` });
+  const again = await tenant.transfer(body, { key });
+  expect([again.status, again.text]).toEqual([kept?.status, kept?.body]);
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+  expect((await tenant.transfer(body, { key })).text).toBe(again.text);
+  expect(await db.collection('transfers').countDocuments({ reference: body.reference })).toBe(1);
+  await expectEachPaidOnce([again.body.data.id]);
 });
 
 test('killed under load: an answer holds, and a request without one is answered when it is repeated', async () => {

@@ -1,5 +1,16 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { json as jsonOf } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { creditWallet } from '../../src/ledger/credit.js';
 import { startService, type Service } from '../support/service.js';
-import { order, ORDER_TOTAL_MINOR, type Reply, type TestTenant } from '../support/tenant.js';
+import {
+  apiClient,
+  order,
+  ORDER_TOTAL_MINOR,
+  type Reply,
+  type TestTenant,
+} from '../support/tenant.js';
 
 let service: Service;
 
@@ -51,6 +62,15 @@ test('50 concurrent POSTs with one key that are refused: 50 equal refusals, and 
     details: { required: ORDER_TOTAL_MINOR, available: ORDER_TOTAL_MINOR - 1 },
   });
   expect(await transfersOf(tenant)).toBe(0);
+
+  // A refusal is a result: it stays the answer also when the wallet could pay, and its reference is free.
+  const credit = { tenant: tenant.id, amountMinor: 1n, reference: 'the missing kobo' };
+  await creditWallet(service.deps.groupCommit, credit);
+  const late = await tenant.transfer(body, { key: 'one and the same' });
+  expect([late.status, late.text]).toEqual([422, replies[0]?.text]);
+  expect(late.headers.get('idempotent-replayed')).toBe('true');
+  const paid = await tenant.transfer(body, { key: 'another' });
+  expect([paid.status, paid.body.data.reference]).toEqual([201, body.reference]);
 });
 
 test('200 concurrent transfers on a wallet that pays for 50: 50 accepted, the rest refused', async () => {
@@ -119,6 +139,53 @@ test('the key in the header, in quotes, or in the body is one key', async () => 
     { code: 'validation_error', field: 'idempotency_key' },
   ]);
   expect(await transfersOf(tenant)).toBe(1);
+});
+
+test('a key that is sent in two lines, or empty, is refused', async () => {
+  const tenant = await service.tenant();
+  const send = async (keys: string[]) => {
+    const headers = {
+      authorization: `Bearer ${tenant.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': keys,
+    };
+    const url = `${service.api.url}/api/v1/transfers`;
+    // Of the clients at hand the only one that sends a header twice.
+    const sent = httpRequest(url, { method: 'POST', headers }).end(JSON.stringify(order()));
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    const { error } = (await jsonOf(answer)) as Reply['body'];
+    return { status: answer.statusCode, field: error.field };
+  };
+  for (const keys of [['one', 'other'], ['same', 'same'], ['']]) {
+    expect(await send(keys)).toEqual({ status: 400, field: 'Idempotency-Key' });
+  }
+  expect(await transfersOf(tenant)).toBe(0);
+});
+
+test('who may no longer make the request gets no replay of it', async () => {
+  const tenant = await service.tenant();
+  const { apiKeys } = service.deps;
+  const keyOf = (level: 'read' | 'write', more: { allowedIps?: string[] } = {}) =>
+    apiKeys.create({ tenant: tenant.id, level, kind: 'secret', ...more });
+  const [writer, reader, elsewhere] = [
+    await keyOf('write'),
+    await keyOf('read'),
+    await keyOf('write', { allowedIps: ['192.0.2.1'] }),
+  ];
+  const body = order();
+  const retry = (key: string) =>
+    apiClient(service.api.url, key).transfer(body, { key: 'mine before' });
+  expect((await retry(writer.key)).status).toBe(201);
+  expect((await retry(tenant.key)).headers.get('idempotent-replayed')).toBe('true');
+  await apiKeys.revoke(writer.id);
+  await sleep(1_000);
+  const refused = await Promise.all([writer, reader, elsewhere].map(({ key }) => retry(key)));
+  expect(refused.map(({ status, body: answer }) => [status, answer.error.code])).toEqual([
+    [401, 'expired_key'],
+    [403, 'forbidden'],
+    [403, 'ip_not_allowed'],
+  ]);
+  for (const { text } of refused) expect(text).not.toContain('trf_');
 });
 
 test('two tenants with the same key and the same reference: a transfer each, unseen by the other', async () => {

@@ -342,6 +342,19 @@ describe('operators', () => {
     });
   });
 
+  test('an update that is refused fails with the reason, so that the Temporal UI does not call it successful', async () => {
+    const tenant = await tenantWith();
+    const id = await stuck(tenant);
+    const update = workflow(id).executeUpdate('complete', {
+      args: [{ actor: 'ada', reason: 'the customer says so' }],
+    });
+    await expect(update).rejects.toMatchObject({
+      cause: { message: 'Not completed: the bank says that the payment is pending.' },
+    });
+    await service.bank.tell(id, 'paid');
+    await tenant.waitFor(id, 'completed');
+  });
+
   test('after all of it the books balance and agree with the bank', async () => {
     const open = await service.deps.transfers.latest({ attention: false, limit: 100 });
     for (const { _id, status } of open)

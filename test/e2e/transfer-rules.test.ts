@@ -1,3 +1,5 @@
+import { callbackSender } from '../support/callbacks.js';
+import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import { order, type TestTenant } from '../support/tenant.js';
 
@@ -130,6 +132,114 @@ describe('GET /transfers', () => {
     const one = await list(`reference=${reference}&${all}&status=completed`);
     expect([one.found, one.pagination.total]).toEqual([[ids[2]], 1]);
     expect((await list(`reference=${reference}&status=failed`)).pagination.total).toBe(0);
+  });
+});
+
+describe('callbacks of the bank', () => {
+  let tenant: TestTenant;
+  let callbacks: ReturnType<typeof callbackSender>;
+  /** Pending at the bank: whoever could have it settled by a lie would be seen. */
+  let pending: string;
+  beforeAll(async () => {
+    tenant = await service.tenant();
+    callbacks = callbackSender(service);
+    pending = await tenant.send('006');
+  });
+  afterAll(async () => {
+    await eventually('the bank decides it', async () =>
+      (await service.bank.tell(pending, 'paid')) === 200 ? true : undefined,
+    );
+  });
+
+  const handled = (body: string) =>
+    eventually('the callback was dealt with', () => callbacks.outcomeOf(body));
+  const settlements = async (id: string) =>
+    (await tenant.stored(id)).timeline.filter(({ type }) => type === 'settled');
+
+  test.each([
+    ['signed with another secret', 401, 'invalid_signature', { secret: 'some other secret' }],
+    ['another body than was signed', 401, 'invalid_signature', { instead: '{"id":"evt_1"}' }],
+    ['signed ten minutes ago', 401, 'invalid_signature', { ageSeconds: 600 }],
+    ['signed in ten minutes', 401, 'invalid_signature', { ageSeconds: -600 }],
+    ['for a provider that is none', 404, 'not_found', { provider: 'no-bank' }],
+    ['of 5 MB', 413, 'payload_too_large', { instead: 'x'.repeat(5 * 1024 * 1024) }],
+  ])('%s: %i, nothing is stored and nothing moves', async (_name, status, code, options) => {
+    const before = await callbacks.countStored();
+    const reply = await callbacks.post(callbacks.about(pending, 'transfer.paid'), options);
+    expect(reply).toEqual({ status, code, data: undefined });
+    expect(await callbacks.countStored()).toBe(before);
+    expect((await tenant.get(pending)).status).not.toBe('completed');
+  });
+
+  test('signed, but not readable or in the words of another provider: 200, and nothing comes of it', async () => {
+    const before = await callbacks.countStored();
+    for (const body of [
+      '',
+      'paid',
+      'null',
+      '[]',
+      '\u0000\ufffd',
+      JSON.stringify({ event: 'charge.success', data: { reference: pending, amount: 150_000 } }),
+      callbacks.about(pending, 'transfer.celebrated'),
+      callbacks.about(pending, 'transfer.paid', { amount_minor: 1_500.5 }),
+      callbacks.about(pending, 'transfer.paid', { currency: 'USD' }),
+      callbacks.about(pending, 'transfer.paid', { reference: { $ne: null } }),
+    ]) {
+      expect(await callbacks.post(body)).toMatchObject({ status: 200, data: { received: true } });
+    }
+    expect(await callbacks.countStored()).toBe(before);
+    expect((await tenant.get(pending)).status).not.toBe('completed');
+  });
+
+  test('ten times the same: each is 200, one is stored, and the transfer is settled once', async () => {
+    const id = await tenant.send();
+    const { session_id } = await tenant.waitFor(id, 'completed');
+    const before = await callbacks.countStored();
+    const body = callbacks.about(id, 'transfer.paid', { session_id });
+    const replies = await Promise.all(Array.from({ length: 10 }, () => callbacks.post(body)));
+    expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
+    expect(await handled(body)).toBe('unchanged');
+    expect(await callbacks.countStored()).toBe(before + 1);
+    expect(await settlements(id)).toHaveLength(1);
+  });
+
+  test('before our own answer: completed by it, and paid once whatever the answer comes to', async () => {
+    // Paid, and the answer to the order never comes.
+    const id = await tenant.send('004');
+    const paid = await eventually('the bank has paid', async () =>
+      (await service.bank.journal(id)).find(({ kind }) => kind === 'paid'),
+    );
+    const { session_id } = paid;
+    await callbacks.post(callbacks.about(id, 'transfer.paid', { session_id }));
+    expect(await tenant.waitFor(id, 'completed')).toMatchObject({ session_id });
+    await eventually('the order has timed out', async () =>
+      (await tenant.stored(id)).timeline.some(({ detail }) => detail?.includes('timeout'))
+        ? true
+        : undefined,
+    );
+    expect(await settlements(id)).toHaveLength(1);
+    expect(await service.bank.journal(id)).toHaveLength(1);
+  });
+
+  test('of a payment after its reversal: the later state stays', async () => {
+    const id = await tenant.send('008');
+    const { session_id } = await tenant.waitFor(id, ({ reversed_at: at }) => at !== null);
+    const late = callbacks.about(id, 'transfer.paid', { session_id });
+    await callbacks.post(late);
+    expect(await handled(late)).toBe('stale');
+    expect(await tenant.get(id)).toMatchObject({ status: 'failed', failure: { code: 'reversed' } });
+  });
+
+  test('about a transfer that nobody knows: 200, noted, and nothing is made', async () => {
+    const body = callbacks.about('trf_01m7yr04qfeh29r645zf36b5fg', 'transfer.paid');
+    expect(await callbacks.post(body)).toMatchObject({ status: 200 });
+    expect(await handled(body)).toBe('unknown_reference');
+    const { db } = service.deps.database;
+    expect(
+      await db
+        .collection('postings')
+        .countDocuments({ _id: { $regex: '^trf_01m7yr04q' } } as object),
+    ).toBe(0);
   });
 });
 

@@ -1,5 +1,5 @@
 import { startService, type Service } from '../support/service.js';
-import { order, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
+import { apiClient, order, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
 
 /** The wallet pays for so many of the orders below, and not for a kobo more. */
 const PAYS_FOR = 40;
@@ -74,6 +74,23 @@ test('what one process has accepted, the other shows at once', async () => {
   expect((await other?.get(String(reply?.body.data.id)))?.reference).toBe(
     reply?.body.data.reference,
   );
+});
+
+test('a key that the command line revokes is refused by both within a second, however busy it is', async () => {
+  const tenant = await service.tenant();
+  const wanted = { tenant: tenant.id, level: 'read', kind: 'secret' } as const;
+  const { id, key } = await service.deps.apiKeys.create(wanted);
+  const ask = async () => {
+    const replies = await Promise.all(
+      service.apis.map(({ url }) => apiClient(url, key).call('GET', '/transfers', undefined)),
+    );
+    return replies.map(({ body }) => body.error?.code ?? 'served');
+  };
+  expect(await ask()).toEqual(['served', 'served']);
+  // This process is none of the two: like the command line, it can reach neither's memory.
+  await service.deps.apiKeys.revoke(id);
+  for (const endAt = performance.now() + 1_000; performance.now() < endAt;) await ask();
+  expect(await ask()).toEqual(['expired_key', 'expired_key']);
 });
 
 test('afterwards the books balance and agree with the bank', async () => {

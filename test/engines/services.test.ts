@@ -5,6 +5,7 @@ import {
   addresses,
   claimPorts,
   serviceEnvironment,
+  workerEnvironment,
   type Ports,
 } from '../../src/engines/services.js';
 
@@ -12,6 +13,8 @@ const claim = (port: number) => ({ port, release: () => {} });
 const ports: Ports = {
   api: claim(8081),
   bank: claim(8091),
+  metrics: claim(9466),
+  workerMetrics: claim(9467),
   temporal: claim(7234),
   temporalUi: claim(8234),
   mongod: claim(27_018),
@@ -29,6 +32,12 @@ test('every service gets the ports that were claimed, whatever the environment s
     SANDBOX_BANK_URL: 'http://127.0.0.1:8091',
     SANDBOX_BANK_CALLBACK_URL: 'http://127.0.0.1:8081/api/v1/webhooks/payments/sandbox-bank',
   });
+});
+
+test('API and worker serve their metrics on ports of their own', () => {
+  const api = environment({ BURSAR_METRICS_PORT: '9464' });
+  expect(api['BURSAR_METRICS_PORT']).toBe('9466');
+  expect(workerEnvironment(api, ports)).toEqual({ ...api, BURSAR_METRICS_PORT: '9467' });
 });
 
 test('what the user has set wins over the settings made for a person who watches', () => {
@@ -58,6 +67,8 @@ test("the user's engines are used where they are, and no port is taken for them"
   });
   claimed.api.release();
   claimed.bank.release();
+  claimed.metrics.release();
+  claimed.workerMetrics.release();
 });
 
 test.each(['http', '0', '70000', '8080.5'])('PORT=%s is refused', async (PORT) => {
@@ -73,6 +84,8 @@ test('the printed request is one that a shell takes as it is', () => {
     temporal_namespace: 'bursar-sandbox',
     mongodb_uri: 'mongodb://127.0.0.1:27018/',
     sandbox_bank_url: 'http://127.0.0.1:8091',
+    metrics_url: 'http://127.0.0.1:9464/metrics',
+    worker_metrics_url: 'http://127.0.0.1:9465/metrics',
     tenant: 'ten_1',
     keys: { secret: 'sk_sandbox_x', public: 'pk_sandbox_x' },
     pids: { api: 1, worker: 2, bank: 3, temporal: 4, mongod: 5 },

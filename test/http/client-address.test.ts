@@ -40,3 +40,11 @@ test('IPv6 is counted by its /64, IPv4 by its address', () => {
   expect(addressSubject('fe80::1%eth0')).toBe('fe80::/64');
   expect(addressSubject('unknown')).toBe('unknown');
 });
+
+test('a port that a proxy writes behind the address is left out', () => {
+  expect(resolve(1, '203.0.113.9:4711')).toBe('203.0.113.9');
+  expect(resolve(1, '[2001:db8::1]:4711')).toBe('2001:db8::1');
+  expect(resolve(1, '[2001:db8::1]')).toBe('2001:db8::1');
+  expect(resolve(1, '2001:db8::4711')).toBe('2001:db8::4711');
+  expect(resolve(1, '203.0.113.9:port')).toBe('10.0.0.1');
+});

@@ -100,6 +100,17 @@ test('a sane request id is kept, any other replaced', async () => {
   expect(await withId('a b')).toMatch(/^req_/);
   expect(await withId('x'.repeat(65))).toMatch(/^req_/);
   expect(await withId('{"$gt":1}')).toMatch(/^req_/);
+  const uuid = '123e4567-e89b-12d3-a456-426614174000';
+  expect(await withId(uuid)).toBe(uuid);
+});
+
+test('a request id that is a key, an account number or a card number comes neither back nor into the log', async () => {
+  app.lines.length = 0;
+  for (const secret of [key, '0123456789', 'to-0123456789', '22123456789', '4242424242424242']) {
+    const answer = await call('get', '/api/v1/things').set('X-Request-Id', secret);
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+    expect(app.lines.join('')).not.toContain(secret);
+  }
 });
 
 test('answers are not to be cached, framed, sniffed or executed', async () => {
@@ -134,4 +145,43 @@ test('an expectation that nobody knows is ignored', async () => {
     `GET /api/v1/things HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
   );
   expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('CONNECT gets 405 in an envelope', async () => {
+  const answer = await exchange(
+    'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+  expect(answer).toMatch(/\r\nAllow: \r\n/);
+  expect(envelopeOf(answer)).toMatchObject({
+    success: false,
+    error: { code: 'method_not_allowed', status: 405 },
+  });
+});
+
+test('a request without a Host, or with two, is refused in an envelope; HTTP/1.0 needs none', async () => {
+  const get = (version: string, hosts: string) =>
+    exchange(
+      `GET /api/v1/things HTTP/${version}\r\n${hosts}Connection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+  for (const hosts of ['', 'Host: a\r\nHost: b\r\n', 'Host: a\r\nhost: a\r\n']) {
+    const answer = await get('1.1', hosts);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(envelopeOf(answer)).toMatchObject({ success: false, error: { status: 400 } });
+  }
+  expect(await get('1.1', 'Host: a\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await get('1.0', '')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('the health of the service is only read', async () => {
+  const answer = await call('delete', '/health/live');
+  expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD']);
+});
+
+test('415 says what would have been taken', async () => {
+  const post = () => call('post', '/api/v1/things');
+  const text = await post().type('text').send('x');
+  expect([text.status, text.headers['accept']]).toEqual([415, 'application/json']);
+  const zipped = await post().set('Content-Encoding', 'gzip').type('json').send('{}');
+  expect([zipped.status, zipped.headers['accept-encoding']]).toEqual([415, 'identity']);
 });

@@ -1,23 +1,29 @@
+import { appendFileSync } from 'node:fs';
 import { Writable } from 'node:stream';
+import { Registry } from 'prom-client';
 import { z } from 'zod';
 import { createApiKeys, type NewApiKey } from '../../src/api-keys/store.js';
 import { createApp } from '../../src/app.js';
 import { ApiError } from '../../src/errors.js';
 import { callerOf } from '../../src/http/context.js';
 import { createHealth, type HealthCheck } from '../../src/http/health.js';
+import { createLoad, type LoadLimits } from '../../src/http/load.js';
 import type { Operation } from '../../src/http/operation.js';
 import { sendData, sendList } from '../../src/http/respond.js';
 import { route, type Route } from '../../src/http/routes.js';
 import { createLog } from '../../src/log.js';
+import { measureRequests } from '../../src/metrics/requests.js';
 import { createRateLimits } from '../../src/rate-limits/store.js';
 import { createTenants, type NewTenant } from '../../src/tenants/store.js';
 import { openTestDatabase } from '../support/database.js';
+import { logFileOf, noteSecret } from '../support/logs.js';
 
 export const PEPPER = 'a pepper that only the tests use, long enough';
 
 export type TestAppOptions = {
   trustedProxies?: number;
   checks?: Record<string, HealthCheck>;
+  load?: Partial<LoadLimits> & { lookEveryMs?: number };
   callbackAllowance?: { rate: number; burst: number };
   clock?: () => Date;
 };
@@ -27,9 +33,12 @@ export async function createTestApp(options: TestAppOptions = {}) {
   const database = await openTestDatabase();
   const { db } = database;
   const lines: string[] = [];
+  const logFile = logFileOf('test-app', database.name);
+  noteSecret(PEPPER);
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {
       lines.push(chunk.toString());
+      appendFileSync(logFile, chunk);
       done();
     },
   });
@@ -41,12 +50,17 @@ export async function createTestApp(options: TestAppOptions = {}) {
   // A busy test machine is not what the 50 ms are about.
   const rateLimits = createRateLimits({ db, log, answerWithinMs: 10_000 });
   const health = createHealth({ checks: options.checks ?? {}, log });
+  // So generous that only a test which asks for less ever meets them.
+  const load = createLoad({ maxInFlight: 10_000, maxLagMs: 60_000, log, ...options.load });
+  const registry = new Registry();
   const effects: unknown[] = [];
   const app = createApp({
     log,
     apiKeys,
     rateLimits,
     health,
+    load,
+    measure: measureRequests(registry, load),
     openApi: {},
     routes: thingRoutes(effects),
     ...(options.callbackAllowance && { callbackAllowance: options.callbackAllowance }),
@@ -60,6 +74,8 @@ export async function createTestApp(options: TestAppOptions = {}) {
     apiKeys,
     tenants,
     health,
+    load,
+    registry,
     log,
     lines,
     /** What the test routes did: bad input must leave it empty. */
@@ -75,6 +91,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
       return { ...made, tenant: owner.id };
     },
     async close() {
+      load.stop();
       await apiKeys.idle();
       await rateLimits.idle();
       await database.close();

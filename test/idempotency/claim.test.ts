@@ -40,6 +40,8 @@ test('header, header in quotes, body, and both alike are one key for 24 hours', 
   expect(claim({ header: '"abc"' })).toEqual(header);
   expect(claim({ header: undefined, body })).toEqual(header);
   expect(claim({ header: '"abc"', body })).toEqual(header);
+  const escaped = { header: '"a \\"b\\" \\\\c"', body: { ...body, idempotency_key: 'a "b" \\c' } };
+  expect(claim(escaped)?.id).toBe('ten_a/secret/a "b" \\c');
   expect(header?.expiresAt).toEqual(new Date('2026-05-05T10:00:00.000Z'));
 });
 

@@ -87,6 +87,64 @@ test('all that wait for one subject share a few updates', async () => {
   await client.close();
 });
 
+/** Large enough for attempts to pass ahead of their count: ten at a time. */
+const LARGE = { rate: 10_000, burst: 10_000 };
+
+test('far from the limit attempts pass ahead of their count; each has its place and all are counted', async () => {
+  const id = newSubject();
+  const watched = new MongoClient(database.uri, { monitorCommands: true });
+  let updates = 0;
+  watched.on(
+    'commandStarted',
+    (event) => (updates += Number(event.commandName === 'findAndModify')),
+  );
+  const limits = createRateLimits({ db: watched.db(database.name), log, answerWithinMs: 30_000 });
+  for (let place = 1; place <= 200; place += 1) {
+    expect((await limits.take(id, LARGE)).remaining).toBe(10_000 - place);
+  }
+  await limits.idle();
+  expect((await windows().findOne({ _id: id }))?.count).toBe(200);
+  expect(updates).toBeLessThan(150);
+  await watched.close();
+});
+
+test('one process lets exactly the allowance pass, three at most a thousandth more for each other', async () => {
+  const [alone, shared] = [newSubject(), newSubject()];
+  const count = async (id: string, instances: ReturnType<typeof limiter>[]) => {
+    let allowed = 0;
+    for (let round = 0; round < 6; round += 1) {
+      const results = await Promise.all(
+        Array.from({ length: 2_000 }, (_, i) =>
+          (instances[i % instances.length] as ReturnType<typeof limiter>).take(id, LARGE),
+        ),
+      );
+      allowed += results.filter((result) => result.allowed).length;
+    }
+    await Promise.all(instances.map((each) => each.idle()));
+    return allowed;
+  };
+  expect(await count(alone, [limiter()])).toBe(10_000);
+  const together = await count(shared, [limiter(), limiter(), limiter()]);
+  expect(together).toBeGreaterThanOrEqual(10_000);
+  expect(together).toBeLessThanOrEqual(10_020);
+});
+
+test('a counter that fails is not relied on: who passed ahead of it waits again', async () => {
+  const id = newSubject();
+  const client = createMongoClient(database.uri, 'to be closed');
+  const limits = createRateLimits({ db: client.db(database.name), log, answerWithinMs: 30_000 });
+  expect((await limits.take(id, LARGE)).remaining).toBe(9_999);
+  await client.close();
+  const results = [await limits.take(id, LARGE)];
+  await limits.idle();
+  results.push(await limits.take(id, LARGE));
+  // The second passed ahead; the third had to wait, and passed because the counter is broken.
+  expect(results.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+    [true, 9_998],
+    [true, 10_000],
+  ]);
+});
+
 test('a subject does not touch another', async () => {
   const [a, b] = [newSubject(), newSubject()];
   expect(await passed(a, 200)).toBe(150);

@@ -26,14 +26,18 @@ describe('recorded histories', () => {
   });
 
   test('a workflow that does something else is caught', async () => {
-    const workflowsPath = join(import.meta.dirname, 'changed-workflow.ts');
-    const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
-    const changed: WorkflowBundle = await bundleWorkflowCode({ workflowsPath, logger: quiet });
-    const replay = Worker.runReplayHistory(
-      { workflowBundle: changed },
-      load('transfer-paid.json'),
-      'transfer/trf_recorded',
-    );
+    const replay = replayAs('changed-workflow.ts', 'transfer-paid.json');
     await expect(replay).rejects.toThrow(/[Nn]ondeterminism|deterministic/);
   });
+
+  test('the same change behind a patch leaves runs alone that began without it', async () => {
+    await replayAs('patched-workflow.ts', 'transfer-paid.json');
+  });
 });
+
+async function replayAs(workflows: string, history: string): Promise<void> {
+  const workflowsPath = join(import.meta.dirname, workflows);
+  const quiet = { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} };
+  const bundle: WorkflowBundle = await bundleWorkflowCode({ workflowsPath, logger: quiet });
+  await Worker.runReplayHistory({ workflowBundle: bundle }, load(history), 'transfer/trf_recorded');
+}

@@ -1,10 +1,11 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { findEngine } from '../../src/engines/find.js';
 import { startMongod, type RunningMongod } from '../../src/engines/mongod.js';
 import { claimPort } from '../../src/engines/ports.js';
 import type { Running } from '../../src/engines/processes.js';
 import { startTemporal, type RunningTemporal } from '../../src/engines/temporal.js';
 import { createTemporaryFolder } from '../../src/engines/temporary-folder.js';
+import { logFileOf } from './logs.js';
 
 /** What global-setup.ts started for the whole run. */
 export function sharedEngines(): { mongodbUri: string; temporalAddress: string; bundle: string } {
@@ -37,7 +38,7 @@ export async function privateMongod(): Promise<PrivateEngine<RunningMongod>> {
       binary,
       port,
       dataDir: join(folder, 'mongod'),
-      logFile: join(folder, 'mongod.log'),
+      logFile: logFileOf(basename(folder), 'mongod'),
       onSpawn,
     }),
   );
@@ -54,7 +55,7 @@ export async function privateTemporal(): Promise<PrivateEngine<RunningTemporal>>
       uiPort: null,
       namespace: 'bursar-sandbox',
       dbFile: join(folder, 'temporal.db'),
-      logFile: join(folder, 'temporal.log'),
+      logFile: logFileOf(basename(folder), 'temporal'),
       onSpawn,
     }),
   );

@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
@@ -13,21 +14,39 @@ declare global {
 /**
  * Starts one mongod and one tuned Temporal for the whole run, and says where they are:
  * BURSAR_TEST_MONGODB_URI, BURSAR_TEST_TEMPORAL_ADDRESS, BURSAR_TEST_BUNDLE. Set beforehand, the
- * first two are used as they are.
+ * first two are used as they are. BURSAR_TEST_LOGS is where every process of the run logs.
  */
 async function globalSetup(): Promise<void> {
   const bundle = join(dist, 'workflow-bundle.js');
   if (!existsSync(bundle)) throw new Error('dist/ is not built: run the tests by npm test');
   process.env['BURSAR_TEST_BUNDLE'] = bundle;
+  const logs = newLogFolder();
+  process.env['BURSAR_TEST_LOGS'] = logs;
   if (process.env['BURSAR_TEST_MONGODB_URI'] && process.env['BURSAR_TEST_TEMPORAL_ADDRESS']) return;
 
-  const host = spawn(process.execPath, [join(dist, 'src', 'engines', 'temporary.js')], {
+  const host = spawn(process.execPath, [join(dist, 'src', 'engines', 'temporary.js'), logs], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   globalThis.bursarTestEngines = host;
   const engines = await firstLine(host);
   process.env['BURSAR_TEST_MONGODB_URI'] ??= engines.mongodb_uri;
   process.env['BURSAR_TEST_TEMPORAL_ADDRESS'] ??= engines.temporal_address;
+}
+
+const LOGS_PREFIX = 'bursar-logs-';
+
+/** Also removes what runs left that were killed, or that kept their logs because of a leak. */
+function newLogFolder(): string {
+  for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(LOGS_PREFIX))) {
+    const pid = Number(name.slice(LOGS_PREFIX.length).split('-')[0]);
+    try {
+      process.kill(pid, 0);
+    } catch (error) {
+      const gone = (error as NodeJS.ErrnoException).code === 'ESRCH';
+      if (gone) rmSync(join(tmpdir(), name), { recursive: true, force: true });
+    }
+  }
+  return mkdtempSync(join(tmpdir(), `${LOGS_PREFIX}${process.pid}-`));
 }
 
 function firstLine(host: ChildProcess): Promise<{ mongodb_uri: string; temporal_address: string }> {

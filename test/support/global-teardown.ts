@@ -1,5 +1,19 @@
-/** Stops the engines that global-setup.ts started, and waits until they are gone. */
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Stops the engines that global-setup.ts started, and fails the run if a log of it holds what no log may. */
 async function globalTeardown(): Promise<void> {
+  await stopEngines();
+  const logs = process.env['BURSAR_TEST_LOGS'];
+  if (logs === undefined) return;
+  const script = join(__dirname, 'log-leaks.mjs');
+  const { status } = spawnSync(process.execPath, [script, logs], { stdio: 'inherit' });
+  if (status !== 0) throw new Error(`the logs are kept until the next run: ${logs}`);
+  rmSync(logs, { recursive: true, force: true });
+}
+
+async function stopEngines(): Promise<void> {
   const host = globalThis.bursarTestEngines;
   if (host === undefined || host.exitCode !== null || host.signalCode !== null) return;
   await new Promise((resolve) => {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { loadConfig } from '../../src/config.js';
 import { createDeps, type Deps } from '../../src/deps.js';
 import { compiled } from '../../src/engines/paths.js';
@@ -11,6 +11,7 @@ import { bankAudit } from './bank.js';
 import { findProblems } from './books.js';
 import { sharedEngines } from './engines.js';
 import { eventually } from './eventually.js';
+import { logFileOf, noteSecretsOf } from './logs.js';
 import {
   answers,
   manageProcess,
@@ -75,7 +76,8 @@ export async function startService(options: ServiceOptions = {}) {
     env: Environment,
     isReady: ProcessSettings['isReady'],
   ): ManagedProcess {
-    const logFile = join(folder, `${name}.log`);
+    const logFile = logFileOf(basename(folder), name);
+    noteSecretsOf(env);
     const managed = manageProcess({ name, script, env, logFile, reaper, isReady });
     processes.set(name, managed);
     return managed;

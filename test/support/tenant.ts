@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { createClient, type Transfer as TransferView } from '../../client/src/index.js';
 import type { Deps } from '../../src/deps.js';
 import { creditWallet } from '../../src/ledger/credit.js';
-import type { presentTransfer } from '../../src/transfers/presenter.js';
 import { eventually } from './eventually.js';
 
-export type TransferView = ReturnType<typeof presentTransfer>;
+export type { TransferView };
 
 export type Reply = {
   status: number;
@@ -34,7 +34,10 @@ export type CallOptions = {
   key?: string;
 };
 
-/** A client of one API process with one key, as anybody could write it. Rejects when the connection breaks. */
+/**
+ * One API process with one key: by the typed client, and by `call` for what that would not send. Neither tries again:
+ * a test wants to see what the first attempt came to.
+ */
 export function apiClient(url: string, key: string) {
   async function call(
     method: string,
@@ -57,15 +60,13 @@ export function apiClient(url: string, key: string) {
     const parsed = JSON.parse(text) as Reply['body'];
     return { status: response.status, headers: response.headers, text, body: parsed };
   }
+  const client = createClient({ baseUrl: url, key, timeoutMs: HANG_MS, maxRetries: 0 });
   return {
+    client,
     call,
     transfer: (body: Record<string, unknown>, options?: CallOptions) =>
       call('POST', '/transfers', JSON.stringify(body), options),
-    async get(id: string): Promise<TransferView> {
-      const { status, body } = await call('GET', `/transfers/${id}`, undefined);
-      if (status !== 200) throw new Error(`GET answered ${status} ${body.error.code}`);
-      return body.data;
-    },
+    get: async (id: string): Promise<TransferView> => (await client.getTransfer({ id })).data,
   };
 }
 

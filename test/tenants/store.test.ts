@@ -1,4 +1,4 @@
-import { allowance } from '../../src/tenants/tenant.js';
+import { allowance, safeguardAllowance } from '../../src/tenants/tenant.js';
 import { createTenants } from '../../src/tenants/store.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 
@@ -49,11 +49,11 @@ test('features change one by one, and only those of that tenant', async () => {
   const tenants = tenantsOf('sandbox');
   const a = await tenants.create({ name: 'A', plan: 'sandbox' });
   const b = await tenants.create({ name: 'B', plan: 'sandbox' });
-  const changed = await tenants.updateFeatures(a.id, { cards: false });
+  const changed = await tenants.update(a.id, { features: { cards: false } });
   expect(changed?.features).toEqual({ ...a.features, cards: false });
   expect(await tenants.get(a.id)).toEqual(changed);
   expect(await tenants.get(b.id)).toEqual(b);
-  expect(await tenants.updateFeatures('ten_nobody', { cards: true })).toBeNull();
+  expect(await tenants.update('ten_nobody', { plan: 'scale' })).toBeNull();
 });
 
 test('a custom rate replaces the plan and bursts to one and a half times', async () => {
@@ -72,5 +72,34 @@ test('the database itself refuses a tenant that is not one', async () => {
   await expect(spoil({ 'limits.daily_minor': 5 })).rejects.toThrow('validation');
   await expect(spoil({ 'limits.daily_minor': -5n })).rejects.toThrow('validation');
   await expect(spoil({ rate_per_minute: 0 })).rejects.toThrow('validation');
+  await expect(spoil({ 'safeguards.kyc': 0 })).rejects.toThrow('validation');
   await expect(spoil({ 'features.cards': 'on' })).rejects.toThrow('validation');
+});
+
+test('plan, rate, daily limit and safeguards change by name, and a rate goes back to the plan’s', async () => {
+  const tenants = tenantsOf('sandbox');
+  const made = await tenants.create({ name: 'C', plan: 'sandbox', dailyLimitMinor: 7n });
+  expect(safeguardAllowance(made, 'kyc')).toEqual({ rate: 5, burst: 5 });
+  const changes = { plan: 'growth', ratePerMinute: 70, safeguards: { kyc: 2 } } as const;
+  const changed = await tenants.update(made.id, changes);
+  expect(changed).toEqual({ ...made, ...changes });
+  expect(safeguardAllowance(changed ?? made, 'kyc')).toEqual({ rate: 2, burst: 2 });
+  expect(safeguardAllowance(changed ?? made, 'card_fund')).toEqual({ rate: 30, burst: 30 });
+  await tenants.update(made.id, { ratePerMinute: null, safeguards: { card_events: 9 } });
+  const last = await tenants.update(made.id, { dailyLimitMinor: 8n });
+  expect(last).toMatchObject({
+    plan: 'growth',
+    ratePerMinute: null,
+    limits: { dailyMinor: 8n },
+    safeguards: { kyc: 2, card_events: 9 },
+  });
+  expect(await tenants.get(made.id)).toEqual(last);
+});
+
+test('a tenant from before there were safeguards has the defaults', async () => {
+  const tenants = tenantsOf('sandbox');
+  const { id } = await tenants.create({ name: 'Old', plan: 'sandbox' });
+  const stored = database.db.collection<{ _id: string }>('tenants');
+  expect(await stored.findOne({ _id: id })).not.toHaveProperty('safeguards');
+  expect((await tenants.get(id))?.safeguards).toEqual({});
 });

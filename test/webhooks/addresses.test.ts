@@ -209,7 +209,8 @@ test('private addresses can not be allowed in live', () => {
   const allow = { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };
   expect(loadConfig({ ...env, ...allow }).webhooks.allowPrivate).toBe(true);
   expect(() => loadConfig({ ...env, ...allow, BURSAR_ENV: 'live' })).toThrow(/ALLOW_PRIVATE/);
-  expect(loadConfig({ ...env, BURSAR_ENV: 'live' }).webhooks.scheduleMs).toEqual(
+  const live = { BURSAR_ENV: 'live', BURSAR_LIVE_REHEARSAL: 'true' };
+  expect(loadConfig({ ...env, ...live }).webhooks.scheduleMs).toEqual(
     [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400].map((one) => one * 1000),
   );
   expect(() => loadConfig({ ...env, BURSAR_WEBHOOK_RETRY_SECONDS: '5,later' })).toThrow(/RETRY/);

@@ -1,5 +1,6 @@
 import { bursar as runBursar } from '../support/cli.js';
 import { startListening, type Listening } from '../support/listening.js';
+import { ORDER_TOTAL_MINOR } from '../support/tenant.js';
 
 let all: Listening;
 beforeAll(async () => {
@@ -9,8 +10,12 @@ afterAll(async () => {
   await all?.close();
 });
 
-async function bursar(line: string): Promise<{ code: number; out: string }> {
-  const { code, out, error } = await runBursar(`${line} --json`, all.service.env);
+/** Runs one command as an operator would. */
+async function bursar(
+  line: string,
+  over: Record<string, string> = {},
+): Promise<{ code: number; out: string }> {
+  const { code, out, error } = await runBursar(`${line} --json`, { ...all.service.env, ...over });
   return { code, out: out || error };
 }
 
@@ -150,3 +155,35 @@ describe('doctor', () => {
     expect(wrong).toEqual(['key pepper']);
   });
 });
+test('a command says in words which part does not answer', async () => {
+  const nobody = await all.service.deadPort();
+  const at = await all.receiver();
+  const { tenant } = await all.tenant(at);
+  const id = await tenant.send('006');
+  const withoutTemporal = { TEMPORAL_ADDRESS: `127.0.0.1:${nobody}` };
+  expect(await bursar(`transfers show ${id}`, withoutTemporal)).toMatchObject({ code: 0 });
+  const [delivery] = await all.inState(tenant, 'delivered');
+  expect(
+    await bursar(`webhooks deliveries redeliver ${delivery?._id}`, withoutTemporal),
+  ).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/Temporal or the worker does not answer/),
+  });
+  const withoutMongo = {
+    MONGODB_URI: `mongodb://127.0.0.1:${nobody}/?directConnection=true&serverSelectionTimeoutMS=500`,
+  };
+  expect(await bursar(`transfers show ${id}`, withoutMongo)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/MongoDB does not answer/),
+  });
+}, 120_000);
+
+test('a wallet is shown with what can be spent, what is held and what is owed', async () => {
+  const tenant = await all.service.tenant({ balanceMinor: 1_000_000 });
+  await tenant.send('006');
+  expect(await json(`wallets show --tenant ${tenant.id}`)).toEqual({
+    available_minor: 1_000_000 - ORDER_TOTAL_MINOR,
+    held_minor: ORDER_TOTAL_MINOR,
+    owed_minor: 0,
+  });
+}, 120_000);

@@ -1,7 +1,8 @@
+import type { ServerResponse } from 'node:http';
 import { deliveryWorkflowId } from '../../src/webhooks/out/reports.js';
 import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';
-import { hang } from '../support/receiver.js';
+import { hang, type Receiver } from '../support/receiver.js';
 
 let all: Listening;
 beforeAll(async () => {
@@ -59,6 +60,35 @@ describe('a delivery that fails', () => {
     expect(await all.inState(tenant, 'delivered')).toMatchObject([{ _id: dead[0]?._id }]);
     expect(await all.inState(tenant, 'dead')).toHaveLength(1);
   });
+
+  test.each([
+    ['taken', 1, 204],
+    ['refused for the last time', 4, 500],
+  ])(
+    'comes again when an operator says so, although the attempt before is still to be %s',
+    async (_name, held, status) => {
+      let open: { id: unknown; response: ServerResponse } | undefined;
+      const times = (id: unknown) =>
+        at.received.filter(({ headers }) => headers['webhook-id'] === id).length;
+      const at: Receiver = await all.receiver((response, { headers }) => {
+        const id = headers['webhook-id'];
+        if (times(id) < held) response.writeHead(500).end();
+        else if (open) response.writeHead(204).end();
+        else open = { id, response };
+      });
+      const { tenant } = await all.tenant(at);
+      await tenant.send();
+      const { id, response } = await eventually('an attempt is under way', () => open);
+      const delivery = (await all.deliveriesOf(tenant)).find(({ event }) => event === id);
+      await all.webhooks.redeliver(String(delivery?._id));
+      response.writeHead(status).end();
+      await eventually('it came again', () => (times(id) > held ? true : undefined));
+      await eventually('and that is what its record says', async () => {
+        const found = await all.webhooks.deliveries.get(String(delivery?._id));
+        return found?.status === 'delivered' && found.tries === 1 ? true : undefined;
+      });
+    },
+  );
 
   test('does not follow a redirect', async () => {
     const target = await all.receiver();

@@ -143,7 +143,7 @@ test('one that is back after hours gets it at the next promised time, once', asy
 
 test('one that was delivered or called off meanwhile is not sent again', async () => {
   const delivery = await failedOnce();
-  await webhooks.deliveries.record({ id: delivery._id, kind: 'cancelled' });
+  await webhooks.deliveries.record({ of: delivery, kind: 'cancelled' });
   const before = receiver.received.length;
   await run(delivery);
   expect(receiver.received).toHaveLength(before);

@@ -43,12 +43,12 @@ export function createDeliverer(deps: {
 
   /** Tries once and writes down what came of it. */
   async function deliver({ delivery, body }: Job): Promise<void> {
-    const { _id: id } = delivery;
+    const of = delivery;
     const result = await attempt(delivery, body);
-    if (result === 'no_endpoint') return deliveries.record({ id, kind: 'cancelled' });
-    if (result.error === null) return deliveries.record({ id, kind: 'delivered', attempt: result });
+    if (result === 'no_endpoint') return deliveries.record({ of, kind: 'cancelled' });
+    if (result.error === null) return deliveries.record({ of, kind: 'delivered', attempt: result });
     const { nextAt, start } = starter.plan(delivery, delivery.tries + 1);
-    await deliveries.record({ id, kind: 'failed', attempt: result, nextAt });
+    await deliveries.record({ of, kind: 'failed', attempt: result, nextAt });
     if (start) starter.startSoon(start);
   }
 
@@ -56,7 +56,7 @@ export function createDeliverer(deps: {
   async function handOver({ delivery }: Job): Promise<void> {
     const { nextAt, start } = starter.plan(delivery, 0);
     if (!start || !nextAt) return;
-    await deliveries.record({ id: delivery._id, kind: 'handed_over', nextAt });
+    await deliveries.record({ of: delivery, kind: 'handed_over', nextAt });
     starter.startSoon(start);
   }
 

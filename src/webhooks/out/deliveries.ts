@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
+import type { AnyBulkWriteOperation, ClientSession, Collection, Db, Filter } from 'mongodb';
 import { createLane } from '../../batching.js';
 import type { CollectionSpec } from '../../database/migrations.js';
 import { newId } from '../../ids.js';
@@ -65,8 +65,8 @@ export const deliveriesCollection: CollectionSpec = {
 /** An event with its way to each endpoint that listened at that moment. */
 export type Outgoing = { event: StoredEvent; deliveries: Delivery[] };
 
-/** What is written down about a delivery. */
-export type DeliveryRecord = { id: string } & (
+/** What is written down about a delivery, as it was when that began. */
+export type DeliveryRecord = { of: Pick<Delivery, '_id' | 'again'> } & (
   | { kind: 'delivered'; attempt: Attempt }
   /** Tried in vain; `nextAt` is when it is looked after again, null for never. */
   | { kind: 'failed'; attempt: Attempt; nextAt: Date | null }
@@ -134,11 +134,11 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
       return deliveries.find({ _id: { $in: ids }, claimed_by: claim }).toArray();
     },
 
-    /** Everything from the beginning: the next sweep delivers it. */
+    /** Everything from the beginning: the next sweep delivers it, whatever is under way may come to. */
     again: (id: string): Promise<Delivery | null> =>
       deliveries.findOneAndUpdate(
         { _id: id },
-        { $set: { status: 'pending', tries: 0, due_at: clock() } },
+        { $set: { status: 'pending', tries: 0, due_at: clock() }, $inc: { again: 1 } },
         { returnDocument: 'after' },
       ),
   };
@@ -213,13 +213,14 @@ export function newDelivery(event: StoredEvent, endpoint: string, dueAt: Date): 
 }
 
 function toWrite(record: DeliveryRecord): AnyBulkWriteOperation<Delivery> {
-  const { id } = record;
+  // No such field is what null finds: most are delivered by themselves.
+  const filter = { _id: record.of._id, again: record.of.again ?? null } as Filter<Delivery>;
   switch (record.kind) {
     case 'delivered': {
       const { attempt } = record;
       return {
         updateOne: {
-          filter: { _id: id },
+          filter,
           update: {
             $set: { status: 'delivered', due_at: null },
             $min: { delivered_at: attempt.at },
@@ -234,7 +235,7 @@ function toWrite(record: DeliveryRecord): AnyBulkWriteOperation<Delivery> {
       return {
         updateOne: {
           // Somebody else may have got through meanwhile.
-          filter: { _id: id, status: { $ne: 'delivered' } },
+          filter: { ...filter, status: { $ne: 'delivered' } },
           update: {
             $set: { status: nextAt === null ? 'dead' : 'retrying', due_at: nextAt },
             $inc: { tries: 1 },
@@ -246,14 +247,14 @@ function toWrite(record: DeliveryRecord): AnyBulkWriteOperation<Delivery> {
     case 'handed_over':
       return {
         updateOne: {
-          filter: { _id: id, status: { $in: ['pending', 'retrying'] } },
+          filter: { ...filter, status: { $in: ['pending', 'retrying'] } },
           update: { $set: { status: 'retrying', due_at: record.nextAt } },
         },
       };
     case 'cancelled':
       return {
         updateOne: {
-          filter: { _id: id, status: { $in: ['pending', 'retrying'] } },
+          filter: { ...filter, status: { $in: ['pending', 'retrying'] } },
           update: { $set: { status: 'cancelled', due_at: null } },
         },
       };

@@ -85,4 +85,6 @@ export type Delivery = {
   delivered_at?: Date;
   /** Which sweep took it last. */
   claimed_by?: string;
+  /** How often it was delivered again by hand: an attempt of before has no say in it any more. */
+  again?: number;
 };

@@ -17,19 +17,19 @@ export function createRetry(deps: {
   const underWay = new Map<string, number>();
 
   async function tryOnce(delivery: Delivery, nextMs: number | null): Promise<DeliveryReport> {
-    const { _id: id } = delivery;
+    const of = delivery;
     const event = await deliveries.event(delivery.event);
     const result = event ? await attempt(delivery, event.body) : 'no_endpoint';
     if (result === 'no_endpoint') {
-      await deliveries.record({ id, kind: 'cancelled' });
+      await deliveries.record({ of, kind: 'cancelled' });
       return { kind: 'closed' };
     }
     if (result.error === null) {
-      await deliveries.record({ id, kind: 'delivered', attempt: result });
+      await deliveries.record({ of, kind: 'delivered', attempt: result });
       return { kind: 'delivered' };
     }
     const nextAt = nextMs === null ? null : new Date(Date.now() + nextMs + sweepSlackMs);
-    await deliveries.record({ id, kind: 'failed', attempt: result, nextAt });
+    await deliveries.record({ of, kind: 'failed', attempt: result, nextAt });
     return { kind: 'failed' };
   }
 

@@ -27,7 +27,7 @@ export function createSweep(deps: {
     );
     // What was sent again at the moment when its age removed it has nothing left to send.
     const empty = straight.filter(({ event }) => !events.has(event));
-    for (const { _id: id } of empty) await deliveries.record({ id, kind: 'cancelled' });
+    for (const of of empty) await deliveries.record({ of, kind: 'cancelled' });
     for (const delivery of due) {
       if (delivery.status !== 'retrying') continue;
       starter.startSoon({ delivery, tries: delivery.tries, afterMs: 0 });

@@ -1,0 +1,41 @@
+/**
+ * What GET /transfers/{id} costs at least: a bare Koa, the same query through the same driver, the same bytes of the
+ * transfer. And the same once more behind the limiter alone. A process of its own, as the API is.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
+import { connectDatabase } from '../src/database/client.js';
+import { createLog } from '../src/log.js';
+import { createRateLimits } from '../src/rate-limits/store.js';
+import { presentTransfer } from '../src/transfers/presenter.js';
+import type { Transfer } from '../src/transfers/transfer.js';
+import { serveParent } from './child.js';
+
+export type BareQuestion = { uri: string; database: string; tenant: string };
+export type BareAnswer = { url: string };
+
+/** Far above what a bench can ask for. */
+const ALLOWANCE = { rate: 1_000_000_000, burst: 1_500_000_000 };
+
+async function serve({ uri, database, tenant }: BareQuestion): Promise<BareAnswer> {
+  const { db } = await connectDatabase({ uri, database }, 'bursar-bare');
+  const transfers = db.collection<Transfer>('transfers');
+  const rateLimits = createRateLimits({ db, log: createLog({ level: 'silent', name: 'bare' }) });
+  const app = new Koa();
+  app.use(async (ctx) => {
+    const [, mode, id = ''] = ctx.path.split('/');
+    if (mode === 'limited') await rateLimits.take('bench', ALLOWANCE);
+    const transfer = await transfers.findOne({ _id: id, tenant });
+    ctx.type = 'json';
+    ctx.body = JSON.stringify({ success: true, data: transfer && presentTransfer(transfer) });
+  });
+  const handle = app.callback();
+  const server = createServer((req, res) => void handle(req, res));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+serveParent((question) => serve(question as BareQuestion));

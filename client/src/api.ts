@@ -1,0 +1,415 @@
+// Made by `npm run openapi` from the operations: change those.
+
+/** Every code that the service refuses with. */
+export type ErrorCode =
+  | 'unauthorized'
+  | 'invalid_key'
+  | 'expired_key'
+  | 'wrong_environment'
+  | 'invalid_signature'
+  | 'forbidden'
+  | 'ip_not_allowed'
+  | 'feature_not_enabled'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'validation_error'
+  | 'insufficient_balance'
+  | 'invalid_account'
+  | 'limit_exceeded'
+  | 'duplicate_reference'
+  | 'idempotency_key_reused'
+  | 'invalid_state'
+  | 'provider_declined'
+  | 'rate_limit_exceeded'
+  | 'internal_error'
+  | 'service_unavailable';
+
+export type NewTransfer = {
+  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  amount_minor: number;
+  /** NUBAN account number. */
+  recipient_account?: string;
+  /** CBN or NIP code, see `GET /transfers/banks`. */
+  recipient_bank_code?: string;
+  /**
+   * Older name of `recipient_account`.
+   * @deprecated
+   */
+  destination_account_number?: string;
+  /**
+   * Older name of `recipient_bank_code`.
+   * @deprecated
+   */
+  destination_bank_code?: string;
+  /**
+   * Taken from older callers; the name that counts is the bank’s own.
+   * @deprecated
+   */
+  destination_account_name?: string;
+  /** What it is for. */
+  narration: string;
+  /** Your own name for it, unique for ever; the id if you give none. */
+  reference?: string;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+} & (
+  | {
+      /** NUBAN account number. */
+      recipient_account: string;
+      /** CBN or NIP code, see `GET /transfers/banks`. */
+      recipient_bank_code: string;
+      destination_account_number?: never;
+      destination_bank_code?: never;
+      destination_account_name?: never;
+    }
+  | {
+      /**
+       * Older name of `recipient_account`.
+       * @deprecated
+       */
+      destination_account_number: string;
+      /**
+       * Older name of `recipient_bank_code`.
+       * @deprecated
+       */
+      destination_bank_code: string;
+      recipient_account?: never;
+      recipient_bank_code?: never;
+    }
+);
+
+export type NewBulkTransfer = {
+  /** Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer. */
+  transfers: NewTransfer[];
+};
+
+export type AccountToResolve = {
+  /** NUBAN account number. */
+  recipient_account?: string;
+  /** CBN or NIP code, see `GET /transfers/banks`. */
+  recipient_bank_code?: string;
+  /**
+   * Older name of `recipient_account`.
+   * @deprecated
+   */
+  destination_account_number?: string;
+  /**
+   * Older name of `recipient_bank_code`.
+   * @deprecated
+   */
+  destination_bank_code?: string;
+  /**
+   * Taken from older callers; the name that counts is the bank’s own.
+   * @deprecated
+   */
+  destination_account_name?: string;
+} & (
+  | {
+      /** NUBAN account number. */
+      recipient_account: string;
+      /** CBN or NIP code, see `GET /transfers/banks`. */
+      recipient_bank_code: string;
+      destination_account_number?: never;
+      destination_bank_code?: never;
+      destination_account_name?: never;
+    }
+  | {
+      /**
+       * Older name of `recipient_account`.
+       * @deprecated
+       */
+      destination_account_number: string;
+      /**
+       * Older name of `recipient_bank_code`.
+       * @deprecated
+       */
+      destination_bank_code: string;
+      recipient_account?: never;
+      recipient_bank_code?: never;
+    }
+);
+
+export type Transfer = {
+  id: string;
+  /** Kobo that the recipient gets. */
+  amount_minor: number;
+  /** Kobo. */
+  fee_minor: number;
+  /** Kobo that the wallet pays: amount and fee. */
+  total_minor: number;
+  recipient_account: string;
+  /** As the bank has it. */
+  recipient_name: string | null;
+  recipient_bank: string | null;
+  recipient_bank_code: string;
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  reference: string;
+  narration: string;
+  /** The bank’s own, once it paid. */
+  session_id: string | null;
+  currency: 'NGN';
+  metadata: { [name: string]: unknown };
+  provider: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  /** Its last change. */
+  updated_at: string;
+  completed_at: string | null;
+  reversed_at: string | null;
+};
+
+export type Pagination = {
+  page: number;
+  limit: number;
+  total: number;
+  pages: number;
+  has_more: boolean;
+};
+
+export type Bank = {
+  code: string;
+  nip_code: string;
+  name: string;
+};
+
+export type BulkTransfer = {
+  id: string;
+  /** `completed` when none of its transfers is under way any more. */
+  status: 'processing' | 'completed';
+  counts: {
+    total: number;
+    accepted: number;
+    refused: number;
+    pending: number;
+    processing: number;
+    completed: number;
+    failed: number;
+  };
+  items: {
+    index: number;
+    reference: string | null;
+    /** Of the transfer, if accepted. */
+    id?: string;
+    status?: 'pending' | 'processing' | 'completed' | 'failed';
+    /** Why this one was refused. */
+    error?: {
+      code: string;
+      message: string;
+      field?: string;
+      details?: { [name: string]: unknown };
+    };
+  }[];
+  /** When it was taken. */
+  created_at: string;
+};
+
+export type Recipient = {
+  recipient_account: string;
+  /** As the bank has it. */
+  recipient_name: string | null;
+  recipient_bank: string | null;
+  recipient_bank_code: string;
+};
+
+export type TimelineEntry = {
+  /** When it happened. */
+  at: string;
+  type:
+    | 'accepted'
+    | 'submitted'
+    | 'provider_answer'
+    | 'poll'
+    | 'webhook'
+    | 'operator'
+    | 'settled'
+    | 'released'
+    | 'reversed'
+    | 'suspense'
+    | 'attention_raised'
+    | 'attention_cleared'
+    | 'webhook_delivered'
+    | 'note';
+  actor: string;
+  detail: string | null;
+  provider_request_id: string | null;
+};
+
+/** What a webhook brings. Later versions of the service may send further events. */
+export type WebhookEvent =
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'transfer.processing';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Transfer;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'transfer.completed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Transfer;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'transfer.failed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Transfer;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'transfer.reversed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Transfer;
+    };
+
+/** What can be called: what it takes, and what it answers. */
+export type Operations = {
+  /**
+   * Send money to a bank account.
+   *
+   * Accepted means kept: amount and fee are held in the wallet, and the transfer ends `completed` or `failed`, whatever breaks in between. A bank that does not answer makes it neither.
+   */
+  createTransfer: { input: NewTransfer; data: Transfer };
+  /** List transfers, newest first unless sorted */
+  listTransfers: {
+    input: {
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /** `successful` is `completed`. */
+      status?: 'pending' | 'processing' | 'completed' | 'failed' | 'successful';
+      /** First day of acceptance, UTC. */
+      start_date?: string;
+      /** Last day of acceptance, UTC; not before `start_date`. */
+      end_date?: string;
+      reference?: string;
+      /**
+       * A minus is for descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at' | 'amount_minor' | '-amount_minor';
+    };
+    data: Transfer;
+  };
+  /** Get a transfer */
+  getTransfer: {
+    input: {
+      id: string;
+    };
+    data: Transfer;
+  };
+  /**
+   * Every step of a transfer, in order.
+   *
+   * What happened, when, by whom, and under which request of the bank’s.
+   */
+  getTransferTimeline: {
+    input: {
+      id: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
+   * Send up to a thousand transfers at once.
+   *
+   * Each item is accepted or refused on its own; the answer says which.
+   */
+  createBulkTransfer: { input: NewBulkTransfer; data: BulkTransfer };
+  /** Get a bulk with its items as they stand */
+  getBulkTransfer: {
+    input: {
+      id: string;
+    };
+    data: BulkTransfer;
+  };
+  /**
+   * Whose account it is.
+   *
+   * A name enquiry at the bank. Creates nothing.
+   */
+  resolveAccount: { input: AccountToResolve; data: Recipient };
+  /** List the banks that money can be sent to */
+  listBanks: {
+    input: {
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: Bank;
+  };
+};
+
+/** How it is called. */
+export const operations = {
+  createTransfer: { method: 'POST', path: '/api/v1/transfers', idempotent: true, waits: true },
+  listTransfers: { method: 'GET', path: '/api/v1/transfers', list: true, safe: true },
+  getTransfer: { method: 'GET', path: '/api/v1/transfers/{id}', safe: true },
+  getTransferTimeline: {
+    method: 'GET',
+    path: '/api/v1/transfers/{id}/timeline',
+    list: true,
+    safe: true,
+  },
+  createBulkTransfer: {
+    method: 'POST',
+    path: '/api/v1/transfers/bulk',
+    idempotent: true,
+    waits: true,
+  },
+  getBulkTransfer: { method: 'GET', path: '/api/v1/transfers/bulk/{id}', safe: true },
+  resolveAccount: { method: 'POST', path: '/api/v1/transfers/resolve-account', safe: true },
+  listBanks: { method: 'GET', path: '/api/v1/transfers/banks', list: true, safe: true },
+} as const satisfies Record<keyof Operations, object>;

@@ -1,0 +1,23 @@
+export {
+  createClient,
+  type CallOptions,
+  type Client,
+  type ClientSettings,
+  type Result,
+} from './client.js';
+export { BursarError, WebhookVerificationError, type BursarErrorCode } from './errors.js';
+export { verifyWebhook, type WebhookHeaders } from './webhooks.js';
+export type {
+  AccountToResolve,
+  Bank,
+  BulkTransfer,
+  ErrorCode,
+  NewBulkTransfer,
+  NewTransfer,
+  Operations,
+  Pagination,
+  Recipient,
+  TimelineEntry,
+  Transfer,
+  WebhookEvent,
+} from './api.js';

@@ -1,0 +1,81 @@
+import type { WebhookEvent } from './api.js';
+import { WebhookVerificationError } from './errors.js';
+
+export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
+
+const TOLERANCE_SECONDS = 5 * 60;
+
+/**
+ * The event of a webhook that Bursar sent and nobody changed; rejects with `WebhookVerificationError` otherwise. The
+ * body has to be as it came, before any parsing. While a secret is exchanged, give both. Standard Webhooks, by Web
+ * Crypto: its `verify` takes the same time whatever is wrong.
+ */
+export async function verifyWebhook(
+  secret: string | readonly string[],
+  headers: WebhookHeaders,
+  rawBody: string | Uint8Array,
+  { toleranceSeconds = TOLERANCE_SECONDS }: { toleranceSeconds?: number } = {},
+): Promise<WebhookEvent> {
+  const [id, time, signatures] = ['id', 'timestamp', 'signature'].map((name) =>
+    header(headers, `webhook-${name}`),
+  );
+  if (!id || !time || !signatures) {
+    throw new WebhookVerificationError('missing_header', 'A webhook- header is missing.');
+  }
+  const age = Date.now() / 1000 - Number(/^[0-9]+$/.test(time) ? time : NaN);
+  if (!(Math.abs(age) <= toleranceSeconds)) {
+    throw new WebhookVerificationError('wrong_time', 'The message is too old, or from the future.');
+  }
+  const text = new TextEncoder();
+  const body = typeof rawBody === 'string' ? text.encode(rawBody) : rawBody;
+  const head = text.encode(`${id}.${time}.`);
+  const signed = new Uint8Array(head.length + body.length);
+  signed.set(head);
+  signed.set(body, head.length);
+  for (const key of typeof secret === 'string' ? [secret] : secret) {
+    if (await isSignedBy(await importKey(key), signatures, signed)) return parse(body);
+  }
+  throw new WebhookVerificationError('wrong_signature', 'No signature is by this secret.');
+}
+
+function header(headers: WebhookHeaders, name: string): string | undefined {
+  if (headers instanceof Headers) return headers.get(name) ?? undefined;
+  const found = Object.entries(headers).find(([given]) => given.toLowerCase() === name)?.[1];
+  return Array.isArray(found) ? found[0] : found;
+}
+
+const HMAC = { name: 'HMAC', hash: 'SHA-256' };
+
+function importKey(secret: string) {
+  const bytes = fromBase64(secret.replace(/^whsec_/, ''));
+  if (!bytes?.length) throw new TypeError('secret: whsec_… as the operator gave it');
+  return crypto.subtle.importKey('raw', bytes, HMAC, false, ['verify']);
+}
+
+async function isSignedBy(
+  key: Awaited<ReturnType<typeof importKey>>,
+  signatures: string,
+  signed: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  for (const each of signatures.split(' ')) {
+    const signature = each.startsWith('v1,') ? fromBase64(each.slice('v1,'.length)) : null;
+    if (signature && (await crypto.subtle.verify('HMAC', key, signature, signed))) return true;
+  }
+  return false;
+}
+
+function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
+  try {
+    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  } catch {
+    return null;
+  }
+}
+
+function parse(body: Uint8Array): WebhookEvent {
+  try {
+    return JSON.parse(new TextDecoder().decode(body)) as WebhookEvent;
+  } catch {
+    throw new WebhookVerificationError('unreadable_body', 'The body is no JSON.');
+  }
+}

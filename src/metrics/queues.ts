@@ -1,0 +1,13 @@
+import type { Registry } from 'prom-client';
+import { addGauge } from './gauge.js';
+
+/** How much waits in this process, by queue. */
+export function measureQueues(registry: Registry, queues: Record<string, () => number>): void {
+  addGauge(registry, {
+    name: 'bursar_queue_waiting',
+    help: 'Items that wait in this process, by queue.',
+    label: 'queue',
+    read: () =>
+      Object.fromEntries(Object.entries(queues).map(([queue, waiting]) => [queue, waiting()])),
+  });
+}

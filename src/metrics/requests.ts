@@ -1,0 +1,66 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+import type { Middleware } from '../http/context.js';
+import type { Load } from '../http/load.js';
+import { routeOf } from '../http/request-log.js';
+import { addGauge } from './gauge.js';
+
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** Counts and times every answer but those to probes. Labels are patterns and codes: what a caller wrote is in none. */
+export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Middleware {
+  measureLoad(registry, load);
+  const registers = [registry];
+  const total = new Counter({
+    name: 'bursar_http_requests_total',
+    help: 'Answers, by route pattern, method and status code. Route "none": no route was reached.',
+    labelNames: ['route', 'method', 'status'],
+    registers,
+  });
+  const duration = new Histogram({
+    name: 'bursar_http_request_duration_seconds',
+    help: 'Time to the answer, waiting that the caller asked for (Prefer: wait) included.',
+    labelNames: ['route', 'method', 'status_class'],
+    buckets: BUCKETS_SECONDS,
+    registers,
+  });
+  return async (ctx, next) => {
+    if (ctx.path.startsWith('/health/')) return next();
+    const startedAt = performance.now();
+    try {
+      await next();
+    } finally {
+      const route = routeOf(ctx) ?? 'none';
+      const method = METHODS.has(ctx.method) ? ctx.method : 'other';
+      const statusClass = `${Math.floor(ctx.status / 100)}xx`;
+      total.inc({ route, method, status: ctx.status });
+      duration.observe(
+        { route, method, status_class: statusClass },
+        (performance.now() - startedAt) / 1000,
+      );
+    }
+  };
+}
+
+function measureLoad(registry: Registry, load: Pick<Load, 'now'>): void {
+  addGauge(registry, {
+    name: 'bursar_http_requests_in_flight',
+    help: 'Requests without an answer: worked on, or waiting for a slow client or by Prefer: wait.',
+    label: 'state',
+    read() {
+      const { working, waiting } = load.now();
+      return { working, waiting };
+    },
+  });
+  const registers = [registry];
+  void new Counter({
+    name: 'bursar_http_refused_total',
+    help: 'Requests answered 503 (event_loop, in_flight) and connections closed because of overload.',
+    labelNames: ['reason'],
+    registers,
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(load.now().refused)) this.inc({ reason }, count);
+    },
+  });
+}

@@ -1,0 +1,181 @@
+import { BursarError, createClient, type Client } from '../../client/src/index.js';
+import { send } from '../../client/src/send.js';
+import { startService, type Service } from '../support/service.js';
+import { order, type TestTenant } from '../support/tenant.js';
+import { startProxy, type Proxy } from './proxy.js';
+
+let service: Service;
+let tenant: TestTenant;
+let proxy: Proxy;
+let client: Client;
+
+beforeAll(async () => {
+  service = await startService();
+  tenant = await service.tenant();
+  proxy = await startProxy(service.api.url);
+  client = createClient({ baseUrl: proxy.url, key: tenant.key });
+});
+
+afterAll(async () => {
+  await proxy?.close();
+  await service?.close();
+});
+
+const made = (reference: unknown) =>
+  service.deps.database.db.collection('transfers').countDocuments({ tenant: tenant.id, reference });
+
+const caught = (call: Promise<unknown>): Promise<BursarError> =>
+  call.then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: unknown) =>
+      error instanceof BursarError ? error : Promise.reject(new Error('another', { cause: error })),
+  );
+
+test('an answer that is lost is asked for again under the same key: one transfer, replayed', async () => {
+  proxy.meet('lose');
+  const body = order();
+  const { data, replayed, idempotencyKey } = await client.createTransfer(body);
+  expect(replayed).toBe(true);
+  expect(proxy.seen.map(({ key }) => key)).toEqual([idempotencyKey, idempotencyKey]);
+  expect(await made(body.reference)).toBe(1);
+  expect((await tenant.get(data.id)).reference).toBe(body.reference);
+});
+
+test('every call has a key of its own, and one that is named is kept', async () => {
+  const [one, other] = [await client.createTransfer(order()), await client.createTransfer(order())];
+  expect(one.idempotencyKey).not.toBe(other.idempotencyKey);
+  const body = order();
+  const first = await client.createTransfer(body, { idempotencyKey: 'named' });
+  const again = await client.createTransfer(body, { idempotencyKey: 'named' });
+  expect([first.replayed, again.replayed]).toEqual([false, true]);
+  expect(again.data).toEqual(first.data);
+});
+
+test('whatever stands between is overcome: 502, 429, an answer that never comes, 500, 503', async () => {
+  proxy.meet({ status: 502 }, { status: 429, headers: { 'retry-after': '1' } }, 'hang');
+  const body = order();
+  const { replayed } = await client.createTransfer(body, { timeoutMs: 1_500 });
+  expect(replayed).toBe(false);
+  expect(proxy.seen).toHaveLength(4);
+  expect(new Set(proxy.seen.map(({ key }) => key)).size).toBe(1);
+  expect(await made(body.reference)).toBe(1);
+  proxy.meet({ status: 500 }, { status: 503 });
+  expect((await client.listTransfers({ limit: 1 })).data).toHaveLength(1);
+  expect(proxy.seen).toHaveLength(3);
+});
+
+test('an outcome that stays unknown is called so, with the key that finds out', async () => {
+  proxy.meet('lose', 'lose');
+  const body = order();
+  const error = await caught(client.createTransfer(body, { maxRetries: 1 }));
+  expect(error).toMatchObject({ code: 'no_answer', status: null, outcomeUnknown: true });
+  expect(error.message).toContain('idempotencyKey is safe');
+  const idempotencyKey = String(error.idempotencyKey);
+  const found = await client.createTransfer(body, { idempotencyKey });
+  expect(found.replayed).toBe(true);
+  expect(await made(body.reference)).toBe(1);
+  // A refusal of the last attempt alone takes nothing back, and reading changes nothing.
+  proxy.meet('lose', { status: 429 });
+  expect(await caught(client.createTransfer(order(), { maxRetries: 1 }))).toMatchObject({
+    status: 429,
+    outcomeUnknown: true,
+  });
+  proxy.meet('lose');
+  expect(await caught(client.getTransfer({ id: found.data.id }, { maxRetries: 0 }))).toMatchObject({
+    outcomeUnknown: false,
+    idempotencyKey: null,
+  });
+});
+
+test('what is refused is not asked again; nor what would have to wait too long, nor what is led elsewhere', async () => {
+  proxy.meet();
+  await caught(client.createTransfer(order('003')));
+  expect(proxy.seen).toHaveLength(1);
+  proxy.meet({ status: 429, headers: { 'retry-after': '61' } });
+  expect(await caught(client.listBanks())).toMatchObject({ retryAfterSeconds: 61 });
+  expect(proxy.seen).toHaveLength(1);
+  proxy.meet({ status: 307, headers: { location: `${proxy.url}/elsewhere` } });
+  await client.listBanks();
+  expect(proxy.seen.map(({ path }) => path)).not.toContain('/elsewhere');
+});
+
+test('a POST that takes no key and changes something is asked again after a 429 alone', async () => {
+  const attempt = () =>
+    send(globalThis.fetch, {
+      url: `${proxy.url}/api/v1/transfers`,
+      method: 'POST',
+      headers: new Headers({
+        authorization: `Bearer ${tenant.key}`,
+        'content-type': 'application/json',
+      }),
+      body: JSON.stringify(order()),
+      safe: false,
+      repeatable: false,
+      idempotencyKey: null,
+      signal: undefined,
+      timeoutMs: 10_000,
+      maxRetries: 3,
+    });
+  proxy.meet({ status: 429 });
+  await attempt();
+  expect(proxy.seen).toHaveLength(2);
+  for (const fault of ['lose', { status: 503 }] as const) {
+    proxy.meet(fault);
+    expect(await caught(attempt())).toMatchObject({ outcomeUnknown: true, idempotencyKey: null });
+    expect(proxy.seen).toHaveLength(1);
+  }
+});
+
+test('a call is aborted before it is sent, while it waits for its answer, and between attempts', async () => {
+  proxy.meet();
+  const before = await caught(client.createTransfer(order(), { signal: AbortSignal.abort() }));
+  expect(before).toMatchObject({ code: 'aborted', outcomeUnknown: false });
+  expect(proxy.seen).toEqual([]);
+
+  for (const fault of ['hang', { status: 503, headers: { 'retry-after': '60' } }] as const) {
+    proxy.meet(fault);
+    const abort = new AbortController();
+    const call = caught(client.createTransfer(order(), { signal: abort.signal }));
+    while (proxy.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    abort.abort();
+    expect(await call).toMatchObject({
+      code: 'aborted',
+      outcomeUnknown: true,
+      idempotencyKey: proxy.seen[0]?.key,
+    });
+    expect(proxy.seen).toHaveLength(1);
+  }
+});
+
+test('the API is killed in the middle: every call is answered in the end, and made once', async () => {
+  let [answered, broken] = [0, 0];
+  const patient = createClient({
+    baseUrl: service.api.url,
+    key: tenant.key,
+    maxRetries: 20,
+    fetch: async (...request) => {
+      try {
+        const answer = await fetch(...request);
+        answered += 1;
+        if (answered === 10) await service.api.kill();
+        return answer;
+      } catch (error) {
+        broken += 1;
+        throw error;
+      }
+    },
+  });
+  const bodies = Array.from({ length: 40 }, () => order());
+  const calls = Promise.all(bodies.map((body) => patient.createTransfer(body)));
+  while (service.api.isRunning()) await new Promise((resolve) => setTimeout(resolve, 20));
+  await service.api.start();
+  const ids = (await calls).map(({ data }) => data.id);
+  expect(broken).toBeGreaterThan(0);
+  expect(new Set(ids).size).toBe(bodies.length);
+  expect(await made({ $in: bodies.map(({ reference }) => reference) })).toBe(bodies.length);
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

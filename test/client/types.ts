@@ -1,0 +1,69 @@
+import type { z } from 'zod';
+import type {
+  Client,
+  ErrorCode,
+  NewTransfer,
+  Operations,
+  WebhookEvent,
+} from '../../client/src/index.js';
+import type { ErrorCode as ServiceErrorCode } from '../../src/errors.js';
+import type { events, operations } from '../../src/operations.js';
+import type { bulkItemBody } from '../../src/transfers/schema.js';
+
+/** Nothing here runs: it compiles only if the client's types are those of the schemas that the service checks by. */
+
+type Same<A, B> = [A, B] extends [B, A] ? true : { not: A; the: B };
+type Fits<A, B> = A extends B ? true : { this: A; isNo: B };
+
+/** JSON has no undefined: a field is there or it is not. */
+type Json<T> = T extends readonly (infer Item)[]
+  ? Json<Item>[]
+  : T extends object
+    ? { [Name in keyof T]: Json<Exclude<T[Name], undefined>> }
+    : T;
+
+type All = typeof operations;
+type Called = {
+  [Id in keyof All]: All[Id] extends { access: 'provider' } ? never : Id;
+}[keyof All];
+type Schema<O, Part extends string> = O extends { [part in Part]: infer S extends z.ZodType }
+  ? S
+  : z.ZodType<object>;
+type Params<O> = O extends { params: infer P extends z.ZodRawShape }
+  ? z.input<z.ZodObject<P>>
+  : object;
+/** On the wire a number is digits; what was read of them is what a client writes. */
+type Query<O> = O extends { query: infer Q extends z.ZodType } ? Partial<z.output<Q>> : object;
+
+type Checks = {
+  /** An operation more or less, and it does not compile. */
+  ids: Same<keyof Operations, Called>;
+  methods: Same<keyof Client, Called>;
+  codes: Same<ErrorCode, ServiceErrorCode>;
+  events: Same<WebhookEvent['data'], z.output<(typeof events)[number]['data']>>;
+  item: Fits<NewTransfer, z.input<typeof bulkItemBody>>;
+} & {
+  [Id in Called as `${Id} answers`]: Same<
+    Operations[Id]['data'],
+    Json<z.output<All[Id]['answer']['data']>>
+  >;
+} & {
+  [Id in Called as `${Id} takes`]: Fits<
+    Operations[Id]['input'],
+    Params<All[Id]> & Query<All[Id]> & z.input<Schema<All[Id], 'body'>>
+  >;
+} & {
+  /** And nothing that the schema does not know. */
+  [Id in Called as `${Id} takes no more`]: Same<
+    Exclude<
+      keyof Operations[Id]['input'],
+      keyof Params<All[Id]> | keyof Query<All[Id]> | keyof z.input<Schema<All[Id], 'body'>>
+    >,
+    never
+  >;
+};
+
+type Failed = { [Name in keyof Checks as Checks[Name] extends true ? never : Name]: Checks[Name] };
+
+/** The checks that fail, by their names. */
+export const failed: Failed = {};

@@ -1,0 +1,51 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+/** As it stands in the bytes of the wire protocol. */
+const COMMIT = 'commitTransaction';
+
+/** A way to mongod that can lose the answer to a commit: mongod has taken it, and whoever sent it never hears so. */
+export async function losingWayTo(mongodbUri: string) {
+  const target = new URL(mongodbUri.replace('mongodb:', 'http:'));
+  const sockets = new Set<Socket>();
+  let lose: (() => void) | null = null;
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    let losing: (() => void) | null = null;
+    client.on('data', (chunk) => {
+      if (lose && chunk.includes(COMMIT)) [losing, lose] = [lose, null];
+      upstream.write(chunk);
+    });
+    upstream.on('data', (chunk) => (losing ? losing() : client.write(chunk)));
+    for (const [socket, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      sockets.add(socket);
+      socket.on('error', () => {});
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+
+  return {
+    uri: mongodbUri.replace(target.host, `127.0.0.1:${port}`),
+    /** Resolves when mongod has answered the next commit, and the answer is lost. */
+    loseNextCommit: () =>
+      new Promise<void>((resolve) => {
+        lose = resolve;
+      }),
+    async close(): Promise<void> {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => {
+        server.close(resolve);
+      });
+    },
+  };
+}
