@@ -1,4 +1,4 @@
-import type { EventDraft } from '../webhooks/out/event.js';
+import type { EventDraft } from '../webhooks/outbound/event.js';
 import type { PursuedRecord } from './record.js';
 
 /** How a capability tells of a change of state. */

@@ -1,4 +1,4 @@
-import { webhooksQueue } from '../webhooks/out/reports.js';
+import { webhooksQueue } from '../webhooks/outbound/reports.js';
 
 export type Queue<Provider> = { name: string } & (
   { serves: 'workflows' | 'webhooks' } | { serves: 'calls' | 'batches'; provider: Provider }

@@ -5,7 +5,7 @@ import { sendData, sendList, sendPage } from '../http/respond.js';
 import { route, type Route } from '../http/routes.js';
 import type { Idempotency } from '../idempotency/store.js';
 import type { Watch } from '../watch.js';
-import type { Deliveries } from '../webhooks/out/deliveries.js';
+import type { Deliveries } from '../webhooks/outbound/deliveries.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
 import type { TransferListing } from './lists.js';
