@@ -1,16 +1,16 @@
-import type { InitiateAnswer, TransferProvider, VerifyAnswer } from '../src/providers/provider.js';
-import type { FactOrigin, TransferFact } from '../src/transfers/facts.js';
-import type { CallReport, FactReport, Sends } from '../src/transfers/reports.js';
-import type { Transfer } from '../src/transfers/transfer.js';
+import type { Absence, InitiateAnswer, VerifyAnswer } from '../src/providers/provider.js';
+import type { FactOrigin, PursuitFact } from '../src/pursuits/facts.js';
+import type { PursuedRecord } from '../src/pursuits/record.js';
+import type { CallReport, FactReport, Sends } from '../src/pursuits/reports.js';
 
-/** What ends a transfer; everything else leaves it open. */
+/** What ends a record; everything else leaves it open. */
 export const isFinal = (answer: InitiateAnswer | VerifyAnswer): boolean =>
   answer.kind === 'paid' || answer.kind === 'refused' || answer.kind === 'reversed';
 
-/** Whether a report ends the transfer, or stands against what is booked. */
+/** Whether a report ends the record, or stands against what is booked. */
 export const isFact = (report: CallReport): report is FactReport => 'via' in report;
 
-export const sendsOf = ({ sends, not_taken: notTaken }: Transfer): Sends => ({
+export const sendsOf = ({ sends, not_taken: notTaken }: PursuedRecord): Sends => ({
   sends,
   tries: sends - notTaken,
 });
@@ -19,11 +19,11 @@ export const sendsOf = ({ sends, not_taken: notTaken }: Transfer): Sends => ({
 const wireAmount = (amountMinor: bigint | null) =>
   amountMinor === null ? null : Number(amountMinor);
 
-/** A provider's answer in the terms that may enter a history. */
+/** A provider's answer in the terms that may enter a history. `absence`: what its "not found" proves. */
 export function toReport(
   answer: InitiateAnswer | VerifyAnswer,
   via: FactReport['via'],
-  { capabilities }: TransferProvider,
+  absence: Absence,
   sends: Sends,
 ): CallReport {
   const { providerRequestId } = answer;
@@ -47,19 +47,18 @@ export function toReport(
         tries: sends.tries - 1,
       };
     case 'not_found':
-      return { kind: 'not_found', absence: capabilities.absence, ...sends };
+      return { kind: 'not_found', absence, ...sends };
     case 'unknown':
       return { kind: 'unknown', reason: answer.reason, ...sends };
   }
 }
 
-export function toFact(report: FactReport, origin: FactOrigin): TransferFact {
+export function toFact(report: FactReport, origin: FactOrigin): PursuitFact {
   switch (report.kind) {
     case 'refused':
       return { ...origin, kind: 'refused', code: report.code };
-    case 'no_such_account':
     case 'confirmed':
-      return { ...origin, kind: report.kind };
+      return { ...origin, kind: 'confirmed' };
     case 'paid':
     case 'reversed': {
       const amountMinor = report.amountMinor === null ? null : BigInt(report.amountMinor);

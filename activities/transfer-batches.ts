@@ -3,9 +3,14 @@ import { Context } from '@temporalio/activity';
 import { atMost } from '../src/concurrency.js';
 import type { Batches } from '../src/transfers/batches.js';
 import { idsOf } from '../src/transfers/batch.js';
-import type { BatchPart, TransferRef } from '../src/transfers/reports.js';
+import type { RecordRef } from '../src/pursuits/reports.js';
+import type { BatchPart } from '../src/transfers/reports.js';
 import { isFact, toFact } from './reports.js';
-import { submitTransfer, type TransferActivityDeps } from './transfers.js';
+import {
+  createTransferActivities,
+  type TransferActivities,
+  type TransferActivityDeps,
+} from './transfers.js';
 
 export type TransferBatchActivityDeps = TransferActivityDeps & { batches: Batches };
 type Deps = TransferBatchActivityDeps;
@@ -19,6 +24,7 @@ const HEARTBEAT_MS = 2_000;
 
 export function createTransferBatchActivities(deps: Deps) {
   const { transfers, batches } = deps;
+  const { submitTransfer } = createTransferActivities(deps);
   return {
     /**
      * Lets the orders of a part out that have not left yet, and books final answers. Everything else that is open is
@@ -29,7 +35,9 @@ export function createTransferBatchActivities(deps: Deps) {
       try {
         const { ids, provider } = await batches.part(tenant, id, from, to);
         const unsent = await transfers.unsent(tenant, ids);
-        await atMost(SENDS_AT_ONCE, unsent, (one) => send(deps, { tenant, id: one }, provider));
+        await atMost(SENDS_AT_ONCE, unsent, (one) =>
+          letOut({ ...deps, submitTransfer }, { tenant, id: one }, provider),
+        );
         await transfers.handOver(tenant, ids);
       } finally {
         stopBeating();
@@ -37,7 +45,7 @@ export function createTransferBatchActivities(deps: Deps) {
     },
 
     /** Ends a batch: what is still open and was not handed over by its part is so now. */
-    async closeBatch({ tenant, id }: TransferRef): Promise<void> {
+    async closeBatch({ tenant, id }: RecordRef): Promise<void> {
       const batch = await batches.get(tenant, id);
       if (!batch) return;
       await transfers.handOver(tenant, idsOf(batch));
@@ -47,12 +55,15 @@ export function createTransferBatchActivities(deps: Deps) {
 }
 
 /** One order: out, and booked if the answer is final. Again only where the provider says that it took nothing. */
-async function send(deps: Deps, ref: TransferRef, provider: string): Promise<void> {
-  const { transfers, log } = deps;
+async function letOut(
+  { transfers, log, submitTransfer }: Deps & Pick<TransferActivities, 'submitTransfer'>,
+  ref: RecordRef,
+  provider: string,
+): Promise<void> {
   const signal = Context.current().cancellationSignal;
   try {
     for (let sends = 0, putOff = 0; ; putOff += 1) {
-      const report = await submitTransfer(deps, { ...ref, sends, quietly: putOff > 0 });
+      const report = await submitTransfer({ ...ref, sends, quietly: putOff > 0 });
       if (isFact(report)) {
         const { via, providerRequestId } = report;
         const origin = { via, actor: provider, providerRequestId, note: null };

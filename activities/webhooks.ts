@@ -1,4 +1,4 @@
-import type { DeliveryReport } from '../src/webhooks/out/reports.js';
+import type { DeliveryReport } from '../src/webhooks/outbound/reports.js';
 
 export type WebhookActivityDeps = {
   webhooks: { retry(id: string, nextMs: number | null): Promise<DeliveryReport> };

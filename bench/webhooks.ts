@@ -9,8 +9,8 @@ import { loadConfig } from '../src/config.js';
 import { createLog } from '../src/log.js';
 import { createTemporal } from '../src/temporal/client.js';
 import { ensureNamespace } from '../src/temporal/namespace.js';
-import type { EventDraft } from '../src/webhooks/out/event.js';
-import { createWebhooks } from '../src/webhooks/out/webhooks.js';
+import type { EventDraft } from '../src/webhooks/outbound/event.js';
+import { createWebhooks } from '../src/webhooks/outbound/webhooks.js';
 import { measureCpu } from './cpu.js';
 import { openStack } from './stack.js';
 import {

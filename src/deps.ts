@@ -18,7 +18,7 @@ import { createTransferStarter } from './transfers/starter.js';
 import { createTransfers } from './transfers/store.js';
 import { createWatch } from './watch.js';
 import { createCallbacks } from './webhooks/callbacks.js';
-import { createWebhooks } from './webhooks/out/webhooks.js';
+import { createWebhooks } from './webhooks/outbound/webhooks.js';
 
 export type Deps = Awaited<ReturnType<typeof createDeps>>;
 

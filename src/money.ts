@@ -10,3 +10,9 @@ export function toWireAmount(amountMinor: bigint): number {
   }
   return Number(amountMinor);
 }
+
+/** For people: 1234567 is "12,345.67". */
+export function formatMajor(amountMinor: bigint): string {
+  const cents = (amountMinor % 100n).toString().padStart(2, '0');
+  return `${(amountMinor / 100n).toLocaleString('en')}.${cents}`;
+}

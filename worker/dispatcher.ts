@@ -26,28 +26,14 @@ export function createDispatcher(deps: {
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
 
-  const startBatches = async () =>
-    startAll(
-      log,
-      await batches.due(BATCH),
-      (batch) => batchStarter.start(batch),
-      (ids) => batches.postponeDue(ids),
-    );
-  const startTransfers = async () =>
-    startAll(
-      log,
-      await transfers.due(BATCH),
-      (transfer) => starter.start(transfer),
-      (ids) => transfers.postponeDue(ids),
-    );
+  const jobs = {
+    batches: () => startAll(log, batches, batchStarter),
+    started: () => startAll(log, transfers, starter),
+    applied: () => callbacks.sweep(BATCH),
+  };
 
-  /** jobs that do not wait for each other: one may fail for ever, the other goes on. */
+  /** Jobs that do not wait for each other: one may fail for ever, the other goes on. */
   async function tick(): Promise<boolean> {
-    const jobs = {
-      batches: startBatches,
-      started: startTransfers,
-      applied: () => callbacks.sweep(BATCH),
-    };
     let more = false;
     for (const [name, job] of Object.entries(jobs)) {
       try {
@@ -67,16 +53,16 @@ export function createDispatcher(deps: {
 /** Starts what is due. Ends early when Temporal is away; a start that fails otherwise is put off like the others. */
 async function startAll<Due extends { _id: string }>(
   log: Log,
-  queue: Due[],
-  start: (due: Due) => Promise<void>,
-  postpone: (ids: string[]) => Promise<void>,
+  store: { due(limit: number): Promise<Due[]>; postponeDue(ids: string[]): Promise<void> },
+  starter: { start(due: Due): Promise<void> },
 ): Promise<number> {
+  const queue = await store.due(BATCH);
   const done: string[] = [];
   let away: unknown = null;
   const runner = async () => {
     for (let next = queue.shift(); next && away === null; next = queue.shift()) {
       try {
-        await start(next);
+        await starter.start(next);
       } catch (error) {
         if (isAway(error)) {
           away = error;
@@ -88,7 +74,7 @@ async function startAll<Due extends { _id: string }>(
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, runner));
-  if (done.length > 0) await postpone(done);
+  if (done.length > 0) await store.postponeDue(done);
   if (away !== null) throw away;
   return done.length;
 }

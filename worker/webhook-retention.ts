@@ -1,5 +1,5 @@
 import type { Log } from '../src/log.js';
-import type { Webhooks } from '../src/webhooks/out/webhooks.js';
+import type { Webhooks } from '../src/webhooks/outbound/webhooks.js';
 import { createLoop, type Loop } from './loop.js';
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import { searchAttributes } from '../src/transfers/search-attributes.js';
+import { searchAttributes } from '../src/temporal/search-attributes.js';
 
 export type Attention = ReturnType<typeof createAttention>;
 
@@ -9,14 +9,18 @@ export type Attention = ReturnType<typeof createAttention>;
  */
 export function createAttention(options: {
   dueAtMs: number;
+  /** Who is waited for. */
+  provider: string;
   record: (reason: string) => Promise<void>;
 }) {
   let raised: string | null = null;
-  const page = { call: '', bank: '', operator: '', whatToDo: '' };
+  const page = { call: '', provider: '', operator: '', whatToDo: '' };
   // Costs no event: the page is drawn anew whenever something is learned.
   const draw = () => {
-    const { call, bank, operator, whatToDo } = page;
-    setCurrentDetails([call, bank, operator, whatToDo].filter((part) => part !== '').join('\n\n'));
+    const { call, provider, operator, whatToDo } = page;
+    setCurrentDetails(
+      [call, provider, operator, whatToDo].filter((part) => part !== '').join('\n\n'),
+    );
   };
   // The attribute outlives this run (continue-as-new), so it is the attribute that is asked, not a variable.
   const show = (value: boolean) => {
@@ -39,12 +43,12 @@ export function createAttention(options: {
       if (raised !== null) return Infinity;
       const leftMs = options.dueAtMs - Date.now();
       if (leftMs > 0) return leftMs;
-      await raise('no final answer from the bank in good time', whatToDo);
+      await raise(`no final answer from the ${options.provider} in good time`, whatToDo);
       return Infinity;
     },
 
-    /** What the bank said last, or what came of an operator's last command, for the page. */
-    know(known: { bank: string } | { operator: string }): void {
+    /** What the provider said last, or what came of an operator's last command, for the page. */
+    know(known: { provider: string } | { operator: string }): void {
       Object.assign(page, known);
       draw();
     },
@@ -52,7 +56,7 @@ export function createAttention(options: {
     clear(details: string): void {
       raised = null;
       show(false);
-      Object.assign(page, { call: '', bank: '', whatToDo: details });
+      Object.assign(page, { call: '', provider: '', whatToDo: details });
       draw();
     },
   };

@@ -6,7 +6,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { DeliveryInput } from '../src/webhooks/out/reports.js';
+import type { DeliveryInput } from '../src/webhooks/outbound/reports.js';
 import { webhookAttempt } from './policies.js';
 
 const webhooks = proxyActivities<Activities>(webhookAttempt);

@@ -5,25 +5,13 @@ import {
   defineUpdate,
   setHandler,
 } from '@temporalio/workflow';
-import { OPERATOR_KINDS, readCommand, REFUSED } from '../src/transfers/operator.js';
-import type { OperatorAnswer, OperatorCommand } from '../src/transfers/reports.js';
+import { OPERATOR_KINDS, readCommand, REFUSED } from '../src/pursuits/operator.js';
+import type { OperatorAnswer, OperatorCommand } from '../src/pursuits/reports.js';
 import { UNDECODABLE } from './payload-converter.js';
+import type { Pages } from './pursuit-pages.js';
 
 /** Says that the record may have changed. Carries nothing: facts are in the store. */
 export const wakeSignal = defineSignal('wake');
-
-const DESCRIPTIONS: Record<OperatorCommand['kind'], string> = {
-  retry:
-    'Push on: ask the bank now, and send again if it rules the payment out. Input: {"actor": "you", "reason": "why"}',
-  verify: 'Ask the bank now and apply what it says. Input: {"actor": "you", "reason": "why"}',
-  complete:
-    'Complete, if the bank confirms the payment; refused if it does not. ' +
-    'Input: {"actor": "you", "reason": "why", "session_id": "optional, as the bank has it"}',
-  fail:
-    'Fail and release the hold, if the bank confirms that it did not pay. With "force": true also against its ' +
-    'silence; then a payment that shows up goes to suspense. ' +
-    'Input: {"actor": "you", "reason": "why", "force": false}',
-};
 
 export type PendingCommand = { command: OperatorCommand; answer: OperatorAnswer | null };
 export type Inbox = {
@@ -38,13 +26,13 @@ export type Inbox = {
  * which anybody can send in bulk, and as an update of the same name, which is checked and answered. A refusal fails the
  * update: whatever an update returns, the UI calls it successful.
  */
-export function openInbox(): Inbox {
+export function openInbox(descriptions: Pages['descriptions']): Inbox {
   const inbox: Inbox = { awake: false, commands: [], unreadable: [] };
   setHandler(wakeSignal, () => void (inbox.awake = true), {
     description: 'Look at the record now: something has become known.',
   });
   for (const kind of OPERATOR_KINDS) {
-    const description = DESCRIPTIONS[kind];
+    const description = descriptions[kind];
     setHandler(
       defineSignal<[unknown]>(kind),
       (payload) => {

@@ -1,7 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Deps } from '../deps.js';
-import type { Delivery } from '../webhooks/out/event.js';
-import { MAX_ENDPOINTS } from '../webhooks/out/endpoints.js';
+import type { Delivery } from '../webhooks/outbound/event.js';
+import { MAX_ENDPOINTS } from '../webhooks/outbound/endpoints.js';
 import { addCommand, CommandError } from './command.js';
 import { print, printTable } from './print.js';
 

@@ -11,8 +11,8 @@ import { transferBatchesCollection } from '../transfers/batches.js';
 import { rebuildCounts, transferCountsCollection } from '../transfers/counts.js';
 import { transfersCollection } from '../transfers/store.js';
 import { callbacksCollection } from '../webhooks/callbacks.js';
-import { deliveriesCollection, eventsCollection } from '../webhooks/out/deliveries.js';
-import { endpointsCollection } from '../webhooks/out/endpoints.js';
+import { deliveriesCollection, eventsCollection } from '../webhooks/outbound/deliveries.js';
+import { endpointsCollection } from '../webhooks/outbound/endpoints.js';
 
 /** Every step of the schema, oldest first. A step that was released is never edited: add a new one. */
 export const migrations: readonly Migration[] = [

@@ -3,7 +3,7 @@ import type { Config } from '../config.js';
 import { createMongoClient, WAIT_LIMIT_MS } from '../database/client.js';
 import { inspectSchema } from '../database/inspect.js';
 import { migrations } from '../database/schema.js';
-import { createSecretBox } from '../webhooks/out/secrets.js';
+import { createSecretBox } from '../webhooks/outbound/secrets.js';
 import { examineBacklog } from './backlog.js';
 import { examine, fine, wrong, type Check } from './check.js';
 

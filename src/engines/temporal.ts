@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
 import { TypedSearchAttributes } from '@temporalio/common';
-import { searchAttributes } from '../transfers/search-attributes.js';
+import { searchAttributes } from '../temporal/search-attributes.js';
 import { launch, readFrom, sizeOf, type Running } from './processes.js';
 
 export type TemporalOptions = {

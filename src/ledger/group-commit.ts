@@ -5,7 +5,7 @@ import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { ApiError } from '../errors.js';
 import { decide } from './decide.js';
 import { kindOf, type Item, type Outcome, type OutcomeOf } from './kinds.js';
-import { noOutbox, type Outbox } from '../webhooks/out/outbox.js';
+import { noOutbox, type Outbox } from '../webhooks/outbound/outbox.js';
 import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */

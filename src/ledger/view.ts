@@ -2,7 +2,7 @@ import { errorBody, type ApiError } from '../errors.js';
 import { sumChanges, type CountChange } from '../transfers/counts.js';
 import type { TransferBatch } from '../transfers/batch.js';
 import type { Transfer } from '../transfers/transfer.js';
-import type { EventDraft } from '../webhooks/out/event.js';
+import type { EventDraft } from '../webhooks/outbound/event.js';
 import type { Posting } from './posting.js';
 import { emptyWallet, type Wallet } from './wallet.js';
 

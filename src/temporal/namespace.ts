@@ -1,7 +1,7 @@
 import { isGrpcServiceError, type Connection } from '@temporalio/client';
 import { SearchAttributeType } from '@temporalio/common';
 import { msToTs } from '@temporalio/common/lib/time.js';
-import { searchAttributes } from '../transfers/search-attributes.js';
+import { searchAttributes } from './search-attributes.js';
 
 /** The server's numbers for the value types of search attributes. */
 const INDEXED_VALUE_TYPES = {

@@ -1,5 +1,4 @@
-import { bulkQueue, providerQueue } from '../transfers/starter.js';
-import { webhooksQueue } from '../webhooks/out/reports.js';
+import { webhooksQueue } from '../webhooks/outbound/reports.js';
 
 export type Queue<Provider> = { name: string } & (
   { serves: 'workflows' | 'webhooks' } | { serves: 'calls' | 'batches'; provider: Provider }
@@ -27,3 +26,10 @@ export function queuesOf<Provider extends { name: string }>(
 /** Whether workflows run on it. Activities do on all of them. */
 export const hasWorkflows = ({ serves }: Queue<unknown>): boolean =>
   serves === 'workflows' || serves === 'webhooks';
+
+/** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
+export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;
+
+/** Parts of batches have a queue of their own, so that a thousand records at once hold back no single one. */
+export const bulkQueue = (taskQueue: string, provider: string) =>
+  `${providerQueue(taskQueue, provider)}-bulk`;

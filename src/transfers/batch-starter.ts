@@ -1,60 +1,29 @@
 import type { Client } from '@temporalio/client';
 import type { Log } from '../log.js';
-import { TEMPORAL_DEADLINE_MS } from '../temporal/client.js';
+import { bulkQueue } from '../temporal/queues.js';
+import { createRecordStarter, type RecordStarter } from '../temporal/record-starter.js';
 import { batchWorkflowId, type TransferBatch } from './batch.js';
 import type { TransferBatchInput } from './reports.js';
-import { searchAttributes } from './search-attributes.js';
-import { bulkQueue } from './starter.js';
 
-export type BatchStarter = ReturnType<typeof createBatchStarter>;
+/** A batch takes no commands and is not woken. */
+export type BatchStarter = Pick<RecordStarter<TransferBatch>, 'start' | 'startSoon' | 'idle'>;
 
-/** Starts the workflow that lets a batch out. Starting one that runs does nothing. */
-export function createBatchStarter({
-  client,
-  taskQueue,
-  log,
-}: {
+/** Starts the workflow that lets a batch out. */
+export function createBatchStarter(settings: {
   client: Client;
   taskQueue: string;
   log: Log;
-}) {
-  const starting = new Set<Promise<void>>();
-
-  async function start(batch: TransferBatch): Promise<void> {
-    const { _id: id, tenant, provider } = batch;
-    const count = batch.items.length;
-    const input: TransferBatchInput = { id, tenant, count, queue: bulkQueue(taskQueue, provider) };
-    await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-      client.workflow.start('transferBatch', {
-        workflowId: batchWorkflowId(id),
-        taskQueue,
-        args: [input],
-        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-        workflowIdConflictPolicy: 'USE_EXISTING',
-        typedSearchAttributes: [
-          { key: searchAttributes.tenant, value: tenant },
-          { key: searchAttributes.provider, value: provider },
-          { key: searchAttributes.reference, value: id },
-          { key: searchAttributes.attention, value: false },
-        ],
-        staticSummary: `${count} transfers by ${provider}`,
-      }),
-    );
-  }
-
-  return {
-    start,
-
-    /** Starts without being waited for. A start that fails is made up for by the dispatcher. */
-    startSoon(batch: TransferBatch): void {
-      const attempt = start(batch)
-        .catch((error: unknown) => {
-          log.warn({ err: error, batch: batch._id }, 'batch not started, left to the dispatcher');
-        })
-        .finally(() => starting.delete(attempt));
-      starting.add(attempt);
+}): BatchStarter {
+  return createRecordStarter<TransferBatch>({
+    ...settings,
+    workflow: 'transferBatch',
+    workflowId: batchWorkflowId,
+    toStart({ _id: id, tenant, provider, items }) {
+      const count = items.length;
+      const queue = bulkQueue(settings.taskQueue, provider);
+      const input: TransferBatchInput = { id, tenant, count, queue };
+      const summary = `${count} transfers by ${provider}`;
+      return { input, tenant, provider, reference: id, amountMinor: null, summary };
     },
-
-    idle: async () => void (await Promise.all(starting)),
-  };
+  });
 }

@@ -1,4 +1,7 @@
 import type { Posting } from '../ledger/posting.js';
+import type { FactOrigin, PursuitFact } from '../pursuits/facts.js';
+import { isOpen, needsWorkflow } from '../pursuits/record.js';
+import { timelineEntry, type TimelineType } from '../pursuits/timeline.js';
 import {
   adoptionPosting,
   capturePosting,
@@ -6,32 +9,11 @@ import {
   reversalPosting,
   suspensePosting,
 } from './postings.js';
-import { failure, isOpen, timelineEntry, type TimelineType, type Transfer } from './transfer.js';
+import type { NoSuchAccount } from './reports.js';
+import { failure, type Transfer } from './transfer.js';
 
-/** What became known, whoever said it. Facts are ranked, not ordered by arrival: a reversal outranks the payment. */
-export type TransferFact = FactOrigin &
-  (
-    | { kind: 'paid'; amountMinor: bigint | null; sessionId: string | null }
-    | { kind: 'refused'; code: string }
-    /** The name enquiry knows no such account. Ends only a transfer whose order has never left us. */
-    | { kind: 'no_such_account' }
-    | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
-    /**
-     * An operator stands by a payment that the bank confirms: one in `suspense` is paid by the wallet after all, and
-     * the attention of a completed transfer is settled.
-     */
-    | { kind: 'confirmed' }
-  );
-
-type PaymentFact = Exclude<TransferFact, { kind: 'no_such_account' }>;
-
-export type FactOrigin = {
-  via: 'provider_answer' | 'poll' | 'webhook' | 'operator';
-  actor: string;
-  providerRequestId: string | null;
-  /** An operator's reason. */
-  note: string | null;
-};
+/** What became known, whoever said it. */
+export type TransferFact = PursuitFact | (FactOrigin & NoSuchAccount);
 
 /** What a fact does. `unchanged` and `stale` write nothing. */
 export type Transition = {
@@ -89,10 +71,6 @@ export function applyFact(
   return { verdict, next, ...idle, ...effects };
 }
 
-/** Whether something is left to do: an open transfer, an operator who is waited for, a bank that is watched. */
-export const needsWorkflow = (transfer: Transfer): boolean =>
-  isOpen(transfer) || transfer.attention !== null || transfer.watch_until !== null;
-
 const tell = (fact: TransferFact) =>
   [fact.kind === 'refused' ? `refused: ${fact.code}` : fact.kind, fact.note]
     .filter((part) => part !== null)
@@ -124,7 +102,7 @@ function decideFact(
     : decideFailed(transfer, fact, now, availableMinor);
 }
 
-function decideOpen(transfer: Transfer, fact: PaymentFact, now: Date): Change | 'stale' {
+function decideOpen(transfer: Transfer, fact: PursuitFact, now: Date): Change | 'stale' {
   switch (fact.kind) {
     case 'paid':
       return {
@@ -194,7 +172,7 @@ function reverse(transfer: Transfer, sessionId: string | null, now: Date): Chang
 
 function decideCompleted(
   transfer: Transfer,
-  fact: PaymentFact,
+  fact: PursuitFact,
   now: Date,
 ): Change | 'unchanged' | 'stale' {
   if (fact.kind === 'paid') return 'unchanged';
@@ -205,7 +183,7 @@ function decideCompleted(
 
 function decideFailed(
   transfer: Transfer,
-  fact: PaymentFact,
+  fact: PursuitFact,
   now: Date,
   availableMinor: bigint,
 ): Change | 'unchanged' | 'stale' {

@@ -12,11 +12,11 @@ import {
 } from '../ledger/view.js';
 import { giveBack, usedOn, type Wallet } from '../ledger/wallet.js';
 import { toWireAmount } from '../money.js';
+import { permit, type PermissionRequest } from '../pursuits/permission.js';
 import { refuseItems, type TransferBatch } from './batch.js';
 import { countChange } from './counts.js';
 import { withEvent } from './events.js';
 import { applyFact, type TransferFact, type Transition } from './facts.js';
-import { permit, type PermissionRequest } from './permission.js';
 import { holdPosting } from './postings.js';
 import type { Transfer } from './transfer.js';
 

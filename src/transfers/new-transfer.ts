@@ -5,7 +5,8 @@ import { lagosDay } from '../ledger/wallet.js';
 import type { NameEnquiryAnswer } from '../providers/provider.js';
 import type { Tenant } from '../tenants/tenant.js';
 import { recipientOf, type TransferBody } from './schema.js';
-import { timelineEntry, type Transfer } from './transfer.js';
+import { timelineEntry } from '../pursuits/timeline.js';
+import type { Transfer } from './transfer.js';
 
 /** The amount of a body, which must be within what its tenant may send at once. */
 export function amountWithin(tenant: Tenant, body: TransferBody): bigint {

@@ -7,7 +7,8 @@ import type {
   timelineEntryResource,
   transferResource,
 } from './api.js';
-import type { TimelineEntry, Transfer } from './transfer.js';
+import type { TimelineEntry } from '../pursuits/timeline.js';
+import type { Transfer } from './transfer.js';
 
 const instant = (at: Date | null) => at?.toISOString() ?? null;
 

@@ -37,7 +37,7 @@ type OpenBefore = {
 };
 
 /** What is read of transfers. Clients' queries carry the tenant; the others are for operators and the worker. */
-export function transferQueries(collection: Collection<Transfer>, clock: () => Date) {
+export function transferQueries(collection: Collection<Transfer>) {
   return {
     get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
 
@@ -67,15 +67,6 @@ export function transferQueries(collection: Collection<Transfer>, clock: () => D
           projection: { timeline: 0 },
         })
         .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
-        .limit(limit)
-        .toArray(),
-
-    /** Records whose workflow has not been heard of in time, oldest first. */
-    due: (limit: number): Promise<Transfer[]> =>
-      collection
-        // The type is named so that the partial index serves this query.
-        .find({ due_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
-        .sort({ due_at: 1 })
         .limit(limit)
         .toArray(),
 

@@ -9,7 +9,8 @@ import { OPEN } from './lists.js';
 import type { Reconcilable } from './queries.js';
 import type { TransferStarter } from './starter.js';
 import type { Transfers } from './store.js';
-import { isOpen, type TransferStatus } from './transfer.js';
+import { isOpen } from '../pursuits/record.js';
+import type { TransferStatus } from './transfer.js';
 
 /** Something that the bank tells otherwise. `outcome` is what its word came to, where it was applied. */
 export type Difference = {

@@ -5,14 +5,14 @@ import { sendData, sendList, sendPage } from '../http/respond.js';
 import { route, type Route } from '../http/routes.js';
 import type { Idempotency } from '../idempotency/store.js';
 import type { Watch } from '../watch.js';
-import type { Deliveries } from '../webhooks/out/deliveries.js';
+import type { Deliveries } from '../webhooks/outbound/deliveries.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
 import type { TransferListing } from './lists.js';
 import { presentTimelineEntry, presentTransfer } from './presenter.js';
 import type { ListTransfersQuery } from './schema.js';
 import type { Transfers } from './store.js';
-import { wholeTimeline } from './timeline.js';
+import { wholeTimeline } from '../pursuits/timeline.js';
 import type { Transfer } from './transfer.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,11 +1,13 @@
+import type { Filter } from 'mongodb';
 import type { Database } from '../database/client.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { RefusalItem } from '../ledger/kinds.js';
 import type { AcceptOutcome } from '../ledger/view.js';
 import type { AcceptItem, FactOutcome } from './items.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
+import { pursuedRecords } from '../pursuits/store.js';
+import type { PursuedRecord } from '../pursuits/record.js';
 import type { TransferFact } from './facts.js';
-import { transferAttempts, transferCare, transferNotes } from './attempts.js';
 import { countsOf } from './counts.js';
 import { ENDED, LIST_INDEXES, transferLists } from './lists.js';
 import { transferQueries } from './queries.js';
@@ -59,15 +61,40 @@ export function createTransfers(
   const collection = db.collection<Transfer>('transfers');
 
   return {
-    ...transferQueries(collection, clock),
+    ...transferQueries(collection),
     ...transferLists({ client, transfers: collection, counts: countsOf(db) }),
-    ...transferAttempts(collection, clock, sweepSlackMs, {
-      isHeard: (tenant) => groupCommit.isHeard(tenant),
-      permit: async (tenant, id, request) =>
-        (await groupCommit.commit({ kind: 'permitTransfer', tenant, id, request })).transfer,
+    ...pursuedRecords<Transfer>({
+      collection: db.collection<PursuedRecord>('transfers'),
+      clock,
+      sweepSlackMs,
+      announced: {
+        isHeard: (tenant) => groupCommit.isHeard(tenant),
+        permit: async (tenant, id, request) =>
+          (await groupCommit.commit({ kind: 'permitTransfer', tenant, id, request })).transfer,
+      },
     }),
-    ...transferNotes(collection, clock),
-    ...transferCare(collection, clock, sweepSlackMs),
+
+    /** What came in a batch and is open is due now, for a workflow of its own. */
+    async handOver(tenant: string, ids: string[]) {
+      const now = clock();
+      await collection.updateMany(
+        { _id: { $in: ids }, tenant, due_at: { $gt: now } },
+        { $set: { due_at: now }, $inc: { version: 1 } },
+      );
+    },
+
+    /** Fills in what the name enquiry found after acceptance. */
+    async nameRecipient(tenant: string, id: string, found: { name: string; bank: string }) {
+      const filter = { _id: id, tenant, 'recipient.name': null } as Filter<Transfer>;
+      await collection.updateOne(filter, {
+        $set: {
+          'recipient.name': found.name,
+          'recipient.bank': found.bank,
+          updated_at: clock(),
+        },
+        $inc: { version: 1 },
+      });
+    },
 
     accept: (item: AcceptItem | RefusalItem): Promise<AcceptOutcome> => groupCommit.commit(item),
 

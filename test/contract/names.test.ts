@@ -1,10 +1,10 @@
 import { createActivities } from '../../activities/index.js';
 import { batchWorkflowId } from '../../src/transfers/batch.js';
-import { bulkQueue, providerQueue } from '../../src/transfers/starter.js';
-import { OPERATOR_KINDS } from '../../src/transfers/operator.js';
-import { searchAttributes } from '../../src/transfers/search-attributes.js';
+import { bulkQueue, providerQueue } from '../../src/temporal/queues.js';
+import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
+import { searchAttributes } from '../../src/temporal/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
-import { deliveryWorkflowId, webhooksQueue } from '../../src/webhooks/out/reports.js';
+import { deliveryWorkflowId, webhooksQueue } from '../../src/webhooks/outbound/reports.js';
 import * as workflows from '../../workflows/index.js';
 import { wakeSignal } from '../../workflows/operator-inbox.js';
 

@@ -1,7 +1,7 @@
 import { examineBacklog } from '../../src/doctor/backlog.js';
 import { newId } from '../../src/ids.js';
 import type { Transfer } from '../../src/transfers/transfer.js';
-import { toOutgoing } from '../../src/webhooks/out/deliveries.js';
+import { toOutgoing } from '../../src/webhooks/outbound/deliveries.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { pendingTransfer } from '../support/transfers.js';
 

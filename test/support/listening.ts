@@ -1,4 +1,4 @@
-import type { Delivery } from '../../src/webhooks/out/event.js';
+import type { Delivery } from '../../src/webhooks/outbound/event.js';
 import { eventually } from './eventually.js';
 import { startReceiver, type Behaviour, type Receiver } from './receiver.js';
 import { startService } from './service.js';

@@ -1,8 +1,9 @@
 import { newId } from '../../src/ids.js';
 import type { Claim, Snapshot } from '../../src/ledger/view.js';
 import type { AcceptItem, BulkItem } from '../../src/transfers/items.js';
-import type { FactOrigin } from '../../src/transfers/facts.js';
-import { timelineEntry, type Transfer } from '../../src/transfers/transfer.js';
+import type { FactOrigin } from '../../src/pursuits/facts.js';
+import { timelineEntry } from '../../src/pursuits/timeline.js';
+import type { Transfer } from '../../src/transfers/transfer.js';
 
 export const NOW = new Date('2026-11-21T09:00:00.000Z');
 export const TODAY = '2026-11-21';

@@ -3,8 +3,8 @@ import { createGroupCommit } from '../../src/ledger/group-commit.js';
 import { creditWallet } from '../../src/ledger/credit.js';
 import type { TransferFact } from '../../src/transfers/facts.js';
 import { createTransfers, type Transfers } from '../../src/transfers/store.js';
-import type { EventDraft } from '../../src/webhooks/out/event.js';
-import { noOutbox, type Outbox } from '../../src/webhooks/out/outbox.js';
+import type { EventDraft } from '../../src/webhooks/outbound/event.js';
+import { noOutbox, type Outbox } from '../../src/webhooks/outbound/outbox.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { loadConfig } from '../../src/config.js';
-import { isPublicAddress, problemWithUrl } from '../../src/webhooks/out/addresses.js';
-import { createSender, problemWithAddress } from '../../src/webhooks/out/sender.js';
+import { isPublicAddress, problemWithUrl } from '../../src/webhooks/outbound/addresses.js';
+import { createSender, problemWithAddress } from '../../src/webhooks/outbound/sender.js';
 import { startReceiver, type Behaviour, type Receiver } from '../support/receiver.js';
 
 const strict = { allowPrivate: false, requireHttps: false, timeoutMs: 2_000 };

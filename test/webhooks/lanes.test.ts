@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { createHealth } from '../../src/webhooks/out/attempts.js';
-import { createLanes } from '../../src/webhooks/out/lanes.js';
+import { createHealth } from '../../src/webhooks/outbound/attempts.js';
+import { createLanes } from '../../src/webhooks/outbound/lanes.js';
 
 type Job = { lane: string; end: () => void };
 

@@ -1,7 +1,11 @@
 import { firstIdAt, newId } from '../../src/ids.js';
-import { createDeliveries, toOutgoing, type Outgoing } from '../../src/webhooks/out/deliveries.js';
-import type { DeliveryStatus } from '../../src/webhooks/out/event.js';
-import { createRetention } from '../../src/webhooks/out/retention.js';
+import {
+  createDeliveries,
+  toOutgoing,
+  type Outgoing,
+} from '../../src/webhooks/outbound/deliveries.js';
+import type { DeliveryStatus } from '../../src/webhooks/outbound/event.js';
+import { createRetention } from '../../src/webhooks/outbound/retention.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { deliveryWorkflowId } from '../../src/webhooks/out/reports.js';
+import { deliveryWorkflowId } from '../../src/webhooks/outbound/reports.js';
 import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';
 import { hang, type Receiver } from '../support/receiver.js';

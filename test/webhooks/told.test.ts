@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { deliveryWorkflowId } from '../../src/webhooks/out/reports.js';
+import { deliveryWorkflowId } from '../../src/webhooks/outbound/reports.js';
 import { startListening, type Listening } from '../support/listening.js';
 import type { Received } from '../support/receiver.js';
 

@@ -1,7 +1,7 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
 import type { Log } from '../../log.js';
 import { TEMPORAL_DEADLINE_MS } from '../../temporal/client.js';
-import { searchAttributes } from '../../transfers/search-attributes.js';
+import { searchAttributes } from '../../temporal/search-attributes.js';
 import type { Delivery } from './event.js';
 import { deliveryWorkflowId, webhooksQueue } from './reports.js';
 

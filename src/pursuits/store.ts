@@ -1,20 +1,39 @@
-import type { Collection, Filter } from 'mongodb';
+import type { Collection } from 'mongodb';
 import { permittedIn, submitted, type PermissionRequest } from './permission.js';
-import { timelineEntry, type TimelineType, type Transfer } from './transfer.js';
+import type { PursuedRecord } from './record.js';
+import { timelineEntry, type TimelineType } from './timeline.js';
 
-/** How the first permission is given to a transfer whose tenant is told of it: by a commit with the event. */
-export type Announced = {
+/** How the first permission is given to a record whose tenant is told of it: by a commit with the event. */
+export type Announced<R> = {
   isHeard(tenant: string): Promise<boolean>;
-  permit(tenant: string, id: string, request: PermissionRequest): Promise<Transfer | null>;
+  permit(tenant: string, id: string, request: PermissionRequest): Promise<R | null>;
 };
 
-/** What an attempt writes: the permission to send, and what was learned that ends nothing. No money moves here. */
-export function transferAttempts(
-  collection: Collection<Transfer>,
-  clock: () => Date,
-  sweepSlackMs: number,
-  announced: Announced,
-) {
+export type PursuedSettings<R> = {
+  /** Where records of type R are kept. Only what all pursued records have is read and written here. */
+  collection: Collection<PursuedRecord>;
+  clock: () => Date;
+  sweepSlackMs: number;
+  announced: Announced<R>;
+};
+
+export type PursuedRecords<R extends PursuedRecord> = ReturnType<typeof pursuedRecords<R>>;
+
+/** What the pursuit of a record writes, beside its end. No money moves here. */
+export const pursuedRecords = <R extends PursuedRecord>(settings: PursuedSettings<R>) => ({
+  ...attempts(settings),
+  ...notes(settings),
+  ...care(settings),
+  ...dueDates(settings),
+});
+
+/** What an attempt writes: the permission to send, and what was learned that ends nothing. */
+function attempts<R extends PursuedRecord>({
+  collection,
+  clock,
+  sweepSlackMs,
+  announced,
+}: PursuedSettings<R>) {
   const dueAfter = (ms: number) => new Date(clock().getTime() + ms + sweepSlackMs);
   return {
     /**
@@ -27,14 +46,14 @@ export function transferAttempts(
       id: string,
       sends: number,
       quietly: boolean,
-    ): Promise<Transfer | null> {
+    ): Promise<R | null> {
       const now = clock();
       const dueAt = dueAfter(0);
       const first = sends === 0;
       if (first && (await announced.isHeard(tenant))) {
         return announced.permit(tenant, id, { sends, actor: 'bursar', dueAt });
       }
-      return collection.findOneAndUpdate(
+      const permitted = await collection.findOneAndUpdate(
         { _id: id, tenant, sends, status: permittedIn(sends) },
         {
           $set: { status: 'processing', updated_at: now, due_at: dueAt },
@@ -43,16 +62,7 @@ export function transferAttempts(
         },
         { returnDocument: 'after' },
       );
-    },
-
-    /** Fills in what the name enquiry found after acceptance. */
-    async nameRecipient(tenant: string, id: string, found: { name: string; bank: string }) {
-      const now = clock();
-      const filter = { _id: id, tenant, 'recipient.name': null } as Filter<Transfer>;
-      await collection.updateOne(filter, {
-        $set: { 'recipient.name': found.name, 'recipient.bank': found.bank, updated_at: now },
-        $inc: { version: 1 },
-      });
+      return permitted as R | null;
     },
 
     /** A poll that learned nothing only counts, and says when the next one is due. */
@@ -64,7 +74,7 @@ export function transferAttempts(
 }
 
 /** What the timeline tells beside the changes of state: answers that end nothing, and notes. */
-export function transferNotes(collection: Collection<Transfer>, clock: () => Date) {
+function notes<R extends PursuedRecord>({ collection, clock }: PursuedSettings<R>) {
   return {
     /** An answer that ends nothing. One that repeats the last only counts, so that a timeline stays readable. */
     async noteAnswer(
@@ -106,12 +116,8 @@ export function transferNotes(collection: Collection<Transfer>, clock: () => Dat
   };
 }
 
-/** What keeps a record from being forgotten: the call for an operator, the watch, and the dates of the sweep. */
-export function transferCare(
-  collection: Collection<Transfer>,
-  clock: () => Date,
-  sweepSlackMs: number,
-) {
+/** The call for an operator, and the watch over what was given up. */
+function care<R extends PursuedRecord>({ collection, clock }: PursuedSettings<R>) {
   return {
     /** Asks for an operator, once: an attention that stands is left as it is. */
     async raiseAttention(tenant: string, id: string, reason: string) {
@@ -136,14 +142,25 @@ export function transferCare(
       );
       await collection.updateOne(over, { $set: { watch_until: null }, $inc });
     },
+  };
+}
 
-    /** What came in a batch and is open is due now, for a workflow of its own. */
-    async handOver(tenant: string, ids: string[]) {
-      const now = clock();
-      await collection.updateMany(
-        { _id: { $in: ids }, tenant, due_at: { $gt: now } },
-        { $set: { due_at: now }, $inc: { version: 1 } },
-      );
+/** The dates of the sweep, which keep a record from being forgotten. */
+function dueDates<R extends PursuedRecord>({
+  collection,
+  clock,
+  sweepSlackMs,
+}: PursuedSettings<R>) {
+  return {
+    /** Records whose workflow has not been heard of in time, oldest first. */
+    async due(limit: number): Promise<R[]> {
+      const found = await collection
+        // The type is named so that the partial index serves this query.
+        .find({ due_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
+        .sort({ due_at: 1 })
+        .limit(limit)
+        .toArray();
+      return found as R[];
     },
 
     /** A workflow has been started for these: look again only if it says nothing. */

@@ -1,4 +1,5 @@
 import type { CallReport, OperatorAnswer, OperatorCommand, Standing } from './reports.js';
+import type { Words } from './words.js';
 
 export const OPERATOR_KINDS = ['retry', 'verify', 'complete', 'fail'] as const;
 
@@ -36,82 +37,99 @@ export type Judgement = OperatorAnswer & {
 };
 
 /**
- * Judges a command by what the bank says right now and by how the record stands. It is so already, or the bank
- * agrees: done. The bank contradicts: refused. It is undecided or silent: refused, unless a failing is forced, which
- * accepts that a payment may still show up.
+ * Judges a command by what the provider says right now and by how the record stands. It is so already, or the provider
+ * agrees: done. The provider contradicts: refused. It is undecided or silent: refused, unless a failing is forced,
+ * which accepts that a payment may still show up.
  */
 export function judge(
   command: OperatorCommand,
-  bank: CallReport,
+  report: CallReport,
   { status, attention }: Standing,
+  words: Words,
 ): Judgement {
-  const said = describe(bank);
+  const said = describe(report, words);
   const settled = attention === null;
   switch (command.kind) {
     case 'verify':
-      return { done: true, act: 'nothing', message: `The bank was asked: ${said}.` };
+      return {
+        done: true,
+        act: 'nothing',
+        message: `The ${words.provider} was asked: ${said}.`,
+      };
     case 'retry':
       return { done: true, act: 'one_more_try', message: `Pushed on: ${said}.` };
     case 'complete':
       return status === 'completed' && settled && command.sessionId === null
         ? { done: true, act: 'nothing', message: 'It was completed already.' }
-        : judgeComplete(command, bank, said);
+        : judgeComplete(command, report, said, words);
     case 'fail':
       return status === 'failed' && settled
         ? { done: true, act: 'nothing', message: 'It was failed already.' }
-        : judgeFail(command, bank, said);
+        : judgeFail(command, report, said, words);
   }
 }
 
-function judgeComplete(command: OperatorCommand, bank: CallReport, said: string): Judgement {
-  if (bank.kind !== 'paid') {
+function judgeComplete(
+  command: OperatorCommand,
+  report: CallReport,
+  said: string,
+  { provider }: Words,
+): Judgement {
+  if (report.kind !== 'paid') {
     return { done: false, act: 'nothing', message: `Not completed: ${said}.` };
   }
-  if (command.sessionId !== null && command.sessionId !== bank.sessionId) {
-    const message = `Refused: the bank has another session id. Apart from your command, ${said}.`;
+  if (command.sessionId !== null && command.sessionId !== report.sessionId) {
+    const message = `Refused: the ${provider} has another session id. Apart from your command, ${said}.`;
     return { done: false, act: 'nothing', message };
   }
   return { done: true, act: 'confirm', message: `Completed: ${said}.` };
 }
 
-function judgeFail(command: OperatorCommand, bank: CallReport, said: string): Judgement {
-  if (bank.kind === 'refused' || bank.kind === 'reversed') {
+function judgeFail(
+  command: OperatorCommand,
+  report: CallReport,
+  said: string,
+  { provider, payment }: Words,
+): Judgement {
+  if (report.kind === 'refused' || report.kind === 'reversed') {
     return { done: true, act: 'nothing', message: `Failed: ${said}.` };
   }
-  if (bank.kind === 'unsent') {
+  if (report.kind === 'unsent') {
     return { done: true, act: 'release', message: 'Failed: the order had never left us.' };
   }
-  if (bank.kind === 'paid') return { done: false, act: 'nothing', message: `Not failed: ${said}.` };
+  if (report.kind === 'paid') {
+    return { done: false, act: 'nothing', message: `Not failed: ${said}.` };
+  }
   if (command.force) {
-    const message = `Failed by force although ${said}. The bank is watched on: a payment goes to suspense.`;
+    const message = `Failed by force although ${said}. The ${provider} is watched on: a ${payment} goes to suspense.`;
     return { done: true, act: 'release', message };
   }
   const message = `Not failed: ${said}. With force the hold is released all the same.`;
   return { done: false, act: 'nothing', message };
 }
 
-/** What a call at the bank came to, in words that are true of it. */
-export function describe(bank: CallReport): string {
-  switch (bank.kind) {
+/** What a call at the provider came to, in words that are true of it. */
+export function describe(report: CallReport, { provider, payment, pay, paid }: Words): string {
+  switch (report.kind) {
     case 'paid':
-      return 'the bank says that it paid';
+      return `the ${provider} says that it ${paid}`;
     case 'refused':
-      return `the bank says that it did not pay (${bank.code})`;
+      return `the ${provider} says that it did not ${pay} (${report.code})`;
     case 'reversed':
-      return 'the bank says that it paid and took it back';
+      return `the ${provider} says that it ${paid} and took it back`;
     case 'pending':
-      return 'the bank says that the payment is pending';
+      return `the ${provider} says that the ${payment} is pending`;
     case 'not_found':
-      return 'the bank does not know the payment, which does not rule it out';
+      return `the ${provider} does not know the ${payment}, which does not rule it out`;
     case 'unsent':
       return 'the order has not left us yet';
     case 'throttled':
-      return 'the bank takes no orders at the moment';
+      return `the ${provider} takes no orders at the moment`;
     case 'unknown':
-      return bank.reason === 'server_error' || bank.reason === 'unreadable'
-        ? 'the bank answers with errors'
-        : 'the bank does not answer';
+      return report.reason === 'server_error' || report.reason === 'unreadable'
+        ? `the ${provider} answers with errors`
+        : `the ${provider} does not answer`;
     default:
-      return 'the bank does not answer';
+      return `the ${provider} does not answer`;
   }
 }

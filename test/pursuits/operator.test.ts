@@ -1,6 +1,7 @@
 import fc from 'fast-check';
-import { judge, readCommand } from '../../src/transfers/operator.js';
-import type { CallReport, OperatorCommand } from '../../src/transfers/reports.js';
+import { judge, OPERATOR_KINDS, readCommand } from '../../src/pursuits/operator.js';
+import type { CallReport, OperatorCommand } from '../../src/pursuits/reports.js';
+import { transferWords } from '../../src/transfers/words.js';
 
 const order = (kind: OperatorCommand['kind'], force = false): OperatorCommand => ({
   kind,
@@ -34,7 +35,7 @@ describe('an operator', () => {
   });
 
   test('completes only what the bank says is paid', () => {
-    expect(judge(order('complete'), paid, processing)).toMatchObject({
+    expect(judge(order('complete'), paid, processing, transferWords)).toMatchObject({
       done: true,
       act: 'confirm',
     });
@@ -43,7 +44,7 @@ describe('an operator', () => {
       { kind: 'refused', code: 'x', providerRequestId: null, via: 'poll' },
     ];
     for (const bank of rest) {
-      expect(judge(order('complete', true), bank, processing)).toMatchObject({
+      expect(judge(order('complete', true), bank, processing, transferWords)).toMatchObject({
         done: false,
         act: 'nothing',
       });
@@ -52,13 +53,16 @@ describe('an operator', () => {
 
   test('fails against a silent or undecided bank only by force, and never what is paid', () => {
     for (const bank of undecided) {
-      expect(judge(order('fail'), bank, processing)).toMatchObject({ done: false, act: 'nothing' });
-      expect(judge(order('fail', true), bank, processing)).toMatchObject({
+      expect(judge(order('fail'), bank, processing, transferWords)).toMatchObject({
+        done: false,
+        act: 'nothing',
+      });
+      expect(judge(order('fail', true), bank, processing, transferWords)).toMatchObject({
         done: true,
         act: 'release',
       });
     }
-    expect(judge(order('fail', true), paid, processing)).toMatchObject({
+    expect(judge(order('fail', true), paid, processing, transferWords)).toMatchObject({
       done: false,
       act: 'nothing',
     });
@@ -68,11 +72,35 @@ describe('an operator', () => {
     for (const bank of undecided) {
       const completed = { status: 'completed', attention: null } as const;
       const failed = { status: 'failed', attention: null } as const;
-      expect(judge(order('complete'), bank, completed)).toMatchObject({
+      expect(judge(order('complete'), bank, completed, transferWords)).toMatchObject({
         done: true,
         act: 'nothing',
       });
-      expect(judge(order('fail'), bank, failed)).toMatchObject({ done: true, act: 'nothing' });
+      expect(judge(order('fail'), bank, failed, transferWords)).toMatchObject({
+        done: true,
+        act: 'nothing',
+      });
+    }
+  });
+
+  test('reads in the words of the capability who said what, whoever the provider is', () => {
+    const cardWords = {
+      record: 'card funding',
+      provider: 'issuer',
+      payment: 'funding',
+      pay: 'fund',
+      paid: 'funded',
+    };
+    const reports: CallReport[] = [
+      ...undecided,
+      paid,
+      { kind: 'refused', code: 'x', providerRequestId: null, via: 'poll' },
+    ];
+    for (const kind of OPERATOR_KINDS) {
+      for (const report of reports) {
+        const { message } = judge(order(kind, true), report, processing, cardWords);
+        expect(message).not.toMatch(/bank|payment|paid|pay\b/);
+      }
     }
   });
 });

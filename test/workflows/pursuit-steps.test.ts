@@ -1,16 +1,21 @@
 import fc from 'fast-check';
 import type { Absence } from '../../src/providers/provider.js';
-import type { CallReport, TransferPolicy } from '../../src/transfers/reports.js';
+import type { CallReport } from '../../src/pursuits/reports.js';
+import { transferWords } from '../../src/transfers/words.js';
 import { MAX_ERRORS, MAX_SENDS } from '../../workflows/policies.js';
 import {
   newPursuit,
   nextStep,
   oneMoreTry,
   type Pursuit,
+  type Rules,
   type Step,
-} from '../../workflows/transfer-steps.js';
+} from '../../workflows/pursuit-steps.js';
 
-const policy: TransferPolicy = { attentionAfterMs: 86_400_000, pollMaxMs: 600_000 };
+const rules: Rules = {
+  policy: { attentionAfterMs: 86_400_000, pollMaxMs: 600_000 },
+  words: transferWords,
+};
 const finalAfter: Absence = { kind: 'final_after', ms: 5_000 };
 const deduplicates: Absence = { kind: 'deduplicates' };
 const never: Absence = { kind: 'never' };
@@ -28,12 +33,12 @@ function walk(reports: [CallReport, number][], start: Pursuit = newPursuit()) {
   let pursuit = start;
   let step: Step = { do: 'send', afterMs: 0 };
   for (const [report, at] of reports) {
-    [pursuit, step] = nextStep(pursuit, report, policy, { askedMs: at, heardMs: at });
+    [pursuit, step] = nextStep(pursuit, report, rules, { askedMs: at, heardMs: at });
   }
   return { pursuit, step };
 }
 
-describe('what comes next for a transfer', () => {
+describe('what comes next for a record', () => {
   test('silence after the order is never followed by another order, but by a question', () => {
     for (const reason of [
       'timeout',
@@ -71,7 +76,7 @@ describe('what comes next for a transfer', () => {
   test('the time between counts from the first answer to the second question, not to its slow answer', () => {
     const { pursuit } = walk([[notFound(finalAfter), 1_000]]);
     const slow = { askedMs: 1_100, heardMs: 6_300 };
-    const [, step] = nextStep(pursuit, notFound(finalAfter), policy, slow);
+    const [, step] = nextStep(pursuit, notFound(finalAfter), rules, slow);
     expect(step.do).toBe('ask');
   });
 
@@ -143,7 +148,7 @@ describe('what comes next for a transfer', () => {
   test('polls back off from a second to the longest pause and stay there', () => {
     let pursuit = newPursuit();
     const pauses = Array.from({ length: 14 }, () => {
-      const [next, step] = nextStep(pursuit, { kind: 'pending' }, policy, {
+      const [next, step] = nextStep(pursuit, { kind: 'pending' }, rules, {
         askedMs: 0,
         heardMs: 0,
       });
@@ -195,7 +200,7 @@ describe('what comes next for a transfer', () => {
           let absentSince: number | null = null;
           for (const [one, gap] of heard) {
             now += gap;
-            const [next, step] = nextStep(pursuit, one, policy, { askedMs: now, heardMs: now });
+            const [next, step] = nextStep(pursuit, one, rules, { askedMs: now, heardMs: now });
             const proven =
               one.kind === 'not_found' && absentSince !== null && now - absentSince >= 5_000;
             const allowed = one.kind === 'unsent' || one.kind === 'throttled' || proven;

@@ -3,7 +3,7 @@ import type { AnyBulkWriteOperation, ClientSession, Collection, Db, Filter } fro
 import { createLane } from '../../batching.js';
 import type { CollectionSpec } from '../../database/migrations.js';
 import { newId } from '../../ids.js';
-import { timelineEntry, type TimelineEntry } from '../../transfers/transfer.js';
+import { timelineEntry, type TimelineEntry } from '../../pursuits/timeline.js';
 import {
   eventBody,
   type Attempt,

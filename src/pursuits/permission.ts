@@ -1,29 +1,30 @@
-import { timelineEntry, type TimelineEntry, type Transfer } from './transfer.js';
+import type { PursuedRecord } from './record.js';
+import { timelineEntry, type TimelineEntry } from './timeline.js';
 
 /** Who asks to send: `sends` is how often the order has left so far, as the asker knows it. */
 export type PermissionRequest = { sends: number; actor: string; dueAt: Date };
 
-/** The state that a permission is given in. The first one makes the transfer `processing`. */
+/** The state that a permission is given in. The first one makes the record `processing`. */
 export const permittedIn = (sends: number) => (sends === 0 ? 'pending' : 'processing');
 
 /**
  * The permission to send, made once: whoever names the present number of sends raises it and may send; nobody else
  * ever gets the same permission. Null for all others.
  */
-export function permit(
-  transfer: Transfer,
+export function permit<R extends PursuedRecord>(
+  record: R,
   { sends, actor, dueAt }: PermissionRequest,
   now: Date,
-): Transfer | null {
-  if (transfer.sends !== sends || transfer.status !== permittedIn(sends)) return null;
+): R | null {
+  if (record.sends !== sends || record.status !== permittedIn(sends)) return null;
   return {
-    ...transfer,
+    ...record,
     status: 'processing',
     sends: sends + 1,
-    version: transfer.version + 1,
+    version: record.version + 1,
     updated_at: now,
     due_at: dueAt,
-    timeline: [...transfer.timeline, submitted(sends, actor, now)],
+    timeline: [...record.timeline, submitted(sends, actor, now)],
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Absence } from '../src/providers/provider.js';
-import type { CallReport, FactReport, TransferPolicy } from '../src/transfers/reports.js';
+import type { CallReport, FactReport, PursuitPolicy } from '../src/pursuits/reports.js';
+import type { Words } from '../src/pursuits/words.js';
 import { FIRST_POLL_MS, MAX_ERRORS, MAX_SENDS } from './policies.js';
 
 /** What a run knows beyond the record: how to pace itself and how far absence is proven. */
@@ -18,9 +19,12 @@ export type Pursuit = {
 /** When a question left us and when its answer came. */
 export type Asked = { askedMs: number; heardMs: number };
 
+/** What the steps of a pursuit depend on beside what is heard. */
+export type Rules = { policy: PursuitPolicy; words: Words };
+
 /** What to do next. A wait ends early when somebody wakes the workflow. */
-export type Step =
-  | { do: 'settle'; fact: FactReport }
+export type Step<Own = never> =
+  | { do: 'settle'; fact: FactReport<Own> }
   /** `quietly`: the last one was explicitly not taken; the timeline has that already. */
   | { do: 'send'; afterMs: number; quietly?: boolean }
   /** `stuck`: why an operator has to be called. `closed`: the record has ended, and is only watched. */
@@ -48,7 +52,7 @@ export const oneMoreTry = (pursuit: Pursuit): Pursuit => ({
 export function nextStep(
   pursuit: Pursuit,
   report: CallReport,
-  policy: TransferPolicy,
+  { policy, words }: Rules,
   asked: Asked,
 ): [Pursuit, Step] {
   const known = knownSends(report);
@@ -64,7 +68,6 @@ export function nextStep(
     case 'paid':
     case 'refused':
     case 'reversed':
-    case 'no_such_account':
     case 'confirmed':
       return [heard, { do: 'settle', fact: report }];
     case 'unsent':
@@ -84,15 +87,21 @@ export function nextStep(
     case 'unknown': {
       const errors = pursuit.errors + 1;
       const counts = report.reason === 'server_error' || report.reason === 'unreadable';
-      const stuck = counts && errors >= MAX_ERRORS ? 'the bank answers with errors' : null;
+      const failing = counts && errors >= MAX_ERRORS;
+      const stuck = failing ? `the ${words.provider} answers with errors` : null;
       return askLater({ ...heard, errors }, policy, stuck);
     }
     case 'not_found':
-      return notFound({ ...pursuit, ...known, errors: 0 }, report.absence, policy, asked);
+      return notFound(
+        { ...pursuit, ...known, errors: 0 },
+        report.absence,
+        { policy, words },
+        asked,
+      );
   }
 }
 
-function askLater(pursuit: Pursuit, policy: TransferPolicy, stuck: string | null): [Pursuit, Step] {
+function askLater(pursuit: Pursuit, policy: PursuitPolicy, stuck: string | null): [Pursuit, Step] {
   const afterMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
   return [
     { ...pursuit, pollMs: afterMs * 2 },
@@ -104,11 +113,12 @@ function askLater(pursuit: Pursuit, policy: TransferPolicy, stuck: string | null
 function notFound(
   pursuit: Pursuit,
   absence: Absence,
-  policy: TransferPolicy,
+  { policy, words: { provider, payment } }: Rules,
   { askedMs, heardMs }: Asked,
 ): [Pursuit, Step] {
   if (absence.kind === 'never') {
-    return askLater(pursuit, policy, 'the bank does not know the payment and cannot rule it out');
+    const stuck = `the ${provider} does not know the ${payment} and cannot rule it out`;
+    return askLater(pursuit, policy, stuck);
   }
   if (absence.kind === 'final_after') {
     // From the first answer to the second question: what happens while an answer travels proves nothing.
@@ -122,11 +132,8 @@ function notFound(
     }
   }
   if (pursuit.tries - pursuit.granted >= MAX_SENDS) {
-    return askLater(
-      pursuit,
-      policy,
-      'the bank never answers the order and does not know the payment',
-    );
+    const stuck = `the ${provider} never answers the order and does not know the ${payment}`;
+    return askLater(pursuit, policy, stuck);
   }
   return [
     { ...pursuit, absentSinceMs: null },

@@ -1,0 +1,178 @@
+import { cancellationSignal } from '@temporalio/activity';
+import { ApplicationFailure } from '@temporalio/common';
+import type { Log } from '../src/log.js';
+import type { Absence, InitiateAnswer, VerifyAnswer } from '../src/providers/provider.js';
+import type { PursuedRecords } from '../src/pursuits/store.js';
+import type { FactOrigin } from '../src/pursuits/facts.js';
+import { isOpen, type PursuedRecord } from '../src/pursuits/record.js';
+import type {
+  CallReport,
+  FactReport,
+  PursuitActivities,
+  Question,
+  RecordRef,
+  SendOrder,
+  Settlement,
+  SettleReport,
+} from '../src/pursuits/reports.js';
+import { isFinal, sendsOf, toReport } from './reports.js';
+
+/** A permission that could not be used at once is not used: the workflow may have given this call up by then. */
+const SEND_WITHIN_MS = 5_000;
+
+/** How a capability's records are kept, told to their provider, and settled. `Own`: facts of its own. */
+export type Pursued<R extends PursuedRecord, Own = never> = {
+  /** What the record is called. */
+  name: string;
+  records: PursuedRecords<R> & { get(tenant: string, id: string): Promise<R | null> };
+  log: Log;
+  /** The provider of a record, and how it is told of it and asked. */
+  callsFor(record: R): ProviderCalls;
+  /** Books a fact through the state guard; answers the record as it stands then, null if there is none. */
+  apply(ref: RecordRef, fact: FactReport<Own>, origin: FactOrigin): Promise<R | null>;
+};
+
+type ProviderCalls = {
+  provider: string;
+  absence: Absence;
+  send(requestedAt: Date, signal: AbortSignal): Promise<InitiateAnswer>;
+  verify(signal: AbortSignal): Promise<VerifyAnswer>;
+};
+
+/** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
+export function pursuitActivities<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+): PursuitActivities<Own> {
+  const { records } = pursued;
+  return {
+    send: (order) => send(pursued, order),
+    verify: (question) => verify(pursued, question),
+    settle: (settlement) => settle(pursued, settlement),
+
+    async readStanding(ref) {
+      const { status, attention } = await load(pursued, ref);
+      return { status, attention: attention?.reason ?? null };
+    },
+
+    noteOperator: ({ tenant, id, actor, detail }) =>
+      records.note(tenant, id, 'operator', actor, { detail }),
+
+    raiseAttention: ({ tenant, id, reason }) => records.raiseAttention(tenant, id, reason),
+
+    noteCancellation: ({ tenant, id }) =>
+      records.note(tenant, id, 'note', 'temporal', {
+        detail:
+          'a cancellation was asked for in Temporal and not followed: money may be on its way',
+      }),
+  };
+}
+
+async function send<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+  { tenant, id, sends, quietly = false }: SendOrder,
+): Promise<CallReport> {
+  const { records, log, name } = pursued;
+  // Before the permission: the order's own time must not be younger than the decision to send it.
+  const requestedAt = new Date();
+  const began = performance.now();
+  const record = await records.permitSend(tenant, id, sends, quietly);
+  if (!record) return whyNotPermitted(records, await load(pursued, { tenant, id }));
+  const sent = sendsOf(record);
+  if (performance.now() - began > SEND_WITHIN_MS) {
+    return { kind: 'unknown', reason: 'too_old', ...sent };
+  }
+  const calls = pursued.callsFor(record);
+  const answer = await calls.send(requestedAt, cancellationSignal());
+  if (!isFinal(answer)) {
+    // Support reads this; a failure to write it must not turn an answer into silence.
+    const extra = { notTaken: answer.kind === 'throttled', quietly };
+    await records
+      .noteAnswer(tenant, id, calls.provider, answer, extra)
+      .catch((error: unknown) => log.warn({ err: error, [name]: id }, 'answer not noted'));
+  }
+  return toReport(answer, 'provider_answer', calls.absence, sent);
+}
+
+async function whyNotPermitted<R extends PursuedRecord>(
+  records: PursuedRecords<R>,
+  present: R,
+): Promise<CallReport> {
+  const attention = present.attention?.reason ?? null;
+  if (isOpen(present)) {
+    return present.sends === 0
+      ? { kind: 'unsent', ...sendsOf(present) }
+      : { kind: 'not_permitted', attention };
+  }
+  return (await isWatched(records, present))
+    ? { kind: 'not_permitted', attention }
+    : { kind: 'closed', attention };
+}
+
+async function verify<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+  { tenant, id, nextPollMs, anyway = false }: Question,
+): Promise<CallReport> {
+  const { records } = pursued;
+  const record = await load(pursued, { tenant, id });
+  const closed = !isOpen(record);
+  if (closed && !anyway && !(await isWatched(records, record))) {
+    // Who waits for an operator is alive, too.
+    if (record.attention) await records.countPoll(tenant, id, nextPollMs);
+    return { kind: 'closed', attention: record.attention?.reason ?? null };
+  }
+  if (record.sends === 0) return { kind: 'unsent', ...sendsOf(record) };
+  const calls = pursued.callsFor(record);
+  const answer = await calls.verify(cancellationSignal());
+  if (!isFinal(answer)) {
+    await records.countPoll(tenant, id, nextPollMs);
+    // "Pending" teaches nothing, nor does a repeat; what may end in another send belongs on the timeline.
+    const { detail, providerRequestId } = { detail: answer.kind, ...answer };
+    if (detail === 'not_found' && record.timeline.at(-1)?.detail !== detail) {
+      await records.note(tenant, id, 'poll', calls.provider, { detail, providerRequestId });
+    }
+  }
+  // What was given up is never sent again, whatever the provider does not know.
+  if (closed && !anyway && answer.kind === 'not_found') return { kind: 'pending' };
+  return toReport(answer, 'poll', calls.absence, sendsOf(record));
+}
+
+async function settle<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+  { operator, fact, tenant, id }: Settlement<Own>,
+): Promise<SettleReport> {
+  const present = await load(pursued, { tenant, id });
+  const origin: FactOrigin = {
+    via: operator ? 'operator' : fact.via,
+    actor: operator?.actor ?? present.provider,
+    providerRequestId: fact.providerRequestId,
+    note: operator?.reason ?? null,
+  };
+  const settled = await pursued.apply({ tenant, id }, fact, origin);
+  if (!settled) throw noSuch(pursued);
+  const { status, attention, watch_until: watchUntil } = settled;
+  return { status, attention: attention?.reason ?? null, watched: watchUntil !== null };
+}
+
+/** Whether the provider still has to be asked about what was given up. Ends a watch whose time is over. */
+async function isWatched<R extends PursuedRecord>(
+  records: PursuedRecords<R>,
+  record: R,
+): Promise<boolean> {
+  if (record.watch_until === null) return false;
+  if (record.watch_until > new Date()) return true;
+  await records.endWatch(record.tenant, record._id);
+  return false;
+}
+
+/** The record as it is; one that is not there fails the activity for good. */
+export async function load<R extends PursuedRecord, Own>(
+  pursued: Pick<Pursued<R, Own>, 'name' | 'records'>,
+  { tenant, id }: RecordRef,
+): Promise<R> {
+  const record = await pursued.records.get(tenant, id);
+  if (!record) throw noSuch(pursued);
+  return record;
+}
+
+const noSuch = ({ name }: { name: string }) =>
+  ApplicationFailure.nonRetryable(`no such ${name}`, 'NoSuchRecord');

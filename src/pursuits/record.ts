@@ -1,0 +1,37 @@
+import type { TimelineEntry } from './timeline.js';
+
+export type PursuedStatus = 'pending' | 'processing' | 'completed' | 'failed';
+
+/**
+ * What every record has that a provider is told of once and asked about until it is proven how it ended: a transfer,
+ * for one. Which money it moves, and by which rules it ends, is its capability's own.
+ */
+export type PursuedRecord = {
+  _id: string;
+  tenant: string;
+  version: number;
+  /** Changes of state so far: the order number of the latest event. Not there before the first. */
+  events?: number;
+  status: PursuedStatus;
+  provider: string;
+  /** How many times the order was allowed to leave us. The next send must name this number to get its permission. */
+  sends: number;
+  /** Sends that the provider explicitly did not take. */
+  not_taken: number;
+  polls: number;
+  attention: { since: Date; reason: string } | null;
+  /** Until then the provider is asked on although the record was failed by hand: it may have done it all the same. */
+  watch_until: Date | null;
+  /** When the sweep makes sure that a workflow drives this record; null once nothing is left to do. */
+  due_at: Date | null;
+  timeline: TimelineEntry[];
+  created_at: Date;
+  updated_at: Date;
+};
+
+export const isOpen = ({ status }: Pick<PursuedRecord, 'status'>): boolean =>
+  status === 'pending' || status === 'processing';
+
+/** Whether something is left to do: an open record, an operator who is waited for, a provider that is watched. */
+export const needsWorkflow = (record: PursuedRecord): boolean =>
+  isOpen(record) || record.attention !== null || record.watch_until !== null;

@@ -1,0 +1,149 @@
+import {
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  type Client,
+} from '@temporalio/client';
+import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
+import { defineUpdate } from '@temporalio/workflow';
+import type { Log } from '../log.js';
+import { REFUSED } from '../pursuits/operator.js';
+import type { OperatorAnswer, OperatorCommand, OperatorPayload } from '../pursuits/reports.js';
+import { TEMPORAL_DEADLINE_MS } from './client.js';
+import { searchAttributes } from './search-attributes.js';
+
+/** Starts that wait for Temporal at once in one process; what is beyond is left to the dispatcher. */
+const MAX_STARTING = 500;
+
+/** An operator waits for the provider's answer, but not for a worker that is not there. */
+const COMMAND_DEADLINE_MS = 60_000;
+
+/** What a workflow is given, and what operators find it by. */
+export type WorkflowStart = {
+  input: unknown;
+  tenant: string;
+  provider: string;
+  reference: string;
+  /** Null where the record has no one amount. */
+  amountMinor: bigint | null;
+  summary: string;
+};
+
+export type RecordStarterSettings<R extends { _id: string }> = {
+  client: Client;
+  taskQueue: string;
+  log: Log;
+  /** The type of the workflow, and how the log calls its records. */
+  workflow: string;
+  workflowId: (id: string) => string;
+  toStart: (record: R) => WorkflowStart;
+};
+
+export type RecordStarter<R extends { _id: string }> = ReturnType<typeof createRecordStarter<R>>;
+
+/**
+ * Starts and wakes the workflow of a record, always in the same way: one that runs is left as it is. The record
+ * decides, not we.
+ */
+export function createRecordStarter<R extends { _id: string }>(settings: RecordStarterSettings<R>) {
+  const { client, log, workflow, workflowId } = settings;
+  const underWay = new Set<Promise<void>>();
+
+  async function start(record: R): Promise<void> {
+    await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+      client.workflow.start(workflow, startOptions(settings, record)),
+    );
+  }
+
+  return {
+    start,
+
+    /** Starts without being waited for. A start that fails or is not even tried is made up for by the dispatcher. */
+    startSoon(record: R): void {
+      if (underWay.size >= MAX_STARTING) return;
+      const attempt = start(record)
+        .catch((error: unknown) => {
+          const which = { [workflow]: record._id };
+          log.warn({ err: error, ...which }, 'workflow not started, left to the dispatcher');
+        })
+        .finally(() => underWay.delete(attempt));
+      underWay.add(attempt);
+    },
+
+    /** Has an operator's command done, by a run that is started if there is none, and answers what came of it. */
+    async command(
+      record: R,
+      kind: OperatorCommand['kind'],
+      payload: OperatorPayload,
+    ): Promise<OperatorAnswer> {
+      const startWorkflowOperation = new WithStartWorkflowOperation(
+        workflow,
+        startOptions(settings, record),
+      );
+      try {
+        return await client.connection.withDeadline(Date.now() + COMMAND_DEADLINE_MS, () =>
+          client.workflow.executeUpdateWithStart(operatorUpdate(kind), {
+            args: [payload],
+            startWorkflowOperation,
+          }),
+        );
+      } catch (error) {
+        return refusalIn(error);
+      }
+    },
+
+    /** Says that the record may have changed. A workflow that is not there has nothing left to look at. */
+    wakeSoon(id: string): void {
+      const attempt = client.connection
+        .withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+          client.workflow.getHandle(workflowId(id)).signal('wake'),
+        )
+        .catch((error: unknown) => {
+          if (error instanceof WorkflowNotFoundError) return;
+          const which = { [workflow]: id };
+          log.warn({ err: error, ...which }, 'workflow not woken, its next poll will see it');
+        })
+        .finally(() => underWay.delete(attempt));
+      underWay.add(attempt);
+    },
+
+    idle: async () => void (await Promise.all(underWay)),
+  };
+}
+
+/** The answer of a command that was refused; throws on what else went wrong. */
+function refusalIn(error: unknown): OperatorAnswer {
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : null;
+  if (cause instanceof ApplicationFailure && cause.type === REFUSED) {
+    return { done: false, message: cause.message };
+  }
+  throw error;
+}
+
+const operatorUpdate = (kind: OperatorCommand['kind']) =>
+  defineUpdate<OperatorAnswer, [OperatorPayload]>(kind);
+
+function startOptions<R extends { _id: string }>(
+  { taskQueue, workflowId, toStart }: RecordStarterSettings<R>,
+  record: R,
+) {
+  const { input, tenant, provider, reference, amountMinor, summary } = toStart(record);
+  const typedSearchAttributes: SearchAttributePair[] = [
+    { key: searchAttributes.tenant, value: tenant },
+    { key: searchAttributes.provider, value: provider },
+    { key: searchAttributes.reference, value: reference },
+    { key: searchAttributes.attention, value: false },
+  ];
+  if (amountMinor !== null) {
+    typedSearchAttributes.push({ key: searchAttributes.amount, value: Number(amountMinor) });
+  }
+  return {
+    workflowId: workflowId(record._id),
+    taskQueue,
+    args: [input],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    typedSearchAttributes,
+    staticSummary: summary,
+  } as const;
+}

@@ -1,0 +1,9 @@
+import type { Words } from '../pursuits/words.js';
+
+export const transferWords: Words = {
+  record: 'transfer',
+  provider: 'bank',
+  payment: 'payment',
+  pay: 'pay',
+  paid: 'paid',
+};

@@ -1,0 +1,208 @@
+import {
+  allHandlersFinished,
+  CancellationScope,
+  condition,
+  workflowInfo,
+} from '@temporalio/workflow';
+import { describe, judge } from '../src/pursuits/operator.js';
+import type {
+  CallReport,
+  FactReport,
+  OperatorAnswer,
+  OperatorCommand,
+  PursuitActivities,
+  RecordRef,
+} from '../src/pursuits/reports.js';
+import { createAttention, type Attention } from './attention.js';
+import { hasMail, openInbox, type Inbox, type PendingCommand } from './operator-inbox.js';
+import { pagesOf, type Pages } from './pursuit-pages.js';
+import {
+  newPursuit,
+  nextStep,
+  oneMoreTry,
+  type Pursuit,
+  type Rules,
+  type Step,
+} from './pursuit-steps.js';
+
+/** What is pursued: a record, what its capability's activities do for it, and its words. `Own`: facts of its own. */
+export type Subject<Own = never> = Rules & {
+  ref: RecordRef;
+  /** Attention is due so long after this as the policy says, however often the run is replaced. */
+  acceptedAtMs: number;
+  activities: PursuitActivities<Own>;
+  /** What this run begins with. */
+  firstStep(): Promise<Step<Own>>;
+  /** Replaces this run by a new one of the same input. */
+  startOver(): Promise<never>;
+};
+
+type Run<Own> = Subject<Own> & { attention: Attention; inbox: Inbox; pages: Pages };
+
+/**
+ * Keeps one accepted record: lets the order out once, asks before it lets it out again, and settles what is proven.
+ * The record decides; this run drives, and may be ended and started again at any moment. A cancellation is noted and
+ * changes nothing: the money may be on its way.
+ */
+export async function pursue<Own>(subject: Subject<Own>): Promise<void> {
+  const { ref, policy, words, activities } = subject;
+  const pages = pagesOf(words);
+  const inbox = openInbox(pages.descriptions);
+  const attention = createAttention({
+    dueAtMs: subject.acceptedAtMs + policy.attentionAfterMs,
+    provider: words.provider,
+    record: (reason) => activities.raiseAttention({ ...ref, reason }),
+  });
+  void CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(() => activities.noteCancellation(ref)),
+  );
+  await CancellationScope.nonCancellable(() => drive({ ...subject, attention, inbox, pages }));
+}
+
+async function drive<Own>(run: Run<Own>): Promise<void> {
+  const { attention, inbox, pages } = run;
+  let pursuit = newPursuit();
+  let step = await run.firstStep();
+  for (;;) {
+    await noteUnreadable(run);
+    const pending = inbox.commands.shift();
+    if (pending) [pursuit, step] = await obey(run, pending, pursuit);
+    else if (step.do === 'end') break;
+    else if (step.do === 'settle') step = await settle(run, step.fact);
+    else {
+      // Nothing is lost by it: the next run asks before it does anything.
+      if (workflowInfo().continueAsNewSuggested) {
+        await condition(allHandlersFinished);
+        if (!hasMail(inbox)) await run.startOver();
+      }
+      [pursuit, step] = await call(run, step, pursuit);
+    }
+  }
+  attention.clear(pages.done);
+  await condition(allHandlersFinished);
+}
+
+/** Waits as the step says, then lets the order out or asks; a waker or an operator ends the wait. */
+async function call<Own>(
+  run: Run<Own>,
+  step: Extract<Step, { do: 'send' | 'ask' }>,
+  pursuit: Pursuit,
+): Promise<[Pursuit, Step]> {
+  const { ref, activities, attention, inbox, pages } = run;
+  const closed = step.do === 'ask' && step.closed === true;
+  if (step.do === 'ask' && step.stuck !== null) {
+    await attention.raise(step.stuck, closed ? pages.whileClosed : pages.whileOpen);
+  }
+  if (step.afterMs > 0) {
+    const leftMs = closed ? Infinity : await attention.dueInMs(pages.whileOpen);
+    // A pause that the provider asked for is kept; a question may come earlier.
+    const waitMs = step.do === 'send' ? step.afterMs : Math.min(step.afterMs, leftMs);
+    await condition(() => hasMail(inbox), Math.max(1, waitMs));
+  }
+  if (inbox.commands.length + inbox.unreadable.length > 0) return [pursuit, step];
+  const woken = inbox.awake;
+  inbox.awake = false;
+  const askedMs = Date.now();
+  const answer =
+    step.do === 'send' && !woken
+      ? activities.send({ ...ref, sends: pursuit.sends, quietly: step.quietly ?? false })
+      : activities.verify({ ...ref, nextPollMs: pursuit.pollMs });
+  const report = await answer.catch(silence);
+  if (report.kind === 'not_permitted' && report.attention !== null) {
+    await attention.raise(report.attention, pages.whileOpen);
+  }
+  const heardMs = Date.now();
+  if (!closed) tellOfProvider(run, report, heardMs);
+  return nextStep(pursuit, report, run, { askedMs, heardMs });
+}
+
+/** The provider's last word, for the page. What the record alone said is no word of the provider. */
+function tellOfProvider<Own>(
+  { attention, words }: Run<Own>,
+  report: CallReport,
+  heardMs: number,
+): void {
+  if (report.kind === 'closed' || report.kind === 'not_permitted') return;
+  const at = new Date(heardMs).toISOString().slice(0, 19).replace('T', ' ');
+  attention.know({ provider: `Last known (${at} UTC): ${describe(report, words)}.` });
+}
+
+/** Does what an operator asked for, as far as the provider agrees, and answers. The provider is always asked first. */
+async function obey<Own>(
+  run: Run<Own>,
+  pending: PendingCommand,
+  before: Pursuit,
+): Promise<[Pursuit, Step]> {
+  const { ref, activities, words } = run;
+  const { command } = pending;
+  const pursuit = command.kind === 'retry' ? oneMoreTry(before) : before;
+  const standing = await activities.readStanding(ref);
+  const askedMs = Date.now();
+  const report = await activities
+    .verify({ ...ref, nextPollMs: pursuit.pollMs, anyway: true })
+    .catch(silence);
+  const asked = { askedMs, heardMs: Date.now() };
+  const [next, first] = nextStep(pursuit, report, run, asked);
+  tellOfProvider(run, report, asked.heardMs);
+  const verdict = judge(command, report, standing, words);
+  let step = first;
+  if (step.do === 'settle') step = await settle(run, step.fact);
+  if (verdict.act === 'confirm' || verdict.act === 'release') {
+    const kind = verdict.act === 'confirm' ? 'confirmed' : 'refused';
+    step = await settle(run, operatorFact(kind), command);
+  }
+  pending.answer = await answer(run, command, verdict);
+  return [next, step];
+}
+
+const operatorFact = (kind: 'confirmed' | 'refused'): FactReport => {
+  const origin = { providerRequestId: null, via: 'poll' } as const;
+  return kind === 'confirmed' ? { ...origin, kind } : { ...origin, kind, code: 'operator' };
+};
+
+/** What is said to the operator, and on the timeline: the outcome as it stands, not as it was meant. */
+async function answer<Own>(
+  { ref, activities, words, attention }: Run<Own>,
+  command: OperatorCommand,
+  { done, message }: OperatorAnswer,
+): Promise<OperatorAnswer> {
+  const wanted = { complete: 'completed', fail: 'failed', retry: null, verify: null }[command.kind];
+  const standing = await activities.readStanding(ref);
+  const missed = done && wanted !== null && standing.status !== wanted;
+  const why = standing.attention ?? 'the books say otherwise';
+  const said = missed
+    ? { done: false, message: `The ${words.record} is ${standing.status}: ${why}.` }
+    : { done, message };
+  const force = command.force ? ' by force' : '';
+  const detail = `${command.kind}${force}: ${said.message} (${command.reason})`;
+  await activities.noteOperator({ ...ref, actor: command.actor, detail });
+  attention.know({ operator: `Last command, by ${command.actor}: ${detail}` });
+  return said;
+}
+
+async function settle<Own>(
+  { ref, policy, activities, attention, pages }: Run<Own>,
+  fact: FactReport<Own>,
+  operator?: OperatorCommand,
+): Promise<Step> {
+  const by = operator && { operator: { actor: operator.actor, reason: operator.reason } };
+  const settled = await activities.settle({ ...ref, fact, ...by });
+  const closed = settled.status === 'completed' || settled.status === 'failed';
+  if (closed && settled.attention === null) {
+    attention.clear(settled.watched ? pages.watched : pages.done);
+    // A record that ended stays with us only as long as an operator or a watch needs it.
+    if (!settled.watched) return { do: 'end' };
+  }
+  return { do: 'ask', afterMs: policy.pollMaxMs, stuck: settled.attention, closed };
+}
+
+async function noteUnreadable<Own>({ ref, activities, inbox, attention }: Run<Own>): Promise<void> {
+  for (let problem = inbox.unreadable.shift(); problem; problem = inbox.unreadable.shift()) {
+    const detail = `a message was ignored: ${problem}`;
+    await activities.noteOperator({ ...ref, actor: 'temporal', detail });
+    attention.know({ operator: `Last command: ${detail}` });
+  }
+}
+
+/** A call that did not come back says nothing about the money. */
+const silence = (): CallReport => ({ kind: 'unknown', reason: 'activity_failed' });
