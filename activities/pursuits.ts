@@ -2,12 +2,14 @@ import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../src/log.js';
 import type { Absence, InitiateAnswer, VerifyAnswer } from '../src/providers/provider.js';
+import type { FirstTries } from '../src/pursuits/first-try.js';
 import type { PursuedRecords } from '../src/pursuits/store.js';
 import type { FactOrigin } from '../src/pursuits/facts.js';
 import { isOpen, type PursuedRecord } from '../src/pursuits/record.js';
 import type {
   CallReport,
   FactReport,
+  NotTried,
   PursuitActivities,
   Question,
   RecordRef,
@@ -26,6 +28,7 @@ export type Pursued<R extends PursuedRecord, Own = never> = {
   name: string;
   records: PursuedRecords<R> & { get(tenant: string, id: string): Promise<R | null> };
   log: Log;
+  firstTries: FirstTries;
   /** The provider of a record, and how it is told of it and asked. */
   callsFor(record: R): ProviderCalls;
   /** Books a fact through the state guard; answers the record as it stands then, null if there is none. */
@@ -42,10 +45,11 @@ type ProviderCalls = {
 /** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
 export function pursuitActivities<R extends PursuedRecord, Own>(
   pursued: Pursued<R, Own>,
-): PursuitActivities<Own> {
+): Required<PursuitActivities<Own>> {
   const { records } = pursued;
   return {
-    send: (order) => send(pursued, order),
+    send: (order) => send(pursued, order, cancellationSignal()),
+    sendHere: (order) => sendHere(pursued, order),
     verify: (question) => verify(pursued, question),
     settle: (settlement) => settle(pursued, settlement),
 
@@ -70,6 +74,7 @@ export function pursuitActivities<R extends PursuedRecord, Own>(
 async function send<R extends PursuedRecord, Own>(
   pursued: Pursued<R, Own>,
   { tenant, id, sends, quietly = false }: SendOrder,
+  signal: AbortSignal,
 ): Promise<CallReport> {
   const { records, log, name } = pursued;
   // Before the permission: the order's own time must not be younger than the decision to send it.
@@ -82,7 +87,7 @@ async function send<R extends PursuedRecord, Own>(
     return { kind: 'unknown', reason: 'too_old', ...sent };
   }
   const calls = pursued.callsFor(record);
-  const answer = await calls.send(requestedAt, cancellationSignal());
+  const answer = await calls.send(requestedAt, signal);
   if (!isFinal(answer)) {
     // Support reads this; a failure to write it must not turn an answer into silence.
     const extra = { notTaken: answer.kind === 'throttled', quietly };
@@ -91,6 +96,25 @@ async function send<R extends PursuedRecord, Own>(
       .catch((error: unknown) => log.warn({ err: error, [name]: id }, 'answer not noted'));
   }
   return toReport(answer, 'provider_answer', calls.absence, sent);
+}
+
+/** A queue waits for a slow provider; here a workflow's own task would. What comes later is found by asking. */
+const HERE_WITHIN_MS = 2_000;
+
+async function sendHere<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+  { provider, ...order }: SendOrder & { provider: string },
+): Promise<CallReport | NotTried> {
+  const leave = pursued.firstTries.enter(provider);
+  if (!leave) return { kind: 'not_tried' };
+  let report: CallReport = { kind: 'unknown', reason: 'activity_failed' };
+  try {
+    const signal = AbortSignal.any([cancellationSignal(), AbortSignal.timeout(HERE_WITHIN_MS)]);
+    report = await send(pursued, order, signal);
+    return report;
+  } finally {
+    leave({ answered: report.kind !== 'unknown' && report.kind !== 'throttled' });
+  }
 }
 
 async function whyNotPermitted<R extends PursuedRecord>(

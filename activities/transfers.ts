@@ -1,6 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import type { Log } from '../src/log.js';
 import type { TransferProvider } from '../src/providers/provider.js';
+import type { FirstTries } from '../src/pursuits/first-try.js';
 import type { FactOrigin } from '../src/pursuits/facts.js';
 import type { FactReport, RecordRef } from '../src/pursuits/reports.js';
 import type { TransferFact } from '../src/transfers/facts.js';
@@ -13,6 +14,7 @@ import { toFact } from './reports.js';
 export type TransferActivityDeps = {
   transfers: Transfers;
   providers: { transfer(name: string): TransferProvider };
+  firstTries: FirstTries;
   log: Log;
 };
 type Deps = TransferActivityDeps;
@@ -28,6 +30,7 @@ export function createTransferActivities(deps: Deps) {
   const pursuit = pursuitActivities(transfers);
   return {
     submitTransfer: pursuit.send,
+    submitTransferHere: pursuit.sendHere,
     verifyTransfer: pursuit.verify,
     settleTransfer: pursuit.settle,
     readStanding: pursuit.readStanding,
@@ -45,11 +48,13 @@ export function createTransferActivities(deps: Deps) {
 const pursuedTransfers = ({
   transfers,
   providers,
+  firstTries,
   log,
 }: Deps): Pursued<Transfer, NoSuchAccount> => ({
   name: 'transfer',
   records: transfers,
   log,
+  firstTries,
 
   callsFor(transfer) {
     const provider = providers.transfer(transfer.provider);

@@ -6,12 +6,14 @@ import { createDeps } from '../src/deps.js';
 import { measureBacklogs } from '../src/metrics/backlog.js';
 import { measureQueues } from '../src/metrics/queues.js';
 import { serveMetrics } from '../src/metrics/server.js';
+import { createFirstTries } from '../src/pursuits/first-try.js';
 import { ensureNamespace } from '../src/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
 import { createDispatcher } from './dispatcher.js';
 import { createWebhookRetention } from './webhook-retention.js';
 import { createWebhookSweep } from './webhook-sweep.js';
+import { createPeers } from './peers.js';
 import { createWorkers } from './worker.js';
 
 /** The worker process: workflows, activities and the dispatcher. SIGTERM lets what is under way end. */
@@ -28,16 +30,23 @@ async function main(): Promise<void> {
   await ensureNamespace(setUp, namespace, config.environment);
   await setUp.close();
 
+  const providers = deps.providers.all.map(({ name, capabilities }) => ({ name, ...capabilities }));
+  const peers = createPeers({ client: deps.temporal.client, namespace, taskQueue, log: deps.log });
   const connection = await NativeConnection.connect({ address });
   const workers = await createWorkers({
     connection,
     namespace,
     taskQueue,
     workflowBundle: { codePath: BUNDLE_PATH },
-    providers: deps.providers.all.map(({ name, capabilities }) => ({ name, ...capabilities })),
-    activities: deps,
+    providers,
+    activities: { ...deps, firstTries: createFirstTries({ providers, workers: peers.count }) },
   });
-  const loops = [createDispatcher(deps), createWebhookSweep(deps), createWebhookRetention(deps)];
+  const loops = [
+    createDispatcher(deps),
+    createWebhookSweep(deps),
+    createWebhookRetention(deps),
+    peers.loop,
+  ];
   const stop = () => {
     for (const loop of loops) loop.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();

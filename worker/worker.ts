@@ -6,6 +6,7 @@ import {
 } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
 import { hasWorkflows, queuesOf, type Queue } from '../src/temporal/queues.js';
+import { HERE_SHARE } from '../src/pursuits/first-try.js';
 import { BATCH_PART } from '../workflows/policies.js';
 
 type ProviderLimits = { name: string; callsPerSecond: number };
@@ -58,7 +59,8 @@ function limitsOf(queue: Queue<ProviderLimits>): Partial<WorkerOptions> {
     case 'calls':
       return {
         maxConcurrentActivityTaskExecutions: 200,
-        maxTaskQueueActivitiesPerSecond: queue.provider.callsPerSecond * (1 - BULK_SHARE),
+        maxTaskQueueActivitiesPerSecond:
+          queue.provider.callsPerSecond * (1 - BULK_SHARE - HERE_SHARE),
       };
     case 'batches':
       return {

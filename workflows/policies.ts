@@ -11,6 +11,12 @@ export const providerCall: ActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/** A call at a provider from where the workflow runs: short, and asked once like the other. */
+export const callHere: LocalActivityOptions = {
+  startToCloseTimeout: '15s',
+  retry: { maximumAttempts: 1 },
+};
+
 /** A write to our own store: repeatable, and repeated until it works, however long the store is away. */
 export const ownStore: LocalActivityOptions = {
   startToCloseTimeout: '15s',

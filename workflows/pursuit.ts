@@ -28,6 +28,7 @@ import {
 /** What is pursued: a record, what its capability's activities do for it, and its words. `Own`: facts of its own. */
 export type Subject<Own = never> = Rules & {
   ref: RecordRef;
+  provider: string;
   /** Attention is due so long after this as the policy says, however often the run is replaced. */
   acceptedAtMs: number;
   activities: PursuitActivities<Own>;
@@ -37,7 +38,13 @@ export type Subject<Own = never> = Rules & {
   startOver(): Promise<never>;
 };
 
-type Run<Own> = Subject<Own> & { attention: Attention; inbox: Inbox; pages: Pages };
+type Run<Own> = Subject<Own> & {
+  attention: Attention;
+  inbox: Inbox;
+  pages: Pages;
+  /** The one send that may go out from here has been tried. */
+  triedHere: boolean;
+};
 
 /**
  * Keeps one accepted record: lets the order out once, asks before it lets it out again, and settles what is proven.
@@ -56,7 +63,9 @@ export async function pursue<Own>(subject: Subject<Own>): Promise<void> {
   void CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(() => activities.noteCancellation(ref)),
   );
-  await CancellationScope.nonCancellable(() => drive({ ...subject, attention, inbox, pages }));
+  await CancellationScope.nonCancellable(() =>
+    drive({ ...subject, attention, inbox, pages, triedHere: false }),
+  );
 }
 
 async function drive<Own>(run: Run<Own>): Promise<void> {
@@ -103,17 +112,33 @@ async function call<Own>(
   const woken = inbox.awake;
   inbox.awake = false;
   const askedMs = Date.now();
-  const answer =
+  const report = await (
     step.do === 'send' && !woken
-      ? activities.send({ ...ref, sends: pursuit.sends, quietly: step.quietly ?? false })
-      : activities.verify({ ...ref, nextPollMs: pursuit.pollMs });
-  const report = await answer.catch(silence);
+      ? send(run, pursuit, step)
+      : activities.verify({ ...ref, nextPollMs: pursuit.pollMs })
+  ).catch(silence);
   if (report.kind === 'not_permitted' && report.attention !== null) {
     await attention.raise(report.attention, pages.whileOpen);
   }
   const heardMs = Date.now();
   if (!closed) tellOfProvider(run, report, heardMs);
   return nextStep(pursuit, report, run, { askedMs, heardMs });
+}
+
+/** The first order of a run goes out from here where it may; all others, and what may not, by the provider's queue. */
+async function send<Own>(
+  run: Run<Own>,
+  { sends }: Pursuit,
+  { quietly = false }: Extract<Step, { do: 'send' }>,
+): Promise<CallReport> {
+  const { ref, provider, activities, triedHere } = run;
+  const order = { ...ref, sends, quietly };
+  if (activities.sendHere && !triedHere) {
+    run.triedHere = true;
+    const report = await activities.sendHere({ ...order, provider });
+    if (report.kind !== 'not_tried') return report;
+  }
+  return activities.send(order);
 }
 
 /** The provider's last word, for the page. What the record alone said is no word of the provider. */

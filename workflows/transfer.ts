@@ -2,22 +2,25 @@ import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporali
 import type { Activities } from '../activities/index.js';
 import type { NoSuchAccount, TransferInput } from '../src/transfers/reports.js';
 import { transferWords } from '../src/transfers/words.js';
-import { ownStore, providerCall } from './policies.js';
+import { callHere, ownStore, providerCall } from './policies.js';
 import type { Step } from './pursuit-steps.js';
 import { pursue } from './pursuit.js';
 
 const store = proxyLocalActivities<Activities>(ownStore);
+const here = proxyLocalActivities<Activities>(callHere);
 
 /** Keeps one accepted transfer, as pursuit.ts does it. Its id is `transfer/<transfer id>`. */
 export async function transfer(input: TransferInput): Promise<void> {
   const provider = proxyActivities<Activities>({ ...providerCall, taskQueue: input.providerQueue });
   await pursue<NoSuchAccount>({
     ref: { tenant: input.tenant, id: input.id },
+    provider: input.provider,
     acceptedAtMs: input.acceptedAtMs,
     policy: input.policy,
     words: transferWords,
     activities: {
       send: provider.submitTransfer,
+      ...(input.tryHere && { sendHere: here.submitTransferHere }),
       verify: provider.verifyTransfer,
       settle: store.settleTransfer,
       readStanding: store.readStanding,

@@ -1,17 +1,12 @@
 import { Connection, isGrpcServiceError } from '@temporalio/client';
-import { tsToMs } from '@temporalio/common/lib/time.js';
 import type { Config } from '../config.js';
 import { searchAttributesAmiss } from '../temporal/namespace.js';
+import { ACTIVITY_TASKS, pollersOf, WORKFLOW_TASKS } from '../temporal/pollers.js';
 import { hasWorkflows, queuesOf, type Queue } from '../temporal/queues.js';
 import { duration, examine, fine, wrong, type Check } from './check.js';
 
 const WITHIN_MS = 4_000;
-/** A worker asks for tasks at least once a minute; the server remembers it for five. */
-const SILENT_MS = 2 * 60_000;
 const GRPC_NOT_FOUND = 5;
-/** The server's numbers for the two kinds of tasks. */
-const WORKFLOW_TASKS = 1;
-const ACTIVITY_TASKS = 2;
 
 /** Temporal, its namespace and who works for us. Where it does not answer, the rest was not looked at. */
 export async function examineTemporal(
@@ -86,26 +81,4 @@ function examineQueue(
       hint,
     );
   });
-}
-
-async function pollersOf(
-  connection: Connection,
-  namespace: string,
-  name: string,
-  taskQueueType: number,
-): Promise<{ alive: number; lastMs: number }> {
-  const { pollers } = await connection.workflowService.describeTaskQueue({
-    namespace,
-    taskQueue: { name },
-    taskQueueType,
-  });
-  const seen = (pollers ?? []).map(({ identity, lastAccessTime }) => ({
-    identity,
-    atMs: lastAccessTime ? tsToMs(lastAccessTime) : 0,
-  }));
-  const alive = seen.filter(({ atMs }) => Date.now() - atMs < SILENT_MS);
-  return {
-    alive: new Set(alive.map(({ identity }) => identity)).size,
-    lastMs: Math.max(0, ...seen.map(({ atMs }) => atMs)),
-  };
 }

@@ -46,6 +46,9 @@ export type CallReport =
   /** The record has come to its end, by this or another way; `attention` says what an operator still has to see. */
   | { kind: 'closed'; attention: string | null };
 
+/** Nothing was sent from where the workflow runs: the provider's queue is the way. */
+export type NotTried = { kind: 'not_tried' };
+
 /** How the record stands, for an operator's command. */
 export type Standing = { status: PursuedStatus; attention: string | null };
 
@@ -99,6 +102,8 @@ export type Settlement<Own = never> = RecordRef & {
 export type PursuitActivities<Own = never> = {
   /** Takes the permission to send that `sends` names and uses it, at once and at most once. */
   send: (order: SendOrder) => Promise<CallReport>;
+  /** The same for the first send, where the workflow runs, if that is open to it now; see first-try.ts. */
+  sendHere?: (order: SendOrder & { provider: string }) => Promise<CallReport | NotTried>;
   /** Asks the provider what became of the order, by our reference. Sends nothing. */
   verify: (question: Question) => Promise<CallReport>;
   /** Books what the provider said, through the state guard. Repeatable without limit. */

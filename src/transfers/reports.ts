@@ -10,6 +10,8 @@ export type TransferInput = RecordRef & {
   /** Whether the name enquiry had answered before acceptance. */
   recipientKnown: boolean;
   policy: PursuitPolicy;
+  /** The first send is tried where the workflow runs. Not there: begun before that was done. */
+  tryHere?: boolean;
 };
 
 /** The name enquiry knows no such account. Ends only a transfer whose order has never left us. */

@@ -33,6 +33,7 @@ export function createTransferStarter({
         acceptedAtMs: transfer.created_at.getTime(),
         recipientKnown: transfer.recipient.name !== null,
         policy,
+        tryHere: true,
       };
       const summary = `${transfer.currency} ${formatMajor(amountMinor)} by ${provider}`;
       return { input, tenant, provider, reference, amountMinor, summary };

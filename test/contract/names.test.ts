@@ -35,6 +35,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'settleTransfer',
       'submitBatchPart',
       'submitTransfer',
+      'submitTransferHere',
       'verifyTransfer',
     ]);
   });

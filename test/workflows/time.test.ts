@@ -5,6 +5,7 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { findEngine } from '../../src/engines/find.js';
 import { creditWallet } from '../../src/ledger/credit.js';
+import { noFirstTries } from '../../src/pursuits/first-try.js';
 import { createGroupCommit } from '../../src/ledger/group-commit.js';
 import { auditLedger } from '../../src/ledger/audit.js';
 import { createLog } from '../../src/log.js';
@@ -96,6 +97,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
       transfers,
       batches,
       providers: { transfer: () => provider },
+      firstTries: noFirstTries,
       webhooks: { retry: async () => ({ kind: 'closed' }) },
       log: createLog({ level: 'silent', name: 'test' }),
     },

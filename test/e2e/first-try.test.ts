@@ -1,0 +1,78 @@
+import { eventually } from '../support/eventually.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+import { transferWorkflowId } from '../../src/transfers/transfer.js';
+
+/** At a bank that pays a repeated order twice. */
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  service = await startService({ bank: { deduplicate: false, finalAfterMs: 3_000 } });
+  tenant = await service.tenant();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+/** Whether any call of this transfer went by the bank's queue. */
+async function queued(id: string): Promise<boolean> {
+  const { temporal } = service.deps;
+  const { events } = await temporal.client.workflow
+    .getHandle(transferWorkflowId(id))
+    .fetchHistory();
+  return (events ?? []).some((event) => event.activityTaskScheduledEventAttributes);
+}
+
+const sendsHere = () =>
+  eventually('a worker knows that it may send where it is', async () => {
+    const id = await tenant.send();
+    await tenant.waitFor(id, 'completed');
+    return (await queued(id)) ? undefined : true;
+  });
+
+const paidOnce = async (id: string) =>
+  expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['paid']);
+
+test('a bank that answers at once is called where the workflow runs, and paid is booked as ever', async () => {
+  await sendsHere();
+  const id = await tenant.send();
+  const transfer = await tenant.waitFor(id, 'completed');
+  expect(transfer.session_id).not.toBeNull();
+  expect(await queued(id)).toBe(false);
+  await paidOnce(id);
+});
+
+test('killed while the bank is asked from there: whoever comes back asks first, and it is paid once', async () => {
+  await sendsHere();
+  await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 900 }]);
+  const ids = await Promise.all(Array.from({ length: 8 }, () => tenant.send()));
+  await eventually('some were paid and not booked', async () =>
+    (await service.bank.journal(ids[0])).length > 0 ? true : undefined,
+  );
+  await service.worker.kill();
+  await service.bank.faults([]);
+  await service.worker.start();
+  for (const id of ids) {
+    await tenant.waitFor(id, 'completed');
+    await paidOnce(id);
+  }
+});
+
+test('a bank that falls silent is left to its queue; what was sent is asked for, and paid once', async () => {
+  await sendsHere();
+  await service.bank.faults([{ call: 'submit', kind: 'drop_after', probability: 1 }]);
+  const lost = await tenant.send();
+  await tenant.waitFor(lost, 'completed');
+  await paidOnce(lost);
+  await service.bank.faults([]);
+  const next = await tenant.send();
+  await tenant.waitFor(next, 'completed');
+  expect(await queued(next)).toBe(true);
+});
+
+test('after all of it the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

@@ -1,0 +1,81 @@
+import { createFirstTries } from '../../src/pursuits/first-try.js';
+
+/** A clock that the test moves, and one provider that takes 40 calls a second: 10 of them from here. */
+function setUp(workers = 1) {
+  const at = { ms: 0, workers };
+  const tries = createFirstTries({
+    providers: [{ name: 'bank', callsPerSecond: 40 }],
+    workers: () => at.workers,
+    now: () => at.ms,
+  });
+  /** Enters and leaves at once, as often as it is let in. */
+  const letIn = (most = 1_000): number => {
+    for (let count = 0; count < most; count += 1) {
+      const leave = tries.enter('bank');
+      if (!leave) return count;
+      leave({ answered: true });
+    }
+    return most;
+  };
+  const pass = (ms: number) => void (at.ms += ms);
+  return { tries, letIn, pass, at };
+}
+
+test('in any second no more than the share of the rate goes out from here', () => {
+  const { letIn, pass } = setUp();
+  letIn();
+  pass(1_000);
+  expect(letIn()).toBe(10);
+  pass(500);
+  expect(letIn()).toBe(5);
+  pass(60_000);
+  expect(letIn()).toBe(10);
+});
+
+test('processes divide the share, and where nobody knows how many there are nothing goes out', () => {
+  const { letIn, pass, at } = setUp(5);
+  letIn();
+  pass(1_000);
+  expect(letIn()).toBe(2);
+  at.workers = 0;
+  pass(1_000);
+  expect(letIn()).toBe(0);
+});
+
+test('a provider that hangs gets so many calls at once and no more, others go on', () => {
+  const at = { ms: 0 };
+  const tries = createFirstTries({
+    providers: ['slow', 'fast'].map((name) => ({ name, callsPerSecond: 100_000 })),
+    workers: () => 1,
+    now: () => at.ms,
+  });
+  tries.enter('slow');
+  at.ms += 1_000;
+  let inside = 0;
+  while (inside < 1_000 && tries.enter('slow')) inside += 1;
+  expect(inside).toBeLessThanOrEqual(20);
+  tries.enter('fast');
+  at.ms += 1_000;
+  expect(tries.enter('fast')).not.toBeNull();
+});
+
+test.each([
+  ['silent', { answered: false }, 0],
+  ['slow', { answered: true }, 1_500],
+])('a provider that was %s is left to its queue for a while, then tried again', (_, answer, ms) => {
+  const { tries, letIn, pass } = setUp();
+  letIn();
+  pass(1_000);
+  const leave = tries.enter('bank');
+  pass(ms);
+  leave?.(answer);
+  expect(letIn()).toBe(0);
+  pass(9_000);
+  expect(letIn()).toBe(0);
+  pass(1_500);
+  expect(letIn()).toBeGreaterThan(0);
+});
+
+test('a provider that nobody knows is never called', () => {
+  expect(setUp().tries.enter('another')).toBeNull();
+});
