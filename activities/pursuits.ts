@@ -164,10 +164,9 @@ async function settle<R extends PursuedRecord, Own>(
   pursued: Pursued<R, Own>,
   { operator, fact, tenant, id }: Settlement<Own>,
 ): Promise<SettleReport> {
-  const present = await load(pursued, { tenant, id });
   const origin: FactOrigin = {
     via: operator ? 'operator' : fact.via,
-    actor: operator?.actor ?? present.provider,
+    actor: operator?.actor ?? null,
     providerRequestId: fact.providerRequestId,
     note: operator?.reason ?? null,
   };

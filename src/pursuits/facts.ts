@@ -1,7 +1,8 @@
 /** Who said a fact, and how. */
 export type FactOrigin = {
   via: 'provider_answer' | 'poll' | 'webhook' | 'operator';
-  actor: string;
+  /** Null: the record's provider itself. */
+  actor: string | null;
   providerRequestId: string | null;
   /** An operator's reason. */
   note: string | null;

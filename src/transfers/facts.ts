@@ -57,7 +57,8 @@ export function applyFact(
   if (typeof change === 'string') return { verdict: change, next: transfer, ...idle };
   const { set, entry, verdict = 'applied', ...effects } = change;
   const origin = { providerRequestId: fact.providerRequestId };
-  const told = timelineEntry(now, fact.via, fact.actor, { detail: tell(fact), ...origin });
+  const actor = fact.actor ?? transfer.provider;
+  const told = timelineEntry(now, fact.via, actor, { detail: tell(fact), ...origin });
   const done = timelineEntry(now, entry[0], 'bursar', { detail: entry[1] });
   const next: Transfer = {
     ...transfer,
