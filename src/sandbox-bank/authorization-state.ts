@@ -1,9 +1,4 @@
-import {
-  AUTHORIZATION_ENDS,
-  type AuthorizationEnd,
-  type AuthorizationOrder,
-  type CardRecord,
-} from './card-records.js';
+import type { AuthorizationEnd, AuthorizationOrder, CardRecord } from './card-records.js';
 import { cardEffect, type Card, type CardState } from './card-state.js';
 import type { Effects } from './effects.js';
 import { createNumbered } from './ordered.js';
@@ -55,8 +50,4 @@ export function createAuthorizationState(effects: Effects, cards: CardState) {
       });
     },
   };
-}
-
-export function isEnd(status: Authorization['status']): status is AuthorizationEnd {
-  return (AUTHORIZATION_ENDS as readonly string[]).includes(status);
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AuthorizationEnd, AuthorizationOrder } from './card-records.js';
-import { isEnd, type Authorization } from './authorization-state.js';
+import type { Authorization } from './authorization-state.js';
 import { decisionAnswer, noSuchCard, presentAuthorization } from './card-wire.js';
 import type { IssuerState } from './issuer-state.js';
 import type { Journal } from './journal.js';
@@ -102,9 +102,8 @@ export function createAuthorizations(parts: {
 }
 
 function notSo({ status }: Authorization): Outcome {
-  return isEnd(status)
-    ? errorAnswer(409, 'already_settled', `the authorization is already ${status}`)
-    : errorAnswer(409, 'not_authorized', `the authorization is ${status}`);
+  const code = status === 'asked' || status === 'declined' ? 'not_authorized' : 'already_settled';
+  return errorAnswer(409, code, `the authorization is ${status}`);
 }
 
 /** The same however often it is asked. */

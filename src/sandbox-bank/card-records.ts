@@ -33,12 +33,7 @@ export type AuthorizationOrder = {
 };
 
 /** What can become of an authorization in the end. */
-export const AUTHORIZATION_ENDS = [
-  'cleared',
-  'authorization_reversed',
-  'authorization_expired',
-] as const;
-export type AuthorizationEnd = (typeof AUTHORIZATION_ENDS)[number];
+export type AuthorizationEnd = 'cleared' | 'authorization_reversed' | 'authorization_expired';
 
 export type CardEventName =
   | 'card.issued'

@@ -69,8 +69,8 @@ export const decisionAnswer = z.object({
   code: z.string().regex(/^[a-z0-9_]{1,100}$/),
 });
 
-/** A card as the issuer shows it. */
-export function presentCard(card: Card, isQuiet: boolean) {
+/** A card as the issuer shows it; whoever knows its id was told that it is issued. */
+export function presentCard(card: Card, isQuiet = false) {
   const isOpen = card.status === 'pending' || isQuiet;
   const face = isOpen ? null : card.face;
   return {
@@ -90,7 +90,7 @@ export function presentCard(card: Card, isQuiet: boolean) {
   };
 }
 
-export function presentFunding(funding: Funding, isQuiet: boolean) {
+export function presentFunding(funding: Funding, isQuiet = false) {
   const isOpen = funding.status === 'pending' || isQuiet;
   const { reference: ours, client_reference, card, amount_minor, currency } = funding.order;
   return {

@@ -87,9 +87,9 @@ export function createCards(parts: CardParts): Cards {
     },
     show(id) {
       const card = cards.withId(id);
-      return card ? answer(200, present(card)) : noSuchCard();
+      return card ? answer(200, presentCard(card)) : noSuchCard();
     },
-    setState: createSetState(parts, present),
+    setState: createSetState(parts),
     resume() {
       for (const card of cards.all) scheduleWhatIsDue(card);
     },

@@ -95,7 +95,7 @@ function tell(
   else if (funding.status !== wanted) {
     return errorAnswer(409, 'already_settled', `the funding is already ${funding.status}`);
   }
-  return answer(200, presentFunding(funding, false));
+  return answer(200, presentFunding(funding));
 }
 
 function refusalOf({ cards }: IssuerState, order: FundingOrder): string | null {

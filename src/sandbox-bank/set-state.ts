@@ -1,13 +1,13 @@
 import { stateBehaviour } from './card-behaviours.js';
 import type { StateOrder } from './card-records.js';
 import type { Card } from './card-state.js';
-import { noSuchCard } from './card-wire.js';
+import { noSuchCard, presentCard } from './card-wire.js';
 import type { CardParts } from './cards.js';
 import { answered } from './intake.js';
 import { errorAnswer, type Outcome } from './wire.js';
 
 /** Sets the state of a card, named by the issuer's id. The same order may be repeated. */
-export function createSetState(parts: CardParts, present: (card: Card) => unknown) {
+export function createSetState(parts: CardParts) {
   const { state, journal, rules } = parts;
   return (id: string, order: StateOrder): Outcome => {
     const at = Date.now();
@@ -22,7 +22,7 @@ export function createSetState(parts: CardParts, present: (card: Card) => unknow
       const seq = order.state === card.state ? null : journal.nextSeq();
       journal.commit([{ kind: 'state_set', card: card.number, seq, order, at }]);
     }
-    return answered(behaviour, 200, present(card));
+    return answered(behaviour, 200, presentCard(card));
   };
 }
 
