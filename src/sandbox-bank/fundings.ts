@@ -12,7 +12,7 @@ import { answer, errorAnswer, type Outcome } from './wire.js';
 
 export type Fundings = {
   fund(order: FundingOrder): Outcome;
-  /** The newest funding with this reference. */
+  /** The newest funding with this reference that was not refused, if there is one. */
   lookup(reference: string): Outcome;
   /** Afterwards nothing of this reference is on the card, and nothing will be. May be repeated. */
   reverse(reference: string): Outcome;
@@ -57,18 +57,18 @@ export function createFundings(parts: CardParts): Fundings {
   return {
     fund: createIntake(kind, rules),
     lookup(reference) {
-      const newest = fundings.withReference(reference).at(-1);
-      return newest ? answer(200, present(newest)) : noSuchFunding();
+      const found = decisive(fundings.withReference(reference));
+      return found ? answer(200, present(found)) : noSuchFunding();
     },
     reverse(reference) {
       const all = fundings.withReference(reference);
-      const newest = all.at(-1);
-      if (!newest) return noSuchFunding();
-      if (newest.behaviour === 'slow_for_good' && newest.status === 'funded') {
+      const found = decisive(all);
+      if (!found) return noSuchFunding();
+      if (found.behaviour === 'slow_for_good' && found.status === 'funded') {
         return errorAnswer(422, 'not_reversible', 'the funding can not be reversed');
       }
       for (const funding of all) books.undo(funding);
-      return answer(200, present(newest));
+      return answer(200, present(found));
     },
     tell(reference, outcome) {
       const named = fundings.withReference(reference);
@@ -77,6 +77,11 @@ export function createFundings(parts: CardParts): Fundings {
     },
     resume: books.resume,
   };
+}
+
+/** Of several with one reference: a refusal says nothing of what an earlier one has funded. */
+function decisive(all: readonly Funding[]): Funding | undefined {
+  return all.findLast(({ status }) => status !== 'refused') ?? all.at(-1);
 }
 
 function tell(

@@ -18,8 +18,7 @@ export type Poster = {
 export function createPoster({ secret, faults }: { secret: string; faults: Faults }): Poster {
   const agent = new Agent({ connections: CONNECTIONS, maxResponseSize: MAX_ANSWER_BYTES });
 
-  async function send(url: string, content: unknown, withinMs: number): Promise<PostAnswer> {
-    const body = JSON.stringify(content);
+  async function send(url: string, body: string, signal: AbortSignal): Promise<PostAnswer> {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const response = await request(url, {
       dispatcher: agent,
@@ -30,9 +29,22 @@ export function createPoster({ secret, faults }: { secret: string; faults: Fault
         [SIGNATURE_HEADER]: sign(secret, timestamp, body),
       },
       body,
-      signal: AbortSignal.timeout(withinMs),
+      signal,
     });
     return { status: response.statusCode, text: await response.body.text() };
+  }
+
+  async function within(ms: number, url: string, body: string): Promise<PostAnswer> {
+    // By hand, as AbortSignal.timeout would live on after the answer.
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), ms);
+    try {
+      return await send(url, body, controller.signal);
+    } catch {
+      return null;
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
   return {
@@ -40,7 +52,7 @@ export function createPoster({ secret, faults }: { secret: string; faults: Fault
       const fault = faults.next(call);
       if (fault?.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, fault.ms));
       else if (fault && fault.kind !== 'drop_after') return null;
-      const answer = await send(url, body, withinMs).catch(() => null);
+      const answer = await within(withinMs, url, JSON.stringify(body));
       return fault?.kind === 'drop_after' ? null : answer;
     },
     close: () => agent.destroy(),

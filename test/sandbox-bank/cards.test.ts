@@ -233,6 +233,10 @@ test('without de-duplication a repeat funds again, a late one does nothing, and 
     const requested_at = new Date(Date.now() + offsetMs).toISOString();
     expect((await own.fund({ ...order, requested_at })).body.error?.code).toBe(code);
   }
+  // A repeat that is refused hides nothing of the money that is there.
+  await own.setState(order.card, 'closed', 1);
+  expect((await own.fund(order)).body).toMatchObject({ status: 'refused', code: 'card_closed' });
+  expect((await own.lookup(order.reference)).body.status).toBe('funded');
   await own.reverse(order.reference);
   expect(await own.kinds(order.reference)).toEqual([
     'funded',
