@@ -13,6 +13,7 @@ import {
 let folder: string;
 let service: Awaited<ReturnType<typeof startCardService>>;
 let bank: RunningSandboxBank;
+let careless: RunningSandboxBank | undefined;
 let client: CardClient;
 let card: CardBody;
 
@@ -26,6 +27,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await bank.close();
+  await careless?.close();
   await service.close();
   removeFolder(folder);
 });
@@ -217,17 +219,17 @@ describe('funding a card', () => {
 });
 
 test('without de-duplication a repeat funds again, a late one does nothing, and a reversal takes back both', async () => {
-  const careless = await startSandboxBank({
+  careless = await startSandboxBank({
     dataDir: `${folder}/careless`,
     secret: SECRET,
     deduplicate: false,
-    finalAfterMs: 1_000,
+    finalAfterMs: 60_000,
   });
   const own = cardClient(bankClient(careless.url));
   const order = own.fundingOrder((await own.newCard()).card, '789');
   for (const _ of [1, 2]) expect((await own.fund(order)).body.status).toBe('funded');
   for (const [offsetMs, code] of [
-    [-1_000, 'too_old'],
+    [-60_000, 'too_old'],
     [60_000, 'too_early'],
   ] as const) {
     const requested_at = new Date(Date.now() + offsetMs).toISOString();
@@ -244,7 +246,6 @@ test('without de-duplication a repeat funds again, a late one does nothing, and 
     'funding_reversed',
     'funding_reversed',
   ]);
-  await careless.close();
 });
 
 describe('the state of a card', () => {
