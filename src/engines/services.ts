@@ -79,6 +79,7 @@ export function serviceEnvironment(
     SANDBOX_BANK_HOST: '127.0.0.1',
     SANDBOX_BANK_DATA: home.bankData,
     SANDBOX_BANK_CALLBACK_URL: `${api}/api/v1/webhooks/payments/sandbox-bank`,
+    SANDBOX_BANK_CARD_CALLBACK_URL: `${api}/api/v1/webhooks/cards/sandbox-bank`,
   };
 }
 

@@ -1,6 +1,8 @@
 import type { Config } from '../config.js';
+import type { CardIssuer } from './card-issuer.js';
 import type { TransferProvider } from './provider.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
+import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
 
 export type Providers = ReturnType<typeof createProviders>;
 
@@ -10,6 +12,10 @@ export function createProviders(config: Config) {
   const byName = new Map(all.map((provider) => [provider.name, provider]));
   const first = all[0];
   if (!first) throw new Error('no provider is configured');
+  const issuers: CardIssuer[] = [createSandboxBankIssuer(config.sandboxBank)];
+  const issuersByName = new Map(issuers.map((issuer) => [issuer.name, issuer]));
+  const firstIssuer = issuers[0];
+  if (!firstIssuer) throw new Error('no card issuer is configured');
   return {
     all,
     /** Where new transfers go. */
@@ -20,6 +26,16 @@ export function createProviders(config: Config) {
       const provider = byName.get(name);
       if (!provider) throw new Error(`provider ${name} is not configured`);
       return provider;
+    },
+    issuers,
+    /** Where new cards come from. */
+    forCards: firstIssuer,
+    findIssuer: (name: string): CardIssuer | undefined => issuersByName.get(name),
+    /** The issuer of a record. Throws when the record's issuer is no longer configured. */
+    issuer(name: string): CardIssuer {
+      const issuer = issuersByName.get(name);
+      if (!issuer) throw new Error(`card issuer ${name} is not configured`);
+      return issuer;
     },
   };
 }

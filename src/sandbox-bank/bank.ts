@@ -1,9 +1,11 @@
 import { behaviourOf } from './behaviours.js';
 import type { Books } from './books.js';
 import { accountName, findBank } from './directory.js';
+import { createIntake, type IntakeRules } from './intake.js';
+import type { Journal } from './journal.js';
 import type { Order } from './records.js';
-import { visibleStatus, type State, type Status, type Transfer } from './state.js';
-import { createSubmit } from './submit.js';
+import { isKeptQuiet, type State, type Status, type Transfer } from './state.js';
+import { transferKind } from './submit.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 
 export type Bank = {
@@ -18,17 +20,17 @@ export type Bank = {
 /** The bank's operations. Nothing of their outcomes may be sent before the log has been flushed. */
 export function createBank(parts: {
   state: State;
+  journal: Journal;
   books: Books;
+  rules: IntakeRules;
   sendsCallbacks: boolean;
-  deduplicate: boolean;
-  finalAfterMs: number;
 }): Bank {
-  const { state, books, sendsCallbacks, deduplicate, finalAfterMs } = parts;
+  const { state, journal, books, rules, sendsCallbacks } = parts;
   const presentVisible = (transfer: Transfer) =>
-    present(transfer, visibleStatus(transfer, sendsCallbacks));
+    present(transfer, isKeptQuiet(transfer, sendsCallbacks) ? 'pending' : transfer.status);
 
   return {
-    submit: createSubmit({ state, books, present: presentVisible, deduplicate, finalAfterMs }),
+    submit: createIntake(transferKind({ state, journal, books, present: presentVisible }), rules),
     lookup(reference) {
       const newest = state.withReference(reference).at(-1);
       return newest ? answer(200, presentVisible(newest)) : noSuchTransfer();

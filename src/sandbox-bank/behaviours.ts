@@ -1,17 +1,22 @@
-/** What the bank does with a transfer, chosen by the last three digits of the account: every outcome can be had by hand. */
+/** What the bank does with an order, chosen by its last three characters: every outcome can be had by hand. */
 export type Behaviour =
-  | 'paid'
-  | 'paid_later'
+  | 'done'
+  | 'done_later'
   | 'refused'
   | 'no_such_account'
-  | 'paid_without_answer'
+  | 'done_without_answer'
   | 'lost'
   | 'pending'
   | 'failing_first'
   | 'reversed_later'
   | 'told_out_of_order'
   | 'throttled_first'
-  | 'enquiry_without_answer';
+  | 'enquiry_without_answer'
+  | 'slow'
+  /** Slow, and never reversed when asked. */
+  | 'slow_for_good'
+  | 'refused_first'
+  | 'lost_first';
 
 /** The accounts to test with, by their last digits: what the bank does, and what becomes of a transfer. */
 export const TEST_ACCOUNTS: readonly {
@@ -22,7 +27,7 @@ export const TEST_ACCOUNTS: readonly {
 }[] = [
   {
     ending: '001',
-    behaviour: 'paid_later',
+    behaviour: 'done_later',
     bank: 'accepted, paid 2 s later, told by callback only',
     transfer: 'completed by the callback',
   },
@@ -40,7 +45,7 @@ export const TEST_ACCOUNTS: readonly {
   },
   {
     ending: '004',
-    behaviour: 'paid_without_answer',
+    behaviour: 'done_without_answer',
     bank: 'paid, but the answer never comes',
     transfer: 'asks, finds it paid, completes; never sends again',
   },
@@ -90,28 +95,44 @@ export const TEST_ACCOUNTS: readonly {
 
 const BY_ENDING = new Map(TEST_ACCOUNTS.map(({ ending, behaviour }) => [ending, behaviour]));
 
+/** Of a transfer; those of cards are in `card-behaviours.ts`. */
 export function behaviourOf(account: string): Behaviour {
-  return BY_ENDING.get(account.slice(-3)) ?? 'paid';
+  return BY_ENDING.get(account.slice(-3)) ?? 'done';
 }
 
 /** The outcome is told by callback alone: look-ups say pending until a callback was taken. */
 export function isToldByCallbackOnly(behaviour: Behaviour): boolean {
-  return behaviour === 'paid_later' || behaviour === 'told_out_of_order';
+  return behaviour === 'done_later' || behaviour === 'told_out_of_order';
 }
 
-/** How often a submit is turned away, with nothing done, before one is taken. */
+export function isDoneAtOnce(behaviour: Behaviour): boolean {
+  return behaviour !== 'pending' && !isToldByCallbackOnly(behaviour);
+}
+
+const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
+  ['failing_first', 3],
+  ['refused_first', 2],
+  ['throttled_first', 1],
+  ['lost_first', 1],
+]);
+
+/** How often an order is turned away, with nothing done, before one is taken. */
 export function timesTurnedAway(behaviour: Behaviour): number {
-  if (behaviour === 'failing_first') return 3;
-  return behaviour === 'throttled_first' ? 1 : 0;
+  return TIMES_TURNED_AWAY.get(behaviour) ?? 0;
 }
 
-/** How long after acceptance a pending transfer is paid by itself; null: not by itself. */
-export function paidAfterMs(behaviour: Behaviour): number | null {
-  if (behaviour === 'paid_later') return 2_000;
+/** How long after acceptance a pending order is done by itself; null: not by itself. */
+export function doneAfterMs(behaviour: Behaviour): number | null {
+  if (behaviour === 'done_later') return 2_000;
   return behaviour === 'told_out_of_order' ? 500 : null;
 }
 
 /** How long after payment the money comes back; null: it stays. */
 export function reversedAfterMs(behaviour: Behaviour): number | null {
   return behaviour === 'reversed_later' ? 3_000 : null;
+}
+
+/** How long the answer of an order takes that was executed at once. */
+export function answeredAfterMs(behaviour: Behaviour): number {
+  return behaviour === 'slow' || behaviour === 'slow_for_good' ? 4_000 : 0;
 }

@@ -1,43 +1,28 @@
-import { paidAfterMs, reversedAfterMs } from './behaviours.js';
-import { planCallbacks } from './callback-plan.js';
-import type { Callbacks } from './callbacks.js';
-import type { Log } from './log.js';
+import { doneAfterMs, reversedAfterMs } from './behaviours.js';
+import type { Journal } from './journal.js';
 import { sessionId } from './session-id.js';
-import type { BankRecord } from './records.js';
+import type { BankRecord, TransferEventName } from './records.js';
 import type { State, Transfer } from './state.js';
 import type { Timers } from './timers.js';
 
 export type Books = ReturnType<typeof createBooks>;
 
-/**
- * Writes what happens: each change is one line of the journal, so all of it happens or nothing, and is seen by whoever
- * comes next in the same turn of the event loop. Nothing may be told to anyone before the log was flushed.
- */
-export function createBooks(parts: {
-  state: State;
-  log: Log;
-  callbacks: Callbacks;
-  timers: Timers;
-}) {
-  const { state, log, callbacks, timers } = parts;
+/** What becomes of transfers. */
+export function createBooks(parts: { state: State; journal: Journal; timers: Timers }) {
+  const { state, journal, timers } = parts;
 
-  function commit(change: BankRecord[]): void {
-    log.append(JSON.stringify(change));
-    for (const record of change) {
-      state.apply(record);
-      if (record.kind === 'callback') callbacks.send(record);
-    }
-  }
-
-  function commitAndTell(transfer: Transfer, outcome: BankRecord, at: number): void {
-    const plan = callbacks.enabled
-      ? planCallbacks(transfer, outcome.kind, at, state.nextDelivery())
-      : [];
-    commit([outcome, ...plan]);
+  function commitAndTell(transfer: Transfer, outcome: BankRecord, event: TransferEventName): void {
+    const isOutOfOrder = transfer.behaviour === 'told_out_of_order';
+    journal.commitAndTell(outcome, {
+      about: { transfer: transfer.number },
+      event,
+      at: Date.now(),
+      before: isOutOfOrder ? { event: 'transfer.pending', at: transfer.createdAt } : undefined,
+    });
   }
 
   function paid(transfer: number, at: number): BankRecord {
-    const seq = state.effects.length + 1;
+    const seq = journal.nextSeq();
     return { kind: 'paid', transfer, seq, session_id: sessionId(at, seq), at };
   }
 
@@ -48,19 +33,19 @@ export function createBooks(parts: {
       outcome === 'paid'
         ? paid(number, at)
         : { kind: 'refused', transfer: number, code: 'declined', at };
-    commitAndTell(transfer, record, at);
+    commitAndTell(transfer, record, `transfer.${outcome}`);
     scheduleWhatIsDue(transfer);
   }
 
   function reverse(transfer: Transfer): void {
-    const at = Date.now();
-    const seq = state.effects.length + 1;
-    commitAndTell(transfer, { kind: 'reversed', transfer: transfer.number, seq, at }, at);
+    const seq = journal.nextSeq();
+    const record = { kind: 'reversed', transfer: transfer.number, seq, at: Date.now() } as const;
+    commitAndTell(transfer, record, 'transfer.reversed');
   }
 
   /** The times count from the journal, so that a restart neither loses nor prolongs them. */
   function scheduleWhatIsDue(transfer: Transfer): void {
-    const payAfterMs = transfer.status === 'pending' ? paidAfterMs(transfer.behaviour) : null;
+    const payAfterMs = transfer.status === 'pending' ? doneAfterMs(transfer.behaviour) : null;
     const reverseAfterMs = transfer.status === 'paid' ? reversedAfterMs(transfer.behaviour) : null;
     if (payAfterMs !== null) {
       timers.after(transfer.createdAt + payAfterMs - Date.now(), () => {
@@ -75,7 +60,6 @@ export function createBooks(parts: {
   }
 
   return {
-    commit,
     /** The record of a payment that happens now; commit it in the same turn. */
     paid,
     /** Decides a pending transfer, and calls back. */
@@ -85,11 +69,6 @@ export function createBooks(parts: {
     /** After a start: takes up what was left undone at the last stop. */
     resume(): void {
       for (const transfer of state.transfers) scheduleWhatIsDue(transfer);
-      for (const callback of state.callbacks.values()) callbacks.send(callback);
-    },
-    /** A callback was taken, or is given up. */
-    callbackDone(delivery: number, delivered: boolean): void {
-      commit([{ kind: 'callback_done', delivery, delivered, at: Date.now() }]);
     },
   };
 }

@@ -2,7 +2,17 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 const KINDS = ['error_500', 'hang', 'drop_before', 'drop_after', 'slow', 'throttle'] as const;
-const CALLS = ['submit', 'lookup', 'enquiry', 'callback'] as const;
+const CALLS = [
+  'submit',
+  'lookup',
+  'enquiry',
+  'callback',
+  'issue',
+  'fund',
+  'reverse',
+  'set_state',
+  'authorization',
+] as const;
 
 export const faultsBody = z.union([
   z.strictObject({

@@ -9,6 +9,7 @@ const environment = z.object({
   SANDBOX_BANK_DEDUPLICATE: z.enum(['true', 'false']).default('true'),
   SANDBOX_BANK_FINAL_AFTER_MS: z.coerce.number().int().positive().default(5_000),
   SANDBOX_BANK_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
+  SANDBOX_BANK_CARD_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
 });
 
 async function main(): Promise<void> {
@@ -26,6 +27,7 @@ async function main(): Promise<void> {
     deduplicate: e.SANDBOX_BANK_DEDUPLICATE === 'true',
     finalAfterMs: e.SANDBOX_BANK_FINAL_AFTER_MS,
     callbackUrl: e.SANDBOX_BANK_CALLBACK_URL ?? null,
+    cardCallbackUrl: e.SANDBOX_BANK_CARD_CALLBACK_URL ?? null,
   });
   process.stdout.write(`Sandbox bank listening on ${bank.url}\n`);
 

@@ -1,9 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Bank } from './bank.js';
+import { cardRoutes } from './card-routes.js';
 import { BANKS } from './directory.js';
 import { faultsBody, type FaultyCall, type Faults } from './faults.js';
 import { readBody, Refusal, validate } from './http.js';
-import type { Effect, State } from './state.js';
+import type { Issuer } from './issuer.js';
+import type { Effect } from './effects.js';
+import type { State } from './state.js';
 import {
   answer,
   enquiryBody,
@@ -15,7 +18,7 @@ import {
 } from './wire.js';
 
 /** Executes in one turn of the event loop; called after the whole request was read and found valid. */
-type Execute = () => Outcome;
+type Execute = () => Outcome | Promise<Outcome>;
 
 export type Route = {
   /** What the fault switch knows the call as; `other`: never faulty; null: an audit route, open to all. */
@@ -23,38 +26,31 @@ export type Route = {
   read: (req: IncomingMessage, query: URLSearchParams) => Execute | Promise<Execute>;
 };
 
-type Parts = { bank: Bank; state: State; faults: Faults; about: Record<string, unknown> };
 type Methods = Record<string, Route>;
+
+/** A path, and its routes; a `:` in the path stands for one segment, which the routes are given. */
+export type RouteEntry = [path: string, methods: (segment: string) => Methods];
+
+type Parts = {
+  bank: Bank;
+  issuer: Issuer;
+  state: State;
+  faults: Faults;
+  about: Record<string, unknown>;
+};
 
 /** Finds the route of a request; an answer instead (404, 405) if there is none. */
 export function createRoutes(parts: Parts): (method: string, path: string) => Route | Outcome {
-  const fixed = new Map<string, Methods>([...bankRoutes(parts), ...auditRoutes(parts)]);
-  const { bank } = parts;
-  const byReference: [prefix: string, (reference: string) => Methods][] = [
-    [
-      '/v1/transfers/',
-      (reference) => ({ GET: { call: 'lookup', read: () => () => bank.lookup(reference) } }),
-    ],
-    [
-      '/_sandbox/transfers/',
-      (reference) => ({
-        POST: {
-          call: null,
-          read: async (req) => {
-            const { outcome } = await readBody(req, tellBody);
-            return () => bank.tell(reference, outcome);
-          },
-        },
-      }),
-    ],
-  ];
+  const all = [...bankRoutes(parts), ...cardRoutes(parts.issuer), ...auditRoutes(parts)];
+  const fixed = new Map(all.filter(([path]) => !path.includes(':')));
+  const named = all.filter(([path]) => path.includes(':'));
 
   function find(path: string): Methods | undefined {
     const found = fixed.get(path);
-    if (found) return found;
-    for (const [prefix, make] of byReference) {
-      const rest = path.startsWith(prefix) ? path.slice(prefix.length) : '';
-      if (rest !== '' && !rest.includes('/')) return make(decode(rest));
+    if (found) return found('');
+    for (const [pattern, methods] of named) {
+      const segment = segmentOf(path, pattern);
+      if (segment !== null) return methods(decode(segment));
     }
     return undefined;
   }
@@ -69,7 +65,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
   };
 }
 
-function bankRoutes({ bank }: Parts): [string, Methods][] {
+function bankRoutes({ bank }: Parts): RouteEntry[] {
   const submit: Route = {
     call: 'submit',
     read: async (req) => {
@@ -85,13 +81,32 @@ function bankRoutes({ bank }: Parts): [string, Methods][] {
     },
   };
   return [
-    ['/v1/transfers', { POST: submit }],
-    ['/v1/name-enquiries', { POST: enquiry }],
-    ['/v1/banks', { GET: { call: 'other', read: () => () => answer(200, { banks: BANKS }) } }],
+    ['/v1/transfers', () => ({ POST: submit })],
+    [
+      '/v1/transfers/:',
+      (reference) => ({ GET: { call: 'lookup', read: () => () => bank.lookup(reference) } }),
+    ],
+    ['/v1/name-enquiries', () => ({ POST: enquiry })],
+    [
+      '/v1/banks',
+      () => ({ GET: { call: 'other', read: () => () => answer(200, { banks: BANKS }) } }),
+    ],
+    [
+      '/_sandbox/transfers/:',
+      (reference) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const { outcome } = await readBody(req, tellBody);
+            return () => bank.tell(reference, outcome);
+          },
+        },
+      }),
+    ],
   ];
 }
 
-function auditRoutes({ state, faults, about }: Parts): [string, Methods][] {
+function auditRoutes({ state, faults, about }: Parts): RouteEntry[] {
   const health = () =>
     answer(200, {
       ok: true,
@@ -118,9 +133,9 @@ function auditRoutes({ state, faults, about }: Parts): [string, Methods][] {
   };
   const showFaults: Route = { call: null, read: () => () => answer(200, faults.current()) };
   return [
-    ['/_sandbox/health', { GET: { call: null, read: () => health } }],
-    ['/_sandbox/journal', { GET: journal }],
-    ['/_sandbox/faults', { GET: showFaults, POST: setFaults }],
+    ['/_sandbox/health', () => ({ GET: { call: null, read: () => health } })],
+    ['/_sandbox/journal', () => ({ GET: journal })],
+    ['/_sandbox/faults', () => ({ GET: showFaults, POST: setFaults })],
   ];
 }
 
@@ -132,23 +147,22 @@ type JournalFilter = {
 };
 
 function journalEntries(state: State, filter: JournalFilter) {
-  const wanted = ({ transfer: { order } }: Effect): boolean =>
-    (filter.reference === undefined || order.reference === filter.reference) &&
-    (filter.client_reference === undefined || order.client_reference === filter.client_reference);
+  const wanted = (effect: Effect): boolean =>
+    (filter.reference === undefined || effect.reference === filter.reference) &&
+    (filter.client_reference === undefined || effect.client_reference === filter.client_reference);
   return state.effects
     .slice(filter.after)
     .filter(wanted)
     .slice(0, filter.limit)
-    .map(({ seq, kind, transfer: { order, sessionId }, at }) => ({
-      seq,
-      kind,
-      reference: order.reference,
-      client_reference: order.client_reference,
-      amount_minor: order.amount_minor,
-      currency: order.currency,
-      session_id: sessionId,
-      at: new Date(at).toISOString(),
-    }));
+    .map((effect) => ({ ...effect, at: new Date(effect.at).toISOString() }));
+}
+
+/** What stands for the `:` of the pattern; null if the path is not of it. */
+function segmentOf(path: string, pattern: string): string | null {
+  const [before = '', after = ''] = pattern.split(':');
+  if (!path.startsWith(before) || !path.endsWith(after)) return null;
+  const segment = path.slice(before.length, path.length - after.length);
+  return segment === '' || segment.includes('/') ? null : segment;
 }
 
 function decode(segment: string): string {

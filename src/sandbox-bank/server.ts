@@ -3,15 +3,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createBank } from './bank.js';
-import { createBooks, type Books } from './books.js';
+import { createBooks } from './books.js';
+import { callbackBody } from './callback-body.js';
 import { createCallbacks } from './callbacks.js';
 import { createFaults, type Faults } from './faults.js';
 import { Refusal, send } from './http.js';
+import { createTurnAway } from './intake.js';
+import { createIssuer } from './issuer.js';
+import { createJournal, type Journal } from './journal.js';
 import { openLog, type Log } from './log.js';
+import { createPoster } from './poster.js';
 import type { BankRecord } from './records.js';
 import { createRoutes, type Route } from './routes.js';
 import { createState } from './state.js';
-import { createTimers } from './timers.js';
+import { createTimers, type Timers } from './timers.js';
 import { errorAnswer, SILENCE, type Outcome } from './wire.js';
 
 export type SandboxBankOptions = {
@@ -27,6 +32,8 @@ export type SandboxBankOptions = {
   /** Without de-duplication: submits of this age are refused. */
   finalAfterMs?: number;
   callbackUrl?: string | null;
+  /** Takes what becomes of cards, and is asked for the decision on each authorization. */
+  cardCallbackUrl?: string | null;
 };
 
 export type RunningSandboxBank = { url: string; port: number; close(): Promise<void> };
@@ -43,25 +50,38 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   });
   const timers = createTimers();
   const faults = createFaults();
+  const poster = createPoster({ secret: options.secret, faults });
+  const urls = { transfers: options.callbackUrl ?? null, cards: options.cardCallbackUrl ?? null };
   const callbacks = createCallbacks({
-    url: options.callbackUrl ?? null,
-    secret: options.secret,
-    state,
+    urls,
+    poster,
     log,
     timers,
-    faults,
-    done: (delivery, delivered) => books.callbackDone(delivery, delivered),
+    bodyOf: (callback) => callbackBody(state, callback),
+    done: (delivery, delivered) => journal.callbackDone(delivery, delivered),
   });
-  const books: Books = createBooks({ state, log, callbacks, timers });
-  const sendsCallbacks = callbacks.enabled;
-  const bank = createBank({ state, books, sendsCallbacks, deduplicate, finalAfterMs });
+  const journal: Journal = createJournal({ state, log, callbacks });
+  const turnAway = createTurnAway({ state, journal });
+  const rules = { turnAway, deduplicate, finalAfterMs };
+  const books = createBooks({ state, journal, timers });
+  const sendsCallbacks = urls.transfers !== null;
+  const bank = createBank({ state, journal, books, rules, sendsCallbacks });
+  const issuer = createIssuer({ state: state.issuer, journal, timers, rules, urls, log, poster });
   const routes = createRoutes({
     bank,
+    issuer,
     state,
     faults,
-    about: { deduplicate, final_after_ms: finalAfterMs, sends_callbacks: sendsCallbacks },
+    about: {
+      deduplicate,
+      final_after_ms: finalAfterMs,
+      sends_callbacks: sendsCallbacks,
+      sends_card_callbacks: urls.cards !== null,
+    },
   });
-  const server = createServer(createListener({ routes, faults, log, secret: options.secret }));
+  const server = createServer(
+    createListener({ routes, faults, log, timers, secret: options.secret }),
+  );
   // Longer than any sensible client keeps a connection: the one that closes first must not be the one that pays.
   server.keepAliveTimeout = 65_000;
 
@@ -74,7 +94,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     await log.close();
     throw error;
   }
-  books.resume();
+  for (const each of [books, ...Object.values(issuer), journal]) each.resume();
   const bound = (server.address() as AddressInfo).port;
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
@@ -82,7 +102,8 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     async close() {
       timers.clear();
       const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
-      await callbacks.close();
+      callbacks.close();
+      await poster.close();
       await log.flushed().catch(() => {});
       server.closeAllConnections();
       await stopped;
@@ -95,10 +116,11 @@ type ListenerParts = {
   routes: (method: string, path: string) => Route | Outcome;
   faults: Faults;
   log: Log;
+  timers: Timers;
   secret: string;
 };
 
-function createListener({ routes, faults, log, secret }: ListenerParts) {
+function createListener({ routes, faults, log, timers, secret }: ListenerParts) {
   const expected = Buffer.from(`Bearer ${secret}`);
   const processId = randomBytes(6).toString('hex');
   let requests = 0;
@@ -128,8 +150,10 @@ function createListener({ routes, faults, log, secret }: ListenerParts) {
       return errorAnswer(429, 'throttled', 'a fault', { 'retry-after': '1' });
     }
     if (fault?.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, fault.ms));
-    const outcome = execute();
+    const outcome = await execute();
     await log.flushed();
+    const waitMs = outcome.kind === 'answer' ? (outcome.afterMs ?? 0) : 0;
+    if (waitMs > 0) await new Promise<void>((resolve) => timers.after(waitMs, resolve));
     return fault?.kind === 'drop_after' ? reset(req) : outcome;
   }
 

@@ -1,4 +1,7 @@
 import { behaviourOf, isToldByCallbackOnly, type Behaviour } from './behaviours.js';
+import { createEffects, type Effect, type Effects } from './effects.js';
+import { createIssuerState, type IssuerState } from './issuer-state.js';
+import { addTo } from './ordered.js';
 import type { BankRecord, CallbackRecord, Order } from './records.js';
 
 export type Status = 'pending' | 'paid' | 'refused' | 'reversed';
@@ -16,21 +19,20 @@ export type Transfer = {
   told: boolean;
 };
 
-/** An effect on money that really happened. */
-export type Effect = { seq: number; kind: 'paid' | 'reversed'; transfer: Transfer; at: number };
-
 /** All that the bank knows. It changes by `apply` alone, so that a replay of the journal gives the same state. */
 export type State = {
   apply(record: BankRecord): void;
   get(number: number): Transfer;
   /** By their number. */
   transfers: readonly Transfer[];
+  issuer: IssuerState;
   /** In the order in which they happened, `seq` 1, 2, 3 … */
   effects: readonly Effect[];
   /** Callbacks that nobody has taken yet, by their delivery. */
   callbacks: ReadonlyMap<number, CallbackRecord>;
   nextDelivery(): number;
-  timesTurnedAway(reference: string): number;
+  /** How often `key` was turned away: see `turned_away` of the records. */
+  timesTurnedAway(key: string): number;
   /** Oldest first; more than one only where the bank does not de-duplicate. */
   withReference(reference: string): readonly Transfer[];
   withClientReference(reference: string): readonly Transfer[];
@@ -38,7 +40,8 @@ export type State = {
 
 type Data = {
   transfers: Transfer[];
-  effects: Effect[];
+  issuer: IssuerState;
+  effects: Effects;
   callbacks: Map<number, CallbackRecord>;
   deliveries: number;
   turnedAway: Map<string, number>;
@@ -47,9 +50,11 @@ type Data = {
 };
 
 export function createState(): State {
+  const effects = createEffects();
   const data: Data = {
     transfers: [],
-    effects: [],
+    issuer: createIssuerState(effects),
+    effects,
     callbacks: new Map(),
     deliveries: 0,
     turnedAway: new Map(),
@@ -60,10 +65,11 @@ export function createState(): State {
     apply: (record) => apply(data, record),
     get: (number) => get(data, number),
     transfers: data.transfers,
-    effects: data.effects,
+    issuer: data.issuer,
+    effects: effects.all,
     callbacks: data.callbacks,
     nextDelivery: () => data.deliveries + 1,
-    timesTurnedAway: (reference) => data.turnedAway.get(reference) ?? 0,
+    timesTurnedAway: (key) => data.turnedAway.get(key) ?? 0,
     withReference: (reference) => data.byReference.get(reference) ?? [],
     withClientReference: (reference) => data.byClientReference.get(reference) ?? [],
   };
@@ -77,11 +83,10 @@ function apply(data: Data, record: BankRecord): void {
       data.turnedAway.set(record.reference, (data.turnedAway.get(record.reference) ?? 0) + 1);
       return;
     case 'paid':
-      addEffect(data, record).sessionId = record.session_id;
-      return;
+      get(data, record.transfer).sessionId = record.session_id;
+      return addEffect(data, record);
     case 'reversed':
-      addEffect(data, record);
-      return;
+      return addEffect(data, record);
     case 'refused': {
       const { code, at: updatedAt } = record;
       Object.assign(get(data, record.transfer), { status: 'refused', code, updatedAt });
@@ -94,7 +99,7 @@ function apply(data: Data, record: BankRecord): void {
     case 'callback_done':
       return endCallback(data, record.delivery);
     default:
-      throw new Error('the journal has an unknown kind of record');
+      return data.issuer.apply(record);
   }
 }
 
@@ -122,30 +127,34 @@ function addTransfer(data: Data, number: number, order: Order, at: number): void
   addTo(data.byClientReference, order.client_reference, transfer);
 }
 
-function addEffect(data: Data, record: Extract<BankRecord, { seq: number }>): Transfer {
+function addEffect(data: Data, record: Extract<BankRecord, { kind: 'paid' | 'reversed' }>): void {
   const { kind, seq, at } = record;
-  if (seq !== data.effects.length + 1) throw new Error('the journal misses an effect');
   const transfer = get(data, record.transfer);
-  data.effects.push({ seq, kind, transfer, at });
-  return Object.assign(transfer, { status: kind, updatedAt: at });
+  const { reference, client_reference, amount_minor, currency } = transfer.order;
+  const session_id = transfer.sessionId;
+  const about = { reference, client_reference, amount_minor, currency, session_id, card: null };
+  data.effects.add({ seq, kind, ...about, at });
+  Object.assign(transfer, { status: kind, updatedAt: at });
 }
 
 function endCallback(data: Data, delivery: number): void {
   const callback = data.callbacks.get(delivery);
-  if (callback && callback.event !== 'transfer.pending') {
-    get(data, callback.transfer).told = true;
-  }
   data.callbacks.delete(delivery);
+  if (!callback || isStale(callback)) return;
+  if ('transfer' in callback) get(data, callback.transfer).told = true;
+  if ('card' in callback) data.issuer.cards.get(callback.card).told = true;
+  if ('funding' in callback) data.issuer.fundings.get(callback.funding).told = true;
 }
 
-/** The status that the bank tells those who ask; `sendsCallbacks` says whether there is anyone to call. */
-export function visibleStatus(transfer: Transfer, sendsCallbacks: boolean): Status {
-  const keptQuiet = sendsCallbacks && isToldByCallbackOnly(transfer.behaviour) && !transfer.told;
-  return keptQuiet ? 'pending' : transfer.status;
+/** It tells what was before the outcome. */
+export function isStale({ event }: CallbackRecord): boolean {
+  return event === 'transfer.pending' || event === 'card.funding_pending';
 }
 
-function addTo(index: Map<string, Transfer[]>, key: string, transfer: Transfer): void {
-  const found = index.get(key);
-  if (found) found.push(transfer);
-  else index.set(key, [transfer]);
+/** The outcome is there, and those who ask are told pending; `sendsCallbacks` says whether there is anyone to call. */
+export function isKeptQuiet(
+  thing: { behaviour: Behaviour; told: boolean },
+  sendsCallbacks: boolean,
+): boolean {
+  return sendsCallbacks && isToldByCallbackOnly(thing.behaviour) && !thing.told;
 }

@@ -2,17 +2,20 @@ import { z } from 'zod';
 
 /** What a call comes to: an answer, or an answer that never comes. */
 export type Outcome =
-  | { kind: 'answer'; status: number; body: unknown; headers: Record<string, string> }
+  | {
+      kind: 'answer';
+      status: number;
+      body: unknown;
+      headers: Record<string, string>;
+      /** The answer of what was executed at once takes its time. */
+      afterMs?: number;
+    }
   | { kind: 'silence' };
 
 export const SILENCE: Outcome = { kind: 'silence' };
 
-export function answer(
-  status: number,
-  body: unknown,
-  headers: Record<string, string> = {},
-): Outcome {
-  return { kind: 'answer', status, body, headers };
+export function answer(status: number, body: unknown, headers: Record<string, string> = {}) {
+  return { kind: 'answer' as const, status, body, headers };
 }
 
 /** Every error of the bank has this shape. The message never repeats what was sent. */
@@ -25,19 +28,22 @@ export function errorAnswer(
   return answer(status, { error: { code, message } }, headers);
 }
 
+export const reference = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
+export const clientReference = z.string().min(1).max(255);
+export const requestedAt = z.iso.datetime({ offset: true });
 const account = z.string().regex(/^[0-9]{10}$/);
 /** Three to six digits: whether there is such a bank is for name enquiry to say. */
 const bankCode = z.string().regex(/^[0-9]{3,6}$/);
 
 export const transferBody = z.strictObject({
-  reference: z.string().regex(/^[A-Za-z0-9_-]{1,100}$/),
-  client_reference: z.string().min(1).max(255),
+  reference,
+  client_reference: clientReference,
   amount_minor: z.int().min(1),
   currency: z.literal('NGN'),
   account,
   bank_code: bankCode,
   narration: z.string().max(100),
-  requested_at: z.iso.datetime({ offset: true }),
+  requested_at: requestedAt,
 });
 
 export const enquiryBody = z.strictObject({ account, bank_code: bankCode });

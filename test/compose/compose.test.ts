@@ -149,6 +149,7 @@ test('every address is one of a service, on a network that both are on', () => {
     TEMPORAL_ADDRESS: 7233,
     SANDBOX_BANK_URL: 8090,
     SANDBOX_BANK_CALLBACK_URL: 8080,
+    SANDBOX_BANK_CARD_CALLBACK_URL: 8080,
   };
   for (const [name, service] of ours) {
     for (const [variable, port] of Object.entries(published)) {

@@ -31,6 +31,7 @@ test('every service gets the ports that were claimed, whatever the environment s
     TEMPORAL_ADDRESS: '127.0.0.1:7234',
     SANDBOX_BANK_URL: 'http://127.0.0.1:8091',
     SANDBOX_BANK_CALLBACK_URL: 'http://127.0.0.1:8081/api/v1/webhooks/payments/sandbox-bank',
+    SANDBOX_BANK_CARD_CALLBACK_URL: 'http://127.0.0.1:8081/api/v1/webhooks/cards/sandbox-bank',
   });
 });
 

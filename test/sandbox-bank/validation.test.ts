@@ -85,7 +85,7 @@ test('unknown routes, methods and parameters are told apart', async () => {
   const statusOf = async (path: string, method = 'GET') =>
     (await client.call(path, { method })).status;
   expect(await statusOf('/nothing')).toBe(404);
-  expect(await statusOf('/_sandbox/authorizations', 'POST')).toBe(404);
+  expect(await statusOf('/_sandbox/nothing', 'POST')).toBe(404);
   expect(await statusOf('/v1/transfers/')).toBe(404);
   expect(await statusOf('/v1/transfers/%E0%A4%A')).toBe(400);
   const wrongMethod = await client.call('/v1/transfers', { method: 'DELETE' });

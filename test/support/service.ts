@@ -209,6 +209,7 @@ function bankEnvironment(
     SANDBOX_BANK_DATA: own.dataDir,
     ...(bank.callbacks !== false && {
       SANDBOX_BANK_CALLBACK_URL: `${apiUrl}/api/v1/webhooks/payments/sandbox-bank`,
+      SANDBOX_BANK_CARD_CALLBACK_URL: `${apiUrl}/api/v1/webhooks/cards/sandbox-bank`,
     }),
   };
 }

@@ -1,9 +1,6 @@
-import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { CallbackReading } from '../provider.js';
+import { hashOf, isAuthentic, parseJson } from './signed.js';
 import { callbackBody, paymentState } from './wire.js';
-
-/** How old a signature may be. The bank signs every delivery anew, so this bounds replays, not retries. */
-const TOLERANCE_MS = 5 * 60 * 1000;
 
 const STATUS_OF_EVENT = new Map([
   ['transfer.paid', 'paid'],
@@ -19,11 +16,7 @@ export function readSandboxBankCallback(
   headers: Record<string, string | undefined>,
   now: Date,
 ): CallbackReading {
-  const timestamp = headers['x-sandbox-bank-timestamp'] ?? '';
-  const signature = headers['x-sandbox-bank-signature'] ?? '';
-  if (!isFresh(timestamp, now) || !isSigned(secret, timestamp, raw, signature)) {
-    return { kind: 'bad_signature' };
-  }
+  if (!isAuthentic(secret, raw, headers, now)) return { kind: 'bad_signature' };
   const parsed = callbackBody.safeParse(parseJson(raw));
   if (!parsed.success) return { kind: 'ignored', dedupeKey: hashOf(raw) };
   const { id, event, occurred_at, data } = parsed.data;
@@ -38,28 +31,4 @@ export function readSandboxBankCallback(
       occurredAt: new Date(occurred_at),
     },
   };
-}
-
-function isFresh(timestamp: string, now: Date): boolean {
-  if (!/^[0-9]{1,12}$/.test(timestamp)) return false;
-  return Math.abs(now.getTime() - Number(timestamp) * 1000) <= TOLERANCE_MS;
-}
-
-/** Hex HMAC-SHA512 over `<timestamp>.<raw body>`, compared in constant time. */
-function isSigned(secret: string, timestamp: string, raw: Buffer, signature: string): boolean {
-  if (!/^[0-9a-f]{128}$/.test(signature)) return false;
-  const expected = createHmac('sha512', secret).update(`${timestamp}.`).update(raw).digest();
-  return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
-}
-
-function parseJson(raw: Buffer): unknown {
-  try {
-    return JSON.parse(raw.toString('utf8'));
-  } catch {
-    return undefined;
-  }
-}
-
-function hashOf(raw: Buffer): string {
-  return createHash('sha256').update(raw).digest('hex');
 }

@@ -10,7 +10,7 @@ export type Reply = { requestId: string | null } & (
   | { kind: 'none'; reason: UnknownReason }
 );
 
-export type BankRequest = { method: 'GET' | 'POST'; path: string; body?: unknown };
+export type BankRequest = { method: 'GET' | 'POST' | 'PUT'; path: string; body?: unknown };
 
 export type BankHttp = (request: BankRequest, signal: AbortSignal) => Promise<Reply>;
 

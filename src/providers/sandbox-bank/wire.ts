@@ -3,7 +3,7 @@ import type { PaymentState } from '../provider.js';
 
 /** The bank's words, read strictly where money depends on them; further fields are let through. */
 
-const amount = z
+export const amount = z
   .int()
   .min(0)
   .transform((value) => BigInt(value));
@@ -12,7 +12,7 @@ const sessionId = z
   .string()
   .regex(/^[0-9A-Za-z-]{1,64}$/)
   .nullish();
-const code = z.string().max(100).nullish();
+export const code = z.string().max(100).nullish();
 
 export const transferAnswer = z.object({
   reference: z.string(),

@@ -1,0 +1,40 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+
+/** How old a signature may be. The bank signs every delivery anew, so this bounds replays, not retries. */
+const TOLERANCE_MS = 5 * 60 * 1000;
+
+/** Whether the bank has sent this, and now; header names in lower case. */
+export function isAuthentic(
+  secret: string,
+  raw: Buffer,
+  headers: Record<string, string | undefined>,
+  now: Date,
+): boolean {
+  const timestamp = headers['x-sandbox-bank-timestamp'] ?? '';
+  const signature = headers['x-sandbox-bank-signature'] ?? '';
+  return isFresh(timestamp, now) && isSigned(secret, timestamp, raw, signature);
+}
+
+function isFresh(timestamp: string, now: Date): boolean {
+  if (!/^[0-9]{1,12}$/.test(timestamp)) return false;
+  return Math.abs(now.getTime() - Number(timestamp) * 1000) <= TOLERANCE_MS;
+}
+
+/** Hex HMAC-SHA512 over `<timestamp>.<raw body>`, compared in constant time. */
+function isSigned(secret: string, timestamp: string, raw: Buffer, signature: string): boolean {
+  if (!/^[0-9a-f]{128}$/.test(signature)) return false;
+  const expected = createHmac('sha512', secret).update(`${timestamp}.`).update(raw).digest();
+  return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
+}
+
+export function parseJson(raw: Buffer): unknown {
+  try {
+    return JSON.parse(raw.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+export function hashOf(raw: Buffer): string {
+  return createHash('sha256').update(raw).digest('hex');
+}

@@ -1,0 +1,88 @@
+/** What a client asks of the issuer, as it is on the wire and in the journal. There is no card number anywhere. */
+export type CardOrder = {
+  reference: string;
+  client_reference: string;
+  type: 'virtual' | 'physical';
+  name: string | null;
+  requested_at: string;
+};
+
+export type FundingOrder = {
+  reference: string;
+  client_reference: string;
+  /** The issuer's id. */
+  card: string;
+  amount_minor: number;
+  currency: 'NGN';
+  requested_at: string;
+};
+
+export type CardStanding = 'open' | 'locked' | 'closed';
+
+export type StateOrder = {
+  state: CardStanding;
+  version: number;
+  client_reference: string;
+  requested_at: string;
+};
+
+export type AuthorizationOrder = {
+  amount_minor: number;
+  channel: 'online' | 'pos' | 'atm' | 'contactless';
+  merchant: { name: string; category: string; country: string };
+};
+
+/** What can become of an authorization in the end. */
+export type AuthorizationEnd = 'cleared' | 'authorization_reversed' | 'authorization_expired';
+
+export type CardEventName =
+  | 'card.issued'
+  | 'card.funding_pending'
+  | 'card.funded'
+  | 'card.funding_refused'
+  | 'card.funding_reversed'
+  | 'card.declined'
+  | `card.${AuthorizationEnd}`;
+
+/** What a card looks like from outside. */
+export type CardFace = {
+  /** Opaque; nothing can be read from it. */
+  id: string;
+  brand: string;
+  last4: string;
+  expiry_month: number;
+  expiry_year: number;
+};
+
+/** The issuer's facts of the journal; each thing by the number that its first record gave it. */
+export type CardRecord =
+  | { kind: 'card_ordered'; card: number; order: CardOrder; at: number }
+  | { kind: 'issued'; card: number; seq: number; face: CardFace; at: number }
+  | { kind: 'issue_refused'; card: number; code: string; at: number }
+  /** Without `seq` the state was the same already, and only its version is new. */
+  | { kind: 'state_set'; card: number; seq: number | null; order: StateOrder; at: number }
+  | { kind: 'funding_ordered'; funding: number; order: FundingOrder; at: number }
+  | { kind: 'funded' | 'funding_reversed'; funding: number; seq: number; at: number }
+  | { kind: 'funding_refused'; funding: number; code: string; at: number }
+  | {
+      kind: 'authorization_asked';
+      authorization: number;
+      token: string;
+      card: number;
+      order: AuthorizationOrder;
+      at: number;
+    }
+  | {
+      kind: 'authorized' | 'declined';
+      authorization: number;
+      seq: number;
+      code: string;
+      at: number;
+    }
+  | {
+      kind: AuthorizationEnd;
+      authorization: number;
+      seq: number;
+      amount_minor: number;
+      at: number;
+    };

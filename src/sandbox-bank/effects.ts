@@ -1,0 +1,50 @@
+import type { AuthorizationEnd, CardStanding } from './card-records.js';
+
+const STATE_EFFECTS = {
+  open: 'card_opened',
+  locked: 'card_locked',
+  closed: 'card_closed',
+} as const;
+
+export type EffectKind =
+  | 'paid'
+  | 'reversed'
+  | 'issued'
+  | 'funded'
+  | 'funding_reversed'
+  | (typeof STATE_EFFECTS)[CardStanding]
+  | 'authorized'
+  | 'declined'
+  | AuthorizationEnd;
+
+/** An effect that really happened, as the journal tells it to an auditor. */
+export type Effect = {
+  seq: number;
+  kind: EffectKind;
+  reference: string;
+  client_reference: string;
+  amount_minor: number | null;
+  currency: 'NGN';
+  session_id: string | null;
+  /** The issuer's id of the card. */
+  card: string | null;
+  at: number;
+};
+
+export function stateEffect(state: CardStanding): EffectKind {
+  return STATE_EFFECTS[state];
+}
+
+export type Effects = ReturnType<typeof createEffects>;
+
+/** All effects in the order in which they happened, `seq` 1, 2, 3 … */
+export function createEffects() {
+  const all: Effect[] = [];
+  return {
+    all: all as readonly Effect[],
+    add(effect: Effect): void {
+      if (effect.seq !== all.length + 1) throw new Error('the journal misses an effect');
+      all.push(effect);
+    },
+  };
+}

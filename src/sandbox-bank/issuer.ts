@@ -1,0 +1,21 @@
+import { createAuthorizations, type Authorizations } from './authorizations.js';
+import type { CallbackUrls } from './callbacks.js';
+import { createCards, type CardParts, type Cards } from './cards.js';
+import { createFundings, type Fundings } from './fundings.js';
+import type { Log } from './log.js';
+import type { Poster } from './poster.js';
+
+/** The card issuer: it shares the bank's journal, signatures and faults, and nothing else. */
+export type Issuer = { cards: Cards; fundings: Fundings; authorizations: Authorizations };
+
+export function createIssuer(
+  parts: Omit<CardParts, 'sendsCallbacks'> & { urls: CallbackUrls; log: Log; poster: Poster },
+): Issuer {
+  const { state, journal, log, poster, urls } = parts;
+  const cardParts = { ...parts, sendsCallbacks: urls.cards !== null };
+  return {
+    cards: createCards(cardParts),
+    fundings: createFundings(cardParts),
+    authorizations: createAuthorizations({ state, journal, log, poster, url: urls.cards }),
+  };
+}

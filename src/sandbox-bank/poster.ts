@@ -1,0 +1,60 @@
+import { Agent, request } from 'undici';
+import type { Faults, FaultyCall } from './faults.js';
+import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from './signature.js';
+
+/** A client that was away for long must not be run over by all that it missed. */
+const CONNECTIONS = 32;
+const MAX_ANSWER_BYTES = 64 * 1024;
+
+/** Null: no answer was had, whether or not the client has it. */
+export type PostAnswer = { status: number; text: string } | null;
+
+export type Poster = {
+  /** One signed request to the client. Never throws, never tries again. */
+  post(call: FaultyCall, url: string, body: unknown, withinMs: number): Promise<PostAnswer>;
+  close(): Promise<void>;
+};
+
+export function createPoster({ secret, faults }: { secret: string; faults: Faults }): Poster {
+  const agent = new Agent({ connections: CONNECTIONS, maxResponseSize: MAX_ANSWER_BYTES });
+
+  async function send(url: string, body: string, signal: AbortSignal): Promise<PostAnswer> {
+    const timestamp = String(Math.floor(Date.now() / 1000));
+    const response = await request(url, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        [TIMESTAMP_HEADER]: timestamp,
+        [SIGNATURE_HEADER]: sign(secret, timestamp, body),
+      },
+      body,
+      signal,
+    });
+    return { status: response.statusCode, text: await response.body.text() };
+  }
+
+  async function within(ms: number, url: string, body: string): Promise<PostAnswer> {
+    // By hand, as AbortSignal.timeout would live on after the answer.
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), ms);
+    try {
+      return await send(url, body, controller.signal);
+    } catch {
+      return null;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return {
+    async post(call, url, body, withinMs) {
+      const fault = faults.next(call);
+      if (fault?.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+      else if (fault && fault.kind !== 'drop_after') return null;
+      const answer = await within(withinMs, url, JSON.stringify(body));
+      return fault?.kind === 'drop_after' ? null : answer;
+    },
+    close: () => agent.destroy(),
+  };
+}

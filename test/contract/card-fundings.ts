@@ -1,0 +1,225 @@
+import { newId } from '../../src/ids.js';
+import type { FindFundingAnswer, FundingOrder } from '../../src/providers/card-issuer.js';
+import { never, ordersFor, renewed, unknown, type Subject } from './card-subject.js';
+
+export function describeFundings(at: Subject): void {
+  const { fundingOrder, read } = ordersFor(at);
+  const findUntil = async (reference: string, kind: FindFundingAnswer['kind']) => {
+    for (;;) {
+      const answer = await at.issuer.findFunding(reference, never);
+      if (answer.kind === kind) return answer;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  };
+
+  describe('funding', () => {
+    /** What takes its time at the issuer, begun together. */
+    let later: FundingOrder;
+    let reversed: FundingOrder;
+    let shuffled: FundingOrder;
+    let begun: string[];
+
+    beforeAll(async () => {
+      later = fundingOrder('later');
+      reversed = fundingOrder('reversedLater');
+      shuffled = fundingOrder('outOfOrder');
+      const orders = [later, reversed, shuffled];
+      const answers = await Promise.all(orders.map((order) => at.issuer.fund(order, never)));
+      begun = answers.map(({ kind }) => kind);
+    });
+
+    test.each([1n, 100n, 99_999_999n, 500_000_000n])(
+      'the amount %s arrives to the unit, with the trace of the call',
+      async (amountMinor) => {
+        const order = fundingOrder('funded', amountMinor);
+        const funded = {
+          kind: 'funded',
+          amountMinor,
+          providerRequestId: expect.any(String) as string,
+        };
+        expect(await at.issuer.fund(order, never)).toEqual(funded);
+        expect(await at.issuer.findFunding(order.reference, never)).toEqual(funded);
+      },
+    );
+
+    test('a conclusive refusal is told with our code', async () => {
+      const order = fundingOrder('refused');
+      const refusal = { kind: 'refused', code: at.harness.refusals.funding };
+      expect(await at.issuer.fund(order, never)).toMatchObject(refusal);
+      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject(refusal);
+    });
+
+    test('a funding of a card that is not there is refused', async () => {
+      const order = { ...fundingOrder('funded'), card: 'card_nowhere' };
+      expect(await at.issuer.fund(order, never)).toMatchObject({
+        kind: 'refused',
+        code: 'card_not_found',
+      });
+    });
+
+    test('a pending funding is told by callback, and then also to those who ask', async () => {
+      expect(begun[0]).toBe('pending');
+      const [callback] = await at.harness.callbacksAbout(later.reference, 1);
+      expect(callback && read(callback)).toMatchObject({
+        kind: 'event',
+        event: {
+          name: 'card.funded',
+          card: at.card,
+          reference: later.reference,
+          state: { subject: 'funding', state: { kind: 'funded', amountMinor: 250_000n } },
+          occurredAt: expect.any(Date) as Date,
+        },
+      });
+      expect(await findUntil(later.reference, 'funded')).toMatchObject({
+        amountMinor: 250_000n,
+      });
+    });
+
+    test('callbacks may come several times and out of order; repeats of one event have one key', async () => {
+      expect(begun[2]).toBe('pending');
+      const callbacks = await at.harness.callbacksAbout(shuffled.reference, 4);
+      const events = callbacks.map((each) => {
+        const reading = read(each);
+        if (reading.kind !== 'event') throw new Error(`the callback is ${reading.kind}`);
+        return reading.event;
+      });
+      expect(events.map(({ name: event }) => event)).toEqual([
+        'card.funded',
+        'card.funding_pending',
+        'card.funded',
+        'card.funded',
+      ]);
+      expect(new Set(events.map(({ dedupeKey }) => dedupeKey)).size).toBe(3);
+      expect(events[1]?.state).toEqual({ subject: 'funding', state: { kind: 'pending' } });
+    });
+
+    test('a funding that the issuer takes back is told by callback', async () => {
+      expect(begun[1]).toBe('funded');
+      const [callback] = await at.harness.callbacksAbout(reversed.reference, 1);
+      const state = { kind: 'reversed', amountMinor: 250_000n };
+      expect(callback && read(callback)).toMatchObject({
+        event: { name: 'card.funding_reversed', state: { subject: 'funding', state } },
+      });
+      expect(await at.issuer.findFunding(reversed.reference, never)).toMatchObject(state);
+    });
+
+    test('a funding without an answer is unknown; asked by reference, it is found', async () => {
+      for (const scenario of ['withoutAnswer', 'slow'] as const) {
+        const order = fundingOrder(scenario);
+        expect(await at.issuer.fund(order, never)).toEqual(unknown);
+        expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+          kind: 'funded',
+          amountMinor: 250_000n,
+        });
+      }
+    });
+
+    test('a funding without an answer that did nothing is unknown, and not found when asked', async () => {
+      const order = fundingOrder('lost');
+      expect(await at.issuer.fund(order, never)).toEqual(unknown);
+      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+        kind: 'not_found',
+      });
+    });
+
+    test('an error of the issuer is unknown, and what it did not do is not found', async () => {
+      const order = fundingOrder('failingFirst');
+      for (const _ of [1, 2, 3]) {
+        const again = renewed(order);
+        expect(await at.issuer.fund(again, never)).toMatchObject({
+          kind: 'unknown',
+          reason: 'server_error',
+        });
+        expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+          kind: 'not_found',
+        });
+      }
+      expect(await at.issuer.fund(renewed(order), never)).toMatchObject({ kind: 'funded' });
+    });
+
+    test('throttled means not taken, with a pause; after that the same order is funded', async () => {
+      const order = fundingOrder('throttledFirst');
+      const answer = await at.issuer.fund(order, never);
+      expect(answer).toMatchObject({ kind: 'throttled' });
+      expect(answer.kind === 'throttled' && answer.retryAfterMs).toBeGreaterThan(0);
+      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+        kind: 'not_found',
+      });
+      expect(await at.issuer.fund(renewed(order), never)).toMatchObject({ kind: 'funded' });
+    });
+
+    test('a reference that was never used is not found, a pending one is pending', async () => {
+      const reference = newId('transfer');
+      const missing = { kind: 'not_found' };
+      expect(await at.issuer.findFunding(reference, never)).toMatchObject(missing);
+      expect(await at.issuer.findCard(reference, never)).toMatchObject(missing);
+      expect(await at.issuer.reverseFunding(reference, never)).toMatchObject(missing);
+      expect(await at.issuer.readState('card_nowhere', never)).toMatchObject(missing);
+      const order = fundingOrder('pending');
+      expect(await at.issuer.fund(order, never)).toMatchObject({ kind: 'pending' });
+      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+        kind: 'pending',
+      });
+    });
+
+    test('where the issuer de-duplicates, a repeat is the first, and another amount is no refusal of it', async () => {
+      if (at.issuer.cards.absence.kind !== 'deduplicates') return;
+      const order = fundingOrder('funded');
+      const first = await at.issuer.fund(order, never);
+      const second = await at.issuer.fund(renewed(order), never);
+      expect(second).toEqual({ ...first, providerRequestId: expect.any(String) as string });
+      const other = await at.issuer.fund({ ...order, amountMinor: 1n }, never);
+      expect(['unknown', 'funded']).toContain(other.kind);
+      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+        amountMinor: 250_000n,
+      });
+    });
+
+    test('where absence is final after a time, an older order is unknown and does nothing', async () => {
+      const { absence } = at.issuer.cards;
+      if (absence.kind !== 'final_after') return;
+      const order = {
+        ...fundingOrder('funded'),
+        requestedAt: new Date(Date.now() - absence.ms),
+      };
+      expect(await at.issuer.fund(order, never)).toMatchObject({
+        kind: 'unknown',
+        reason: 'too_old',
+      });
+      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
+        kind: 'not_found',
+      });
+    });
+  });
+
+  describe('reversing a funding', () => {
+    const notFunded = async (reference: string) => {
+      const { kind } = await at.issuer.findFunding(reference, never);
+      expect(['reversed', 'refused']).toContain(kind);
+    };
+
+    test.each(['funded', 'withoutAnswer', 'slow', 'pending', 'refused'] as const)(
+      'nothing of a funding (%s) stays on the card, however often it is asked for',
+      async (scenario) => {
+        const order = fundingOrder(scenario);
+        await at.issuer.fund(order, never);
+        for (const _ of [1, 2]) {
+          expect(await at.issuer.reverseFunding(order.reference, never)).toMatchObject({
+            kind: 'reversed',
+          });
+          await notFunded(order.reference);
+        }
+      },
+    );
+
+    test('what can not be reversed is refused, and stays funded', async () => {
+      const order = fundingOrder('slowForGood');
+      expect(await at.issuer.fund(order, never)).toEqual(unknown);
+      expect(await at.issuer.reverseFunding(order.reference, never)).toMatchObject({
+        kind: 'refused',
+        code: 'not_reversible',
+      });
+      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({ kind: 'funded' });
+    });
+  });
+}

@@ -1,0 +1,84 @@
+import { never, ordersFor, type Delivered, type Subject } from './card-subject.js';
+
+export function describeCardEvents(at: Subject): void {
+  const { fundingOrder, read } = ordersFor(at);
+
+  describe('what comes in', () => {
+    let delivered: Delivered;
+    let request: Delivered;
+
+    beforeAll(async () => {
+      const order = fundingOrder('later');
+      await at.issuer.fund(order, never);
+      const [first] = await at.harness.callbacksAbout(order.reference, 1);
+      if (!first) throw new Error('no callback');
+      delivered = first;
+      request = await at.harness.authorizationRequest(at.card, 12_345);
+    });
+
+    test('an authorization request is read, and a decision is rendered', () => {
+      expect(read(request)).toEqual({
+        kind: 'authorization',
+        request: {
+          token: expect.stringMatching(/\S/) as string,
+          card: at.card,
+          amountMinor: 12_345n,
+          currency: 'NGN',
+          channel: expect.stringMatching(/^(online|pos|atm|contactless)$/) as string,
+          merchant: {
+            name: expect.stringMatching(/\S/) as string,
+            category: expect.stringMatching(/^\d{4}$/) as string,
+            country: expect.stringMatching(/^[A-Z]{2}$/) as string,
+          },
+          requestedAt: expect.any(Date) as Date,
+        },
+      });
+      for (const approved of [true, false]) {
+        const { status, body } = at.issuer.renderDecision({ approved, code: 'approved' });
+        expect(status).toBeGreaterThanOrEqual(200);
+        expect(status).toBeLessThan(500);
+        expect(JSON.parse(JSON.stringify(body))).toEqual(body);
+      }
+    });
+
+    test('a repeat of one delivery reads the same', () => {
+      for (const each of [delivered, request]) {
+        expect(read(each).kind).not.toBe('ignored');
+        expect(read(each)).toEqual(read(each));
+      }
+    });
+
+    test('any changed byte of the body is a bad signature, and so is an old one', () => {
+      const bad = { kind: 'bad_signature' };
+      for (const { raw, headers } of [delivered, request]) {
+        for (let i = 0; i < raw.length; i += 7) {
+          const changed = Buffer.from(raw);
+          changed[i] = (changed[i] ?? 0) ^ 1;
+          expect(read({ raw: changed, headers })).toEqual(bad);
+        }
+        expect(read({ raw: Buffer.alloc(0), headers })).toEqual(bad);
+        expect(read({ raw, headers }, new Date(Date.now() + 3_600_000))).toEqual(bad);
+        expect(read({ raw, headers }, new Date(Date.now() - 3_600_000))).toEqual(bad);
+      }
+    });
+
+    test('missing, cut, changed or foreign signatures are bad ones', () => {
+      const bad = { kind: 'bad_signature' };
+      const { raw, headers } = delivered;
+      expect(read({ raw, headers: {} })).toEqual(bad);
+      for (const [header, value] of Object.entries(headers)) {
+        if (!header.startsWith('x-') || value === undefined) continue;
+        for (const wrong of [undefined, '', value.slice(1), `${value}0`, '0'.repeat(128), 'ä']) {
+          expect(read({ raw, headers: { ...headers, [header]: wrong } })).toEqual(bad);
+        }
+      }
+    });
+
+    test('reading never throws, whatever comes in', () => {
+      for (const raw of ['', '{', 'null', '[1]', '\u0000\ufffd']) {
+        const { headers } = delivered;
+        expect(() => read({ raw: Buffer.from(raw), headers })).not.toThrow();
+      }
+    });
+  });
+}

@@ -1,0 +1,128 @@
+import { describeFundings } from './card-fundings.js';
+import { describeCardEvents } from './card-incoming.js';
+import { describeCardStates } from './card-states.js';
+import {
+  never,
+  ordersFor,
+  renewed,
+  unknown,
+  type CardIssuerHarness,
+  type Subject,
+} from './card-subject.js';
+
+/** What every card issuer must do, whoever it is. Runs against the real issuer, or its sandbox, over HTTP. */
+export function describeCardIssuer(name: string, setup: () => Promise<CardIssuerHarness>): void {
+  describe(`card issuer ${name}`, () => {
+    const at = {} as Subject;
+    const orders = ordersFor(at);
+    const { cardOrder, fundingOrder, stateOrder, read } = orders;
+
+    beforeAll(async () => {
+      at.harness = await setup();
+      at.issuer = at.harness.issuer;
+      at.card = await orders.newCard();
+    });
+    afterAll(() => at.harness.close());
+
+    describe('issuing', () => {
+      const face = {
+        kind: 'issued',
+        card: expect.stringMatching(/^[A-Za-z]/) as string,
+        brand: expect.stringMatching(/^[a-z_]+$/) as string,
+        last4: expect.stringMatching(/^\d{4}$/) as string,
+        expiryMonth: expect.any(Number) as number,
+        expiryYear: expect.any(Number) as number,
+        providerRequestId: expect.any(String) as string,
+      };
+
+      test('a card comes as an opaque id and what may be shown of it, and nothing else', async () => {
+        const order = cardOrder('issued');
+        const answer = await at.issuer.issue(order, never);
+        expect(answer).toEqual(face);
+        expect(await at.issuer.findCard(order.reference, never)).toEqual({
+          ...answer,
+          providerRequestId: expect.any(String) as string,
+        });
+      });
+
+      test('a repeated order is the same card', async () => {
+        const order = cardOrder('issued');
+        const first = await at.issuer.issue(order, never);
+        const second = await at.issuer.issue(renewed(order), never);
+        expect(second).toEqual({ ...first, providerRequestId: expect.any(String) as string });
+      });
+
+      test('a card that is issued later is told by callback', async () => {
+        const order = cardOrder('later');
+        expect(await at.issuer.issue(order, never)).toMatchObject({ kind: 'pending' });
+        expect(await at.issuer.findCard(order.reference, never)).toMatchObject({ kind: 'pending' });
+        const [callback] = await at.harness.callbacksAbout(order.reference, 1);
+        const reading = callback && read(callback);
+        const { providerRequestId: _, ...issued } = face;
+        expect(reading).toMatchObject({
+          kind: 'event',
+          event: {
+            name: 'card.issued',
+            reference: order.reference,
+            state: { subject: 'card', state: issued },
+          },
+        });
+        // Whoever was told its id can use it, also before the issuer knows that the callback was taken.
+        const id = reading?.kind === 'event' ? (reading.event.card ?? '') : '';
+        expect(await at.issuer.setState(stateOrder('set', 'locked', 1, id), never)).toMatchObject({
+          kind: 'set',
+        });
+      });
+
+      test('a conclusive refusal is told with our code', async () => {
+        const order = cardOrder('refused');
+        const refusal = { kind: 'refused', code: at.harness.refusals.issue };
+        expect(await at.issuer.issue(order, never)).toMatchObject(refusal);
+        expect(await at.issuer.findCard(order.reference, never)).toMatchObject(refusal);
+      });
+
+      test('an order without an answer is unknown; asked by reference, it was done or it was not', async () => {
+        const done = cardOrder('withoutAnswer');
+        expect(await at.issuer.issue(done, never)).toEqual(unknown);
+        expect(await at.issuer.findCard(done.reference, never)).toMatchObject({ kind: 'issued' });
+        const lost = cardOrder('lost');
+        expect(await at.issuer.issue(lost, never)).toEqual(unknown);
+        expect(await at.issuer.findCard(lost.reference, never)).toMatchObject({
+          kind: 'not_found',
+        });
+      });
+    });
+
+    describeFundings(at);
+    describeCardStates(at);
+    describeCardEvents(at);
+
+    test('an issuer that cannot be reached is unknown, never an error and never a refusal', async () => {
+      const away = { kind: 'unknown', reason: 'connection', providerRequestId: null };
+      const { unreachable } = at.harness;
+      const { reference } = fundingOrder('funded');
+      for (const answer of await Promise.all([
+        unreachable.issue(cardOrder('issued'), never),
+        unreachable.findCard(reference, never),
+        unreachable.fund(fundingOrder('funded'), never),
+        unreachable.findFunding(reference, never),
+        unreachable.reverseFunding(reference, never),
+        unreachable.setState(stateOrder('set', 'locked', 1), never),
+        unreachable.readState(at.card, never),
+      ])) {
+        expect(answer).toEqual(away);
+      }
+    });
+
+    test('an order that was given up before it was sent is never sent', async () => {
+      const order = fundingOrder('funded');
+      const ordered = cardOrder('issued');
+      const gone = AbortSignal.abort();
+      const answers = [await at.issuer.fund(order, gone), await at.issuer.issue(ordered, gone)];
+      expect(answers.map(({ kind }) => kind)).toEqual(['unknown', 'unknown']);
+      const missing = { kind: 'not_found' };
+      expect(await at.issuer.findFunding(order.reference, never)).toMatchObject(missing);
+      expect(await at.issuer.findCard(ordered.reference, never)).toMatchObject(missing);
+    });
+  });
+}

@@ -1,0 +1,83 @@
+import type { StateOrder } from '../../src/providers/card-issuer.js';
+import { never, ordersFor, unknown, type StateScenario, type Subject } from './card-subject.js';
+
+export function describeCardStates(at: Subject): void {
+  const orders = ordersFor(at);
+  const { fundingOrder, stateOrder } = orders;
+
+  describe('the state of a card', () => {
+    let own: string;
+    const set = (scenario: StateScenario, state: StateOrder['state'], version: number) =>
+      at.issuer.setState(stateOrder(scenario, state, version, own), never);
+    const current = async () => {
+      const answer = await at.issuer.readState(own, never);
+      return answer.kind === 'state' ? [answer.state, answer.version] : answer;
+    };
+
+    beforeEach(async () => {
+      own = await orders.newCard();
+    });
+
+    test('a new card is open; it is locked and opened again, and every order may be repeated', async () => {
+      expect(await current()).toEqual(['open', 0]);
+      for (const [state, version] of [
+        ['locked', 1],
+        ['locked', 1],
+        ['open', 2],
+        ['open', 5],
+      ] as const) {
+        expect(await set('set', state, version)).toMatchObject({ kind: 'set' });
+        expect(await current()).toEqual([state, version]);
+      }
+    });
+
+    test('an older version never overwrites a newer one', async () => {
+      await set('set', 'locked', 7);
+      for (const version of [6, 1]) {
+        expect(await set('set', 'open', version)).toMatchObject({
+          kind: 'refused',
+          code: 'superseded',
+        });
+      }
+      expect(await set('set', 'open', 7)).toMatchObject({ kind: 'refused' });
+      expect(await current()).toEqual(['locked', 7]);
+    });
+
+    test('a closed card stays closed, and is not funded', async () => {
+      expect(await set('set', 'closed', 1)).toMatchObject({ kind: 'set' });
+      expect(await set('set', 'open', 2)).toMatchObject({ kind: 'refused', code: 'card_closed' });
+      expect(await set('set', 'closed', 2)).toMatchObject({ kind: 'set' });
+      const order = { ...fundingOrder('funded'), card: own };
+      expect(await at.issuer.fund(order, never)).toMatchObject({
+        kind: 'refused',
+        code: 'card_closed',
+      });
+    });
+
+    test.each([
+      ['refusedTwice', 2, () => ({ kind: 'refused', code: at.harness.refusals.state })],
+      ['lostOnce', 1, () => unknown],
+      ['failingFirst', 3, () => ({ kind: 'unknown', reason: 'server_error' })],
+    ] as const)('%s: nothing is set %d times, then it is', async (scenario, times, answer) => {
+      for (let i = 0; i < times; i += 1) {
+        expect(await set(scenario, 'locked', 1)).toMatchObject(answer());
+        expect(await current()).toEqual(['open', 0]);
+      }
+      expect(await set(scenario, 'locked', 1)).toMatchObject({ kind: 'set' });
+      expect(await current()).toEqual(['locked', 1]);
+    });
+
+    test('an order without an answer is unknown; asked, the state says that it was done', async () => {
+      expect(await set('withoutAnswer', 'locked', 1)).toEqual(unknown);
+      expect(await current()).toEqual(['locked', 1]);
+    });
+
+    test('an order about a card that is not there is refused', async () => {
+      own = 'card_nowhere';
+      expect(await set('set', 'locked', 1)).toMatchObject({
+        kind: 'refused',
+        code: 'card_not_found',
+      });
+    });
+  });
+}

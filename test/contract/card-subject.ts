@@ -1,0 +1,102 @@
+import { newId } from '../../src/ids.js';
+import type {
+  CardEventReading,
+  CardIssuer,
+  CardOrder,
+  FundingOrder,
+  StateOrder,
+} from '../../src/providers/card-issuer.js';
+
+/** What a client reference stands for. An issuer's own test values are mapped to these. */
+export type IssueScenario = 'issued' | 'later' | 'refused' | 'withoutAnswer' | 'lost';
+export type FundingScenario =
+  | 'funded'
+  | 'later'
+  | 'refused'
+  | 'withoutAnswer'
+  | 'lost'
+  | 'pending'
+  | 'failingFirst'
+  | 'reversedLater'
+  | 'outOfOrder'
+  | 'throttledFirst'
+  | 'slow'
+  | 'slowForGood';
+export type StateScenario = 'set' | 'refusedTwice' | 'withoutAnswer' | 'lostOnce' | 'failingFirst';
+
+export type Delivered = { raw: Buffer; headers: Record<string, string | undefined> };
+
+export type CardIssuerHarness = {
+  /** With a time limit of a second or less for each call. */
+  issuer: CardIssuer;
+  /** The same at an address where nobody listens. */
+  unreachable: CardIssuer;
+  issues: Record<IssueScenario, string>;
+  fundings: Record<FundingScenario, string>;
+  states: Record<StateScenario, string>;
+  /** Our codes for the refusals. */
+  refusals: { issue: string; funding: string; state: string };
+  /** The first callbacks about a reference, as they came in over HTTP. */
+  callbacksAbout(reference: string, count: number): Promise<Delivered[]>;
+  /** Someone pays with the card; answers the request that comes in for it. */
+  authorizationRequest(card: string, amountMinor: number): Promise<Delivered>;
+  close(): Promise<void>;
+};
+
+/** What the parts of the suite share; filled before the first test. */
+export type Subject = {
+  harness: CardIssuerHarness;
+  issuer: CardIssuer;
+  /** A card to work with. */
+  card: string;
+};
+
+export const never = new AbortController().signal;
+
+export const unknown = { kind: 'unknown', reason: 'timeout', providerRequestId: null };
+
+/** Orders for a subject that need not be there yet. */
+export function ordersFor(at: Subject) {
+  const cardOrder = (scenario: IssueScenario): CardOrder => ({
+    reference: newId('transfer'),
+    clientReference: at.harness.issues[scenario],
+    type: 'virtual',
+    name: 'Ada Obi',
+    requestedAt: new Date(),
+  });
+  return {
+    cardOrder,
+    fundingOrder: (scenario: FundingScenario, amountMinor = 250_000n): FundingOrder => ({
+      reference: newId('transfer'),
+      clientReference: at.harness.fundings[scenario],
+      card: at.card,
+      amountMinor,
+      currency: 'NGN',
+      requestedAt: new Date(),
+    }),
+    stateOrder: (
+      scenario: StateScenario,
+      state: StateOrder['state'],
+      version: number,
+      card = at.card,
+    ): StateOrder => ({
+      card,
+      state,
+      version,
+      clientReference: at.harness.states[scenario],
+      requestedAt: new Date(),
+    }),
+    newCard: async (): Promise<string> => {
+      const answer = await at.issuer.issue(cardOrder('issued'), never);
+      if (answer.kind !== 'issued') throw new Error(`the card is ${answer.kind}`);
+      return answer.card;
+    },
+    read: ({ raw, headers }: Delivered, now = new Date()): CardEventReading =>
+      at.issuer.readEvent(raw, headers, now),
+  };
+}
+
+/** The same order, sent now. */
+export function renewed<Order extends { requestedAt: Date }>(order: Order): Order {
+  return { ...order, requestedAt: new Date() };
+}
