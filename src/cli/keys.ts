@@ -3,6 +3,7 @@ import { canonicalRange } from '../api-keys/allowed-ips.js';
 import { KEY_LEVELS, type KeyLevel } from '../api-keys/api-key.js';
 import type { ApiKeyInfo } from '../api-keys/store.js';
 import { addCommand, CommandError, parseWhole } from './command.js';
+import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -39,12 +40,14 @@ export function addKeyCommands(program: Command): void {
     },
   );
 
-  addCommand(
+  addCommand<{ yes?: boolean }>(
     keys,
     'revoke <key>',
-    (command) => command.description('ends a key at once: no process takes it after a second'),
-    async (deps, { json, args }) => {
+    (command) =>
+      addYes(command).description('ends a key at once: no process takes it after a second'),
+    async (deps, { json, options: { yes }, args }) => {
       const id = String(args[0]);
+      await confirm(`End ${id} at once, for ever?`, { json, yes });
       if (!(await deps.apiKeys.revoke(id))) throw new CommandError(`there is no key ${id}`);
       print(json, { id, revoked: true });
     },

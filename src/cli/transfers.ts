@@ -8,6 +8,7 @@ import { presentTransfer } from '../transfers/presenter.js';
 import { wholeTimeline } from '../pursuits/timeline.js';
 import type { Transfer } from '../transfers/transfer.js';
 import { addCommand, addPlainCommand, CommandError, parseAmount } from './command.js';
+import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
 import { explain, findApi, type ApiOptions } from './public-api.js';
 
@@ -107,7 +108,13 @@ function parseSeconds(text: string): number {
   return seconds;
 }
 
-type Act = { reason: string; actor: string; sessionId?: string; force?: boolean };
+type Act = {
+  reason: string;
+  actor: string;
+  sessionId?: string;
+  force?: boolean;
+  yes?: boolean;
+};
 
 /** The bank is asked first; exit code 1 when the act was refused. */
 function addOperatorCommand(transfers: Command, kind: (typeof OPERATOR_KINDS)[number]): void {
@@ -119,12 +126,18 @@ function addOperatorCommand(transfers: Command, kind: (typeof OPERATOR_KINDS)[nu
         .requiredOption('--reason <text>', 'why, for the timeline')
         .option('--actor <name>', 'who, for the timeline', userInfo().username);
       if (kind === 'complete') command.option('--session-id <id>', 'as the bank has it');
-      if (kind === 'fail') command.option('--force', 'release although the bank is undecided');
+      if (kind === 'fail') {
+        addYes(command).option('--force', 'release although the bank is undecided');
+      }
       return command;
     },
     async (deps, { json, options, args }) => {
       const transfer = await find(deps, String(args[0]));
-      const { reason, actor, sessionId = null, force = false } = options;
+      const { reason, actor, sessionId = null, force = false, yes } = options;
+      if (force) {
+        const question = `Give ${transfer._id} up, although the bank may have paid it?`;
+        await confirm(question, { json, yes });
+      }
       const payload = { actor, reason, session_id: sessionId, force };
       const { done, message } = await deps.starter.command(transfer, kind, payload);
       const { status } = await find(deps, transfer._id);

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.js';
 import type { Delivery } from '../webhooks/outbound/event.js';
 import { MAX_ENDPOINTS } from '../webhooks/outbound/endpoints.js';
 import { addCommand, CommandError } from './command.js';
+import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
 
 const LISTED = 100;
@@ -67,19 +68,28 @@ function addEndpointListing(endpoints: Command): void {
 }
 
 function addEndpointChanges(endpoints: Command): void {
-  const change = (name: string, description: string, apply: (deps: Deps, id: string) => Changed) =>
-    addCommand(
+  const change = (
+    name: string,
+    description: string,
+    apply: (deps: Deps, id: string) => Changed,
+    asks = false,
+  ) =>
+    addCommand<{ yes?: boolean }>(
       endpoints,
       `${name} <endpoint>`,
-      (command) => command.description(description),
-      async (deps, { json, args }) => {
+      (command) => (asks ? addYes(command) : command).description(description),
+      async (deps, { json, options: { yes }, args }) => {
         const id = String(args[0]);
+        if (asks) await confirm(`Remove ${id} with its secret?`, { json, yes });
         if (!(await apply(deps, id))) throw new CommandError(`there is no endpoint ${id}`);
         print(json, { id, done: name });
       },
     );
-  change('remove', 'what is under way to it is called off', ({ webhooks }, id) =>
-    webhooks.endpoints.remove(id),
+  change(
+    'remove',
+    'what is under way to it is called off',
+    ({ webhooks }, id) => webhooks.endpoints.remove(id),
+    true,
   );
   change('disable', 'it gets nothing of what happens meanwhile', ({ webhooks }, id) =>
     webhooks.endpoints.setStatus(id, 'disabled'),

@@ -60,6 +60,8 @@ export function docsPage({ environment }: { environment: Environment }): Middlew
     }
     const found = loaded.get(file.name) ?? load(file.name);
     loaded.set(file.name, found);
+    // What could not be read is read again.
+    found.catch(() => loaded.delete(file.name));
     const { bytes, zipped, tag } = await found;
     ctx.set('Content-Security-Policy', POLICY);
     // Kept by browsers, and asked for again: after an update no page is made of old parts and new ones.

@@ -106,11 +106,19 @@ export function passUncounted(ctx: AppContext): void {
   tell(ctx, unjudged(byAddress(UNAUTHENTICATED_PER_MINUTE), Date.now()));
 }
 
-function tell(ctx: AppContext, { limit, remaining, resetAt }: RateLimit): void {
-  ctx.res.setHeader('X-RateLimit-Limit', limit);
-  ctx.res.setHeader('X-RateLimit-Remaining', remaining);
-  ctx.res.setHeader('X-RateLimit-Reset', resetAt);
+/** The same for what never becomes a request of ours. */
+export const uncountedHeaders = () => headersOf(unjudged(UNAUTHENTICATED, Date.now()));
+
+function tell(ctx: AppContext, result: RateLimit): void {
+  for (const [name, value] of headersOf(result)) ctx.res.setHeader(name, value);
 }
+
+const headersOf = ({ limit, remaining, resetAt }: RateLimit) =>
+  [
+    ['X-RateLimit-Limit', limit],
+    ['X-RateLimit-Remaining', remaining],
+    ['X-RateLimit-Reset', resetAt],
+  ] as const;
 
 function refuseUnlessAllowed(result: RateLimit): void {
   if (result.allowed) return;

@@ -12,6 +12,7 @@ import { newId } from '../ids.js';
 import type { Log } from '../log.js';
 import type { AppState } from './context.js';
 import type { Health } from './health.js';
+import { uncountedHeaders } from './rate-limit.js';
 
 /** A client that trickles its headers or body holds a connection no longer than this. */
 const HEADERS_WITHIN_MS = 10_000;
@@ -157,6 +158,8 @@ function sendRefusal(socket: Duplex, { status, code, message, headers = [] }: Re
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${Buffer.byteLength(body)}`,
       `X-Request-Id: ${newId('request')}`,
+      'Cache-Control: no-store',
+      ...uncountedHeaders().map(([name, value]) => `${name}: ${value}`),
       ...headers,
       'Connection: close',
       '',

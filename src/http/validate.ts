@@ -34,12 +34,16 @@ export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
   root: string,
+  maxIssues = MAX_ISSUES,
 ): z.output<Schema> {
   const parsed = schema.safeParse(value, {
     error: (found) => (found.input === undefined ? 'This field is required.' : undefined),
   });
   if (parsed.success) return parsed.data;
-  throw invalid(parsed.error.issues.flatMap((found) => toIssues(found, root)));
+  throw invalid(
+    parsed.error.issues.flatMap((found) => toIssues(found, root)),
+    maxIssues,
+  );
 }
 
 /** A `validation_error` for what no schema can say, in the same form. */
@@ -61,10 +65,10 @@ function issue(path: readonly PropertyKey[], code: string, message: string): Fie
   return { field: path.map(String).join('.').slice(0, MAX_PATH_LENGTH), code, message };
 }
 
-function invalid(issues: FieldIssue[]): ApiError {
+function invalid(issues: FieldIssue[], maxIssues = MAX_ISSUES): ApiError {
   const first = issues[0];
   return new ApiError('validation_error', {
     ...(first && { field: first.field, message: `The request is not valid: ${first.message}` }),
-    details: { issues: issues.slice(0, MAX_ISSUES) },
+    details: { issues: issues.slice(0, maxIssues) },
   });
 }

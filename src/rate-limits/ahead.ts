@@ -90,8 +90,13 @@ export function createAhead() {
       entries.set(subject, { allowance, told, endsAtMs: endOf(attempt), waiting, sent });
     },
 
-    /** The counter failed: nobody passes on what it said before. */
-    close: (subject: string) => void entries.delete(subject),
+    /** The counter failed: nobody passes on what it said before. The entry stays, for others are on their way. */
+    failed(subject: string, passed: number): void {
+      const entry = entries.peek(subject);
+      if (entry === undefined) return;
+      entry.sent -= passed;
+      entry.endsAtMs = -Infinity;
+    },
   };
 }
 

@@ -90,7 +90,7 @@ export function createRateLimits({
       ahead.counted(subject, passed, counted.at(-1) as Attempt);
       return counted.slice(passed);
     } catch (error) {
-      ahead.close(subject);
+      ahead.failed(subject, passed);
       throw error;
     }
   }

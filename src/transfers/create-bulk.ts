@@ -19,6 +19,9 @@ import type { Transfer } from './transfer.js';
 const ENQUIRIES_AT_ONCE = 32;
 const ENQUIRIES_WITHIN_MS = 3_000;
 
+/** A thousand items of nothing but mistakes still make an answer that can be kept. */
+const MAX_ISSUES_OF_AN_ITEM = 10;
+
 /** The batch lets its transfers out. Those that it has not come to by then get a workflow each. */
 const START_ITEMS_WITHIN_MS = 5 * 60 * 1000;
 
@@ -80,7 +83,7 @@ export function createBulkCreation(deps: {
 
 function readItem(tenant: Tenant, item: unknown): Read {
   try {
-    const body = validate(bulkItemBody, item, 'body');
+    const body = validate(bulkItemBody, item, 'body', MAX_ISSUES_OF_AN_ITEM);
     return { body, amountMinor: amountWithin(tenant, body) };
   } catch (error) {
     if (error instanceof ApiError) return { error };

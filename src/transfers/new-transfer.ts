@@ -1,5 +1,5 @@
-import { ApiError } from '../errors.js';
 import { transferFee } from '../fees.js';
+import { invalidField } from '../http/validate.js';
 import { newId } from '../ids.js';
 import { lagosDay } from '../ledger/wallet.js';
 import type { NameEnquiryAnswer } from '../providers/provider.js';
@@ -13,9 +13,8 @@ export function amountWithin(tenant: Tenant, body: TransferBody): bigint {
   const amountMinor = BigInt(body.amount_minor);
   const { minMinor, maxMinor } = tenant.limits;
   if (amountMinor >= minMinor && amountMinor <= maxMinor) return amountMinor;
-  const message = `A transfer moves ${minMinor} to ${maxMinor} kobo.`;
-  const issues = [{ field: 'amount_minor', code: 'out_of_range', message }];
-  throw new ApiError('validation_error', { field: 'amount_minor', message, details: { issues } });
+  const message = `must be from ${minMinor} to ${maxMinor} kobo`;
+  throw invalidField('amount_minor', 'out_of_range', message);
 }
 
 /** A transfer as it is accepted, with everything that does not depend on the commit. */

@@ -16,6 +16,8 @@ import { wholeTimeline } from '../pursuits/timeline.js';
 import type { Transfer } from './transfer.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** As far as dates go. The day after it would be written in another form, and sort before all others. */
+const LAST_DAY = '9999-12-31';
 
 export function transferRoutes(deps: {
   transfers: Transfers;
@@ -74,7 +76,7 @@ function listing(query: ListTransfersQuery): TransferListing {
     reference,
     status: status === 'successful' ? 'completed' : status,
     from: start === undefined ? undefined : new Date(start),
-    until: end === undefined ? undefined : new Date(Date.parse(end) + DAY_MS),
+    until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
     sort: {
       field: query.sort.endsWith('amount_minor') ? 'amount_minor' : 'created_at',
       descending: query.sort.startsWith('-'),

@@ -219,6 +219,14 @@ describe('bad batches are refused as a whole', () => {
     ]);
   });
 
+  test('of an item that is nothing but mistakes not all are listed', async () => {
+    const mistakes = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`no_${i}`, i]));
+    const reply = await bulkClient(await service.tenant()).send([mistakes, order()]);
+    expect(reply.status).toBe(201);
+    expect(errors(reply)[0]?.details?.issues).toHaveLength(10);
+    expect(errors(reply)[1]).toBeNull();
+  });
+
   test('more than 1 MB', async () => {
     const body = { transfers: [{ ...order(), narration: 'x'.repeat(1024 * 1024) }] };
     const reply = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));

@@ -33,8 +33,14 @@ function exchange(text: string): Promise<string> {
     socket.on('error', reject);
   });
 }
+/** The body of an answer that has what every answer has. */
 function envelopeOf(answer: string): { success: boolean; error: Record<string, unknown> } {
-  return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n') + 4));
+  const end = answer.indexOf('\r\n\r\n');
+  for (const name of ['Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']) {
+    expect(answer.slice(0, end)).toMatch(new RegExp(`\r\nX-${name}: \\S`));
+  }
+  expect(answer.slice(0, end)).toContain('\r\nCache-Control: no-store\r\n');
+  return JSON.parse(answer.slice(end + 4));
 }
 
 test.each(['delete', 'patch', 'trace'] as const)(
