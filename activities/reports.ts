@@ -56,7 +56,12 @@ export function toReport(
 export function toFact(report: FactReport, origin: FactOrigin): PursuitFact {
   switch (report.kind) {
     case 'refused':
-      return { ...origin, kind: 'refused', code: report.code };
+      return {
+        ...origin,
+        kind: 'refused',
+        code: report.code,
+        ...(report.ifUnsent && { ifUnsent: true }),
+      };
     case 'confirmed':
       return { ...origin, kind: 'confirmed' };
     case 'paid':

@@ -57,6 +57,7 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
       keys += Array.isArray(value) ? 0 : Object.keys(value).length;
       if (keys > MAX_KEYS) return { path: [], message: `must have at most ${MAX_KEYS} keys` };
       for (const [name, child] of Object.entries(value)) {
+        if (holdsCardNumber(name)) return { path, message: 'must not hold a card number' };
         open.push({ value: child, path: [...path, name], depth: depth + 1 });
       }
     }

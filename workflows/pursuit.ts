@@ -174,15 +174,17 @@ async function obey<Own>(
   if (step.do === 'settle') step = await settle(run, step.fact);
   if (verdict.act === 'confirm' || verdict.act === 'release') {
     const kind = verdict.act === 'confirm' ? 'confirmed' : 'refused';
-    step = await settle(run, operatorFact(kind), command);
+    step = await settle(run, operatorFact(kind, command), command);
   }
   pending.answer = await answer(run, command, verdict);
   return [next, step];
 }
 
-const operatorFact = (kind: 'confirmed' | 'refused'): FactReport => {
+/** A release that is not forced rests on nothing having been sent: the store looks again when it books it. */
+const operatorFact = (kind: 'confirmed' | 'refused', { force }: OperatorCommand): FactReport => {
   const origin = { providerRequestId: null, via: 'poll' } as const;
-  return kind === 'confirmed' ? { ...origin, kind } : { ...origin, kind, code: 'operator' };
+  if (kind === 'confirmed') return { ...origin, kind };
+  return { ...origin, kind, code: 'operator', ...(!force && { ifUnsent: true }) };
 };
 
 /** What is said to the operator, and on the timeline: the outcome as it stands, not as it was meant. */

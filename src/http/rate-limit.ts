@@ -107,7 +107,8 @@ export function passUncounted(ctx: AppContext): void {
 }
 
 /** The same for what never becomes a request of ours. */
-export const uncountedHeaders = () => headersOf(unjudged(UNAUTHENTICATED, Date.now()));
+export const uncountedHeaders = () =>
+  headersOf(unjudged(byAddress(UNAUTHENTICATED_PER_MINUTE), Date.now()));
 
 function tell(ctx: AppContext, result: RateLimit): void {
   for (const [name, value] of headersOf(result)) ctx.res.setHeader(name, value);

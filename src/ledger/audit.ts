@@ -1,6 +1,8 @@
 import type { ClientSession, Db, Document } from 'mongodb';
 import type { Database } from '../database/client.js';
 import { countRecords, countsOf, type CountChange } from '../transfers/counts.js';
+import { capturePosting, holdPosting, releasePosting } from '../transfers/postings.js';
+import type { Transfer } from '../transfers/transfer.js';
 import { ledgerCollections } from './store.js';
 
 export type AuditReport = {
@@ -119,6 +121,32 @@ const STEPS: Record<string, { must: string[]; may: string[] }> = {
   },
 };
 
+type Audited = Transfer & {
+  postings: { _id: string; legs: { account: string; amount_minor: bigint }[] }[];
+};
+
+/** Whether hold and resolution moved what the record says, and the right way. */
+function checkLegs(transfer: Audited, steps: string[]): string[] {
+  const adopted = steps.includes('adoption');
+  const captured = !adopted && (transfer.status === 'completed' || steps.includes('reversal'));
+  const at = transfer.created_at;
+  const expected = new Map([
+    ['hold', holdPosting(transfer)],
+    ['resolve', captured ? capturePosting(transfer, at) : releasePosting(transfer, at)],
+  ]);
+  return transfer.postings.flatMap(({ _id, legs }) => {
+    const step = _id.slice(transfer._id.length + 1);
+    const wanted = expected.get(step);
+    if (!wanted) return [];
+    const same =
+      legs.length === wanted.legs.length &&
+      wanted.legs.every((leg) =>
+        legs.some((has) => has.account === leg.account && has.amount_minor === leg.amountMinor),
+      );
+    return same ? [] : [`${_id} is not the posting of a ${transfer.status} transfer`];
+  });
+}
+
 async function checkTransfers(
   { records: { transfers }, postings }: Collections,
   balances: Map<string, bigint>,
@@ -129,7 +157,7 @@ async function checkTransfers(
   let count = 0;
   const joined = transfers.aggregate(
     [
-      { $project: { tenant: 1, status: 1, total_minor: 1 } },
+      { $project: { timeline: 0 } },
       {
         $lookup: {
           from: postings.collectionName,
@@ -145,7 +173,6 @@ async function checkTransfers(
                 },
               },
             },
-            { $project: { _id: 1 } },
           ],
           as: 'postings',
         },
@@ -161,6 +188,7 @@ async function checkTransfers(
     for (const step of must) {
       if (!steps.includes(step)) problems.push(`${id} is ${transfer.status} without its ${step}`);
     }
+    problems.push(...checkLegs(transfer as Audited, steps));
     for (const step of steps) {
       if (!must.includes(step) && !may.includes(step))
         problems.push(`${id} is ${transfer.status} with a ${step}`);

@@ -16,7 +16,8 @@ export type FactOrigin = {
 export type PursuitFact = FactOrigin &
   (
     | { kind: 'paid'; amountMinor: bigint | null; sessionId: string | null }
-    | { kind: 'refused'; code: string }
+    /** `ifUnsent`: an operator's word that counts only as long as no order has left us. */
+    | { kind: 'refused'; code: string; ifUnsent?: boolean }
     | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
     /**
      * An operator stands by a payment that the provider confirms: one in `suspense` is paid by the wallet after all,

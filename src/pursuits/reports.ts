@@ -23,7 +23,7 @@ export type FactReport<Own = never> = ReportOrigin &
   (
     | { kind: 'paid'; amountMinor: number | null; sessionId: string | null }
     | { kind: 'reversed'; amountMinor: number | null; sessionId: string | null }
-    | { kind: 'refused'; code: string }
+    | { kind: 'refused'; code: string; ifUnsent?: boolean }
     | { kind: 'confirmed' }
     | Own
   );

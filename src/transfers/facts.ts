@@ -1,4 +1,5 @@
 import type { Posting } from '../ledger/posting.js';
+import type { Wallet } from '../ledger/wallet.js';
 import type { FactOrigin, PursuitFact } from '../pursuits/facts.js';
 import { isOpen, needsWorkflow } from '../pursuits/record.js';
 import { timelineEntry, type TimelineType } from '../pursuits/timeline.js';
@@ -15,6 +16,9 @@ import { failure, type Transfer } from './transfer.js';
 /** What became known, whoever said it. */
 export type TransferFact = PursuitFact | (FactOrigin & NoSuchAccount);
 
+/** What of the wallet matters: what can be spent, and what is owed. */
+type Purse = Pick<Wallet, 'availableMinor' | 'owedMinor'>;
+
 /** What a fact does. `unchanged` and `stale` write nothing. */
 export type Transition = {
   verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
@@ -22,7 +26,7 @@ export type Transition = {
   postings: Posting[];
   /** What is added to the wallet's available balance (negative: taken). */
   availableMinor: bigint;
-  /** What the wallet could not cover and owes from now on. */
+  /** What the wallet could not cover and owes from now on; negative: what it has paid back. */
   owedMinor: bigint;
   /** What the day of acceptance gets back. */
   dayMinor: bigint;
@@ -50,9 +54,9 @@ export function applyFact(
   transfer: Transfer,
   fact: TransferFact,
   now: Date,
-  availableMinor: bigint,
+  wallet: Purse,
 ): Transition {
-  const change = decideFact(transfer, fact, now, availableMinor);
+  const change = decideFact(transfer, fact, now, wallet);
   const idle = { postings: [], availableMinor: 0n, owedMinor: 0n, dayMinor: 0n };
   if (typeof change === 'string') return { verdict: change, next: transfer, ...idle };
   const { set, entry, verdict = 'applied', ...effects } = change;
@@ -81,7 +85,7 @@ function decideFact(
   transfer: Transfer,
   fact: TransferFact,
   now: Date,
-  availableMinor: bigint,
+  wallet: Purse,
 ): Change | 'unchanged' | 'stale' {
   if ('amountMinor' in fact && fact.amountMinor !== null) {
     if (fact.amountMinor !== transfer.amount_minor) {
@@ -97,13 +101,19 @@ function decideFact(
     const unsent = transfer.status === 'pending' && transfer.sends === 0;
     return unsent ? refuse(transfer, 'invalid_account', fact, now) : 'stale';
   }
-  if (isOpen(transfer)) return decideOpen(transfer, fact, now);
+  if (fact.kind === 'refused' && fact.ifUnsent && transfer.sends > 0) return 'stale';
+  if (isOpen(transfer)) return decideOpen(transfer, fact, now, wallet);
   return transfer.status === 'completed'
-    ? decideCompleted(transfer, fact, now)
-    : decideFailed(transfer, fact, now, availableMinor);
+    ? decideCompleted(transfer, fact, now, wallet)
+    : decideFailed(transfer, fact, now, wallet);
 }
 
-function decideOpen(transfer: Transfer, fact: PursuitFact, now: Date): Change | 'stale' {
+function decideOpen(
+  transfer: Transfer,
+  fact: PursuitFact,
+  now: Date,
+  wallet: Purse,
+): Change | 'stale' {
   switch (fact.kind) {
     case 'paid':
       return {
@@ -118,11 +128,10 @@ function decideOpen(transfer: Transfer, fact: PursuitFact, now: Date): Change | 
       };
     case 'refused':
       return refuse(transfer, fact.code, fact, now);
-    case 'reversed':
-      return {
-        ...reverse(transfer, fact.sessionId, now),
-        postings: [capturePosting(transfer, now), reversalPosting(transfer, now)],
-      };
+    case 'reversed': {
+      const reversal = reverse(transfer, fact.sessionId, now, wallet);
+      return { ...reversal, postings: [capturePosting(transfer, now), ...reversal.postings] };
+    }
     case 'confirmed':
       return 'stale';
   }
@@ -153,8 +162,17 @@ function refuse(transfer: Transfer, code: string, { via }: FactOrigin, now: Date
   };
 }
 
-/** Paid and taken back: amount and fee return to the wallet, whether the payment had been booked or not. */
-function reverse(transfer: Transfer, sessionId: string | null, now: Date): Change {
+/**
+ * Paid and taken back: amount and fee return to the wallet, whether the payment had been booked or not. It is money
+ * that comes in, so what the tenant owes is taken from it first.
+ */
+function reverse(
+  transfer: Transfer,
+  sessionId: string | null,
+  now: Date,
+  { owedMinor: owed }: Purse,
+): Change & { postings: Posting[] } {
+  const repaid = owed < transfer.total_minor ? owed : transfer.total_minor;
   return {
     set: {
       status: 'failed',
@@ -165,8 +183,9 @@ function reverse(transfer: Transfer, sessionId: string | null, now: Date): Chang
       watch_until: null,
     },
     entry: ['reversed', 'amount and fee were credited back to the wallet'],
-    postings: [reversalPosting(transfer, now)],
-    availableMinor: transfer.total_minor,
+    postings: [reversalPosting(transfer, now, repaid)],
+    availableMinor: transfer.total_minor - repaid,
+    owedMinor: -repaid,
     dayMinor: transfer.amount_minor,
   };
 }
@@ -175,9 +194,10 @@ function decideCompleted(
   transfer: Transfer,
   fact: PursuitFact,
   now: Date,
+  wallet: Purse,
 ): Change | 'unchanged' | 'stale' {
   if (fact.kind === 'paid') return 'unchanged';
-  if (fact.kind === 'reversed') return reverse(transfer, fact.sessionId, now);
+  if (fact.kind === 'reversed') return reverse(transfer, fact.sessionId, now, wallet);
   if (fact.kind === 'confirmed') return settleAttention(transfer);
   return raise(transfer, now, 'the bank refused what it had reported as paid');
 }
@@ -186,7 +206,7 @@ function decideFailed(
   transfer: Transfer,
   fact: PursuitFact,
   now: Date,
-  availableMinor: bigint,
+  wallet: Purse,
 ): Change | 'unchanged' | 'stale' {
   switch (fact.kind) {
     case 'refused':
@@ -217,11 +237,11 @@ function decideFailed(
         postings: transfer.in_suspense ? [suspensePosting(transfer, now, 'out')] : [],
       };
     case 'confirmed':
-      return transfer.in_suspense ? adopt(transfer, now, availableMinor) : 'stale';
+      return transfer.in_suspense ? adopt(transfer, now, wallet) : 'stale';
   }
 }
 
-function adopt(transfer: Transfer, now: Date, availableMinor: bigint): Change {
+function adopt(transfer: Transfer, now: Date, { availableMinor }: Purse): Change {
   const total = transfer.total_minor;
   const owedMinor = availableMinor >= total ? 0n : total - availableMinor;
   return {

@@ -194,7 +194,7 @@ function decideFact(view: View, item: FactItem, now: Date): FactOutcome {
   const transfer = view.record('transfers', item.id);
   if (!transfer || transfer.tenant !== item.tenant) return { kind: 'no_such_transfer' };
   const wallet = view.wallet(item.tenant);
-  const transition = applyFact(transfer, item.fact, now, wallet.availableMinor);
+  const transition = applyFact(transfer, item.fact, now, wallet);
   const changed = transition.next !== transfer;
   const next = changed ? change(view, transfer, transition.next) : transfer;
   transition.postings.forEach(view.post);

@@ -32,13 +32,14 @@ export function releasePosting(transfer: Transfer, at: Date): Posting {
   ]);
 }
 
-/** Clearing and fees → available: the wallet gets back all that it had paid. */
-export function reversalPosting(transfer: Transfer, at: Date): Posting {
+/** Clearing and fees → available, less what is owed: the wallet gets back all that it had paid. */
+export function reversalPosting(transfer: Transfer, at: Date, repaidMinor: bigint): Posting {
   const { tenant } = transfer;
   return posting(step(transfer, 'reversal'), tenant, at, [
     { account: accounts.clearing(transfer.provider), amountMinor: -transfer.amount_minor },
     { account: accounts.fees, amountMinor: -transfer.fee_minor },
-    { account: accounts.available(tenant), amountMinor: transfer.total_minor },
+    { account: accounts.receivable(tenant), amountMinor: repaidMinor },
+    { account: accounts.available(tenant), amountMinor: transfer.total_minor - repaidMinor },
   ]);
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { operation } from '../http/operation.js';
 
-const MAX_CALLBACK_BYTES = 1024 * 1024;
+/** Far above any provider's callback. Who sends them has no key yet, so many at once must not fill the memory. */
+const MAX_CALLBACK_BYTES = 64 * 1024;
 
 export const receivePaymentCallback = operation({
   id: 'receivePaymentCallback',

@@ -12,3 +12,8 @@ test('a fraction is no card number, whatever its digits add up to', () => {
   expect(findMetadataProblem({ share: 0.4111111111111111 })).toBeNull();
   expect(findMetadataProblem({ share: 4111111111111111.5 })).not.toBeNull();
 });
+
+test('a name is no place for a card number either', () => {
+  const metadata = { cards: { '4111 1111 1111 1111': true } };
+  expect(findMetadataProblem(metadata)).toEqual({ path: ['cards'], message });
+});

@@ -20,7 +20,10 @@ function after(facts: TransferFact[], available = 0n, start: Partial<Transfer> =
   let wallet = available;
   let owed = 0n;
   for (const fact of facts) {
-    const transition = applyFact(transfer, fact, NOW, wallet);
+    const transition = applyFact(transfer, fact, NOW, {
+      availableMinor: wallet,
+      owedMinor: owed,
+    });
     transfer = transition.next;
     wallet += transition.availableMinor;
     owed += transition.owedMinor;
@@ -31,6 +34,23 @@ function after(facts: TransferFact[], available = 0n, start: Partial<Transfer> =
 }
 
 describe('the state guard', () => {
+  test('an unforced release counts only as long as nothing was sent, whoever sent it meanwhile', () => {
+    const released: TransferFact = { ...refused, via: 'operator', ifUnsent: true };
+    expect(after([released])).toMatchObject({ verdicts: ['stale'], postings: [], gained: 0n });
+    expect(after([released], 0n, { status: 'pending', sends: 0 })).toMatchObject({
+      verdicts: ['applied'],
+      transfer: { status: 'failed' },
+      gained: 251_000n,
+    });
+  });
+
+  test('what comes back by a reversal pays first what the wallet owed for that payment', () => {
+    const { gained, owed, transfer } = after([refused, paid, adopted, reversed], -251_000n);
+    // The wallet was empty when it had to adopt the payment.
+    expect([gained, owed]).toEqual([251_000n, 0n]);
+    expect(transfer.status).toBe('failed');
+  });
+
   test('paid captures the hold and completes', () => {
     const { transfer, postings, gained } = after([paid]);
     expect(transfer).toMatchObject({

@@ -1,0 +1,63 @@
+import { auditLedger } from '../../src/ledger/audit.js';
+import { creditWallet } from '../../src/ledger/credit.js';
+import { createGroupCommit } from '../../src/ledger/group-commit.js';
+import { createTransfers, type Transfers } from '../../src/transfers/store.js';
+import type { Transfer } from '../../src/transfers/transfer.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
+import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
+
+let database: TestDatabase;
+let transfers: Transfers;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  transfers = createTransfers(database, createGroupCommit(database), 1_000);
+});
+afterAll(async () => {
+  await database.close();
+});
+
+type Kind = 'paid' | 'refused' | 'reversed' | 'confirmed';
+
+/** A transfer of its own tenant that went this way. */
+async function after(...kinds: Kind[]): Promise<Transfer> {
+  const id = `${kinds.join('-')}-${Math.random()}`;
+  const transfer = pendingTransfer({ _id: id, tenant: id, created_at: new Date() });
+  const { tenant, total_minor: amountMinor } = transfer;
+  await creditWallet(createGroupCommit(database), { tenant, amountMinor, reference: id });
+  await transfers.accept(acceptItem(transfer));
+  for (const kind of kinds) {
+    const about = { amountMinor: null, sessionId: 's', code: 'account_closed' };
+    await transfers.applyFact(tenant, id, { ...byProvider, ...about, kind });
+  }
+  return transfer;
+}
+
+const problems = async () => (await auditLedger(database)).problems;
+
+test('whatever way transfers went, the audit finds their postings right', async () => {
+  await after();
+  await after('paid');
+  await after('refused');
+  await after('reversed');
+  await after('paid', 'reversed');
+  await after('refused', 'paid');
+  await after('refused', 'paid', 'reversed');
+  await after('refused', 'paid', 'confirmed');
+  await after('refused', 'paid', 'confirmed', 'reversed');
+  expect(await problems()).toEqual([]);
+});
+
+test('a posting that balances and is not the one of its transfer is found', async () => {
+  const { _id: id } = await after('paid');
+  const { _id: other } = await after('refused');
+  const postings = database.db.collection<{ _id: string; legs: object[] }>('postings');
+  const legsOf = async (of: string) =>
+    (await postings.findOne({ _id: `${of}/resolve` }))?.legs ?? [];
+  const [captured, released] = [await legsOf(id), await legsOf(other)];
+  await postings.updateOne({ _id: `${id}/resolve` }, { $set: { legs: released } });
+  await postings.updateOne({ _id: `${other}/resolve` }, { $set: { legs: captured } });
+  const found = await problems();
+  expect(found).toContain(`${id}/resolve is not the posting of a completed transfer`);
+  expect(found).toContain(`${other}/resolve is not the posting of a failed transfer`);
+});
