@@ -46,6 +46,11 @@ function checkRecipient(body: RecipientFields, ctx: z.core.$RefinementCtx): void
   }
 }
 
+/** Also where other fields are wrong: every issue is listed. */
+const ALWAYS = {
+  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
+};
+
 /** What `checkRecipient` says, for the document. */
 const eitherRecipient = {
   override: ({ jsonSchema }: { jsonSchema: object }) => {
@@ -95,11 +100,11 @@ const transferFields = {
 /** The body of POST /transfers as it is sent. */
 export const createTransferBody = z
   .strictObject({ ...transferFields, idempotency_key: idempotencyKey.optional() })
-  .superRefine(checkRecipient)
+  .superRefine(checkRecipient, ALWAYS)
   .meta({ id: 'NewTransfer', ...eitherRecipient });
 
 /** An item of POST /transfers/bulk: as for a single transfer, but the key belongs to the batch. */
-export const bulkItemBody = z.strictObject(transferFields).superRefine(checkRecipient);
+export const bulkItemBody = z.strictObject(transferFields).superRefine(checkRecipient, ALWAYS);
 
 export type TransferBody = z.infer<typeof bulkItemBody>;
 
@@ -127,7 +132,7 @@ export const bulkTransfersBody = z
 /** The body of POST /transfers/resolve-account. */
 export const resolveAccountBody = z
   .strictObject(recipientFields)
-  .superRefine(checkRecipient)
+  .superRefine(checkRecipient, ALWAYS)
   .meta({ id: 'AccountToResolve', ...eitherRecipient });
 
 export type CreateTransferBody = z.infer<typeof createTransferBody>;

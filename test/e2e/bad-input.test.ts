@@ -116,6 +116,13 @@ describe('a field with a value it can not have is refused by its name', () => {
     const fields = error.details?.issues?.map((issue) => issue.field);
     expect(fields).toEqual(['amount_minor', 'recipient_account', 'surprise']);
     expect(error.field).toBe('amount_minor');
+    const none = (await post('{}')).body.error.details?.issues?.map((issue) => issue.field);
+    expect(none?.toSorted()).toEqual([
+      'amount_minor',
+      'narration',
+      'recipient_account',
+      'recipient_bank_code',
+    ]);
   });
 });
 
