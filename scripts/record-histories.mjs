@@ -1,11 +1,16 @@
 // Records workflow histories for test/replay from a running copy (`npm start` in another terminal):
-//   node scripts/record-histories.mjs
+//   node scripts/record-histories.mjs                      all of them, side by side
+//   node scripts/record-histories.mjs --mark=here paid …   these, one after the other, as transfer-paid-here.json …
 // Record again only when a history of today's code is wanted beside the old ones: the old ones have to stay replayable.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
+const [marks, names] = [true, false].map((mark) =>
+  process.argv.slice(2).filter((word) => word.startsWith('--mark=') === mark),
+);
+const mark = marks.map((word) => word.replace('--mark=', '-')).join('');
 const home = process.env.BURSAR_HOME ?? '.bursar';
 const dev = JSON.parse(readFileSync(join(home, 'dev.json'), 'utf8'));
 const folder = join('test', 'replay', 'histories');
@@ -85,7 +90,7 @@ async function record([name, suffix, ...steps], client) {
   for (const step of steps) await step({ id, workflow });
   await workflow.result().catch(() => undefined);
   const history = await workflow.fetchHistory();
-  writeFileSync(join(folder, `transfer-${name}.json`), `${historyToJSON(history)}\n`);
+  writeFileSync(join(folder, `transfer-${name}${mark}.json`), `${historyToJSON(history)}\n`);
   console.log(`recorded ${name}: ${history.events.length} events`);
 }
 
@@ -111,5 +116,13 @@ async function recordBulk(client) {
 mkdirSync(folder, { recursive: true });
 const connection = await Connection.connect({ address: dev.temporal_address });
 const client = new Client({ connection, namespace: dev.temporal_namespace });
-await Promise.all([...CASES.map((one) => record(one, client)), recordBulk(client)]);
+if (names.length === 0) {
+  await Promise.all([...CASES.map((one) => record(one, client)), recordBulk(client)]);
+}
+for (const wanted of names) {
+  await record(
+    CASES.find(([name]) => name === wanted),
+    client,
+  );
+}
 await connection.close();
