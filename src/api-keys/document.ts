@@ -1,6 +1,16 @@
 import type { CollectionSpec } from '../database/migrations.js';
 import { KEY_LEVELS, type KeyKind, type KeyLevel } from './api-key.js';
 
+export type NewApiKey = {
+  tenant: string;
+  level: KeyLevel;
+  kind: KeyKind;
+  label?: string;
+  expiresAt?: Date;
+  /** Addresses or CIDR ranges; none means any address. */
+  allowedIps?: readonly string[];
+};
+
 export type KeyDocument = {
   _id: string;
   hash: string;

@@ -1,6 +1,5 @@
 import type { Collection } from 'mongodb';
-import type { KeyDocument } from './document.js';
-import type { NewApiKey } from './store.js';
+import type { KeyDocument, NewApiKey } from './document.js';
 
 export type Rotation = {
   /** How long the old key goes on. */

@@ -14,7 +14,7 @@ import {
   type KeyLevel,
 } from './api-key.js';
 import { canonicalRange } from './allowed-ips.js';
-import { isOver, type KeyDocument } from './document.js';
+import { isOver, type KeyDocument, type NewApiKey } from './document.js';
 import { createKeyLookup, type FoundKey } from './lookup.js';
 import { createLastUsed } from './last-used.js';
 import { rotateKey, type Rotated, type Rotation } from './rotate.js';
@@ -27,16 +27,6 @@ export type AuthenticatedKey = {
   kind: KeyKind;
   createdAt: Date;
   rotationDue: boolean;
-};
-
-export type NewApiKey = {
-  tenant: string;
-  level: KeyLevel;
-  kind: KeyKind;
-  label?: string;
-  expiresAt?: Date;
-  /** Addresses or CIDR ranges; none means any address. */
-  allowedIps?: readonly string[];
 };
 
 /** A key as operators see it: never the key itself, nor its hash. */

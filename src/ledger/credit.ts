@@ -1,6 +1,5 @@
 import { ApiError } from '../errors.js';
 import { MAX_AMOUNT_MINOR } from '../money.js';
-import type { GroupCommit } from './group-commit.js';
 import type { Kind } from './kind.js';
 import { accounts, posting } from './posting.js';
 import type { View } from './view.js';
@@ -42,7 +41,7 @@ function decideCredit(view: View, item: CreditItem, now: Date): CreditOutcome {
  * reference with another amount is refused.
  */
 export async function creditWallet(
-  groupCommit: GroupCommit,
+  groupCommit: { commit(item: CreditItem): Promise<CreditOutcome> },
   given: { tenant: string; amountMinor: bigint; reference: string },
 ): Promise<{ availableMinor: bigint }> {
   const { tenant, amountMinor, reference } = given;
