@@ -30,5 +30,11 @@ export function printTable(json: boolean, rows: Record<string, Value>[]): void {
   console.log(table.toString());
 }
 
+/** The first of many, as a table or JSON; says beside it, for people and in logs, when there may be more. */
+export function printLatest(json: boolean, rows: Record<string, Value>[], limit: number): void {
+  printTable(json, rows);
+  if (rows.length === limit) console.error(`bursar: ${limit} are listed; there may be more`);
+}
+
 const show = (value: Value): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–');

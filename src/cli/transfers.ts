@@ -9,7 +9,7 @@ import { wholeTimeline } from '../pursuits/timeline.js';
 import type { Transfer } from '../transfers/transfer.js';
 import { addCommand, addPlainCommand, CommandError, parseAmount } from './command.js';
 import { addYes, confirm } from './confirm.js';
-import { print, printTable } from './print.js';
+import { print, printLatest, printTable } from './print.js';
 import { explain, findApi, type ApiOptions } from './public-api.js';
 
 const LISTED = 100;
@@ -24,7 +24,7 @@ export function addTransferCommands(program: Command): void {
     async (deps, { json, options }) => {
       const attention = options.attention ?? false;
       const found = await deps.transfers.latest({ attention, limit: LISTED });
-      printTable(json, found.map(presentRow));
+      printLatest(json, found.map(presentRow), LISTED);
     },
   );
 

@@ -4,7 +4,7 @@ import type { Delivery } from '../webhooks/outbound/event.js';
 import { MAX_ENDPOINTS } from '../webhooks/outbound/endpoints.js';
 import { addCommand, CommandError } from './command.js';
 import { addYes, confirm } from './confirm.js';
-import { print, printTable } from './print.js';
+import { print, printLatest, printTable } from './print.js';
 
 const LISTED = 100;
 const HOUR_MS = 60 * 60 * 1000;
@@ -136,7 +136,7 @@ function addDeliveryCommands(deliveries: Command): void {
         .option('--dead', 'only those that were given up'),
     async ({ webhooks }, { json, options: { tenant, dead = false } }) => {
       const query = { dead, limit: LISTED, ...(tenant !== undefined && { tenant }) };
-      printTable(json, (await webhooks.deliveries.list(query)).map(presentRow));
+      printLatest(json, (await webhooks.deliveries.list(query)).map(presentRow), LISTED);
     },
   );
 
