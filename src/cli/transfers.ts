@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os';
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 import type { Deps } from '../deps.js';
 import { MAX_WAIT_SECONDS } from '../http/prefer.js';
 import { toWireAmount } from '../money.js';
@@ -7,7 +7,7 @@ import { OPERATOR_KINDS } from '../pursuits/operator.js';
 import { presentTransfer } from '../transfers/presenter.js';
 import { wholeTimeline } from '../pursuits/timeline.js';
 import type { Transfer } from '../transfers/transfer.js';
-import { addCommand, addPlainCommand, CommandError, parseAmount } from './command.js';
+import { addCommand, addPlainCommand, CommandError, parseAmount, parseWhole } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest, printTable } from './print.js';
 import { explain, findApi, type ApiOptions } from './public-api.js';
@@ -73,7 +73,7 @@ function addSendCommand(transfers: Command): void {
         .requiredOption('--narration <text>', 'what it is for')
         .option('--reference <text>', 'your own name for it')
         .option('--idempotency-key <key>', 'of an earlier try, to find out what became of it')
-        .option('--wait <seconds>', 'for its end, 30 at the most', parseSeconds)
+        .option('--wait <seconds>', 'for its end, 30 at the most', parseWhole(0, MAX_WAIT_SECONDS))
         .option('--api <url>', 'default: BURSAR_API_URL, then dev.json')
         .option('--key <key>', 'default: BURSAR_API_KEY, then dev.json'),
     async ({ json, options }) => {
@@ -98,14 +98,6 @@ function addSendCommand(transfers: Command): void {
       if (data.status === 'failed') process.exitCode = 1;
     },
   );
-}
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (!/^[0-9]+$/.test(text) || seconds > MAX_WAIT_SECONDS) {
-    throw new InvalidArgumentError(`whole seconds, ${MAX_WAIT_SECONDS} at the most.`);
-  }
-  return seconds;
 }
 
 type Act = {

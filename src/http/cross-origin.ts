@@ -27,7 +27,7 @@ export function crossOrigin({ operationAt }: { operationAt: OperationAt }): Midd
   });
   return (ctx, next) => {
     const preflight = ctx.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method');
-    const asked = operationAt({ method: preflight || ctx.method, path: ctx.path });
+    const asked = operationAt(preflight ? { method: preflight, path: ctx.path } : ctx);
     return asked?.access === 'public_key' ? allow(ctx, next) : next();
   };
 }

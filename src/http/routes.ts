@@ -36,7 +36,8 @@ export function routerOf(
   for (const { operation, handle } of routes.toSorted(byPath)) {
     const { id, method, path } = operation;
     const methods = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
-    const run: Middleware = (ctx) => handle(ctx as Context, checkInput(operation, ctx as Context));
+    const check = inputOf(operation);
+    const run: Middleware = (ctx) => handle(ctx as Context, check(ctx as Context));
     router.register(routerPath(path), methods, [...first, ...readBody(operation), run], {
       name: id,
     });
@@ -47,9 +48,16 @@ export function routerOf(
     const [found, ...others] = router.match(at, '').path;
     return found ? [found, ...others.filter(({ path }) => path === found.path)] : [];
   }
-  const operationAt: OperationAt = ({ method, path }) => {
-    const layer = layersAt(path).find(({ methods }) => methods.includes(method));
-    return operations.get(layer?.name ?? '');
+  // Whatever stands in the way of a request asks for the same: it is looked up once.
+  const known = new WeakMap<object, Operation | 'none'>();
+  const operationAt: OperationAt = (request) => {
+    let found = known.get(request);
+    if (found === undefined) {
+      const layer = layersAt(request.path).find(({ methods }) => methods.includes(request.method));
+      found = operations.get(layer?.name ?? '') ?? 'none';
+      known.set(request, found);
+    }
+    return found === 'none' ? undefined : found;
   };
   // A router itself adds what its type asks of the context.
   const dispatch = router.routes() as Middleware;
@@ -66,14 +74,17 @@ function readBody({ method, access, maxBodyBytes }: Operation): Middleware[] {
   return [access === 'provider' ? rawBody(limit) : jsonBody(limit)];
 }
 
-function checkInput(operation: Operation, ctx: Context): Input<Operation> {
-  const { params = {}, query = NOTHING, body = NOTHING } = operation;
-  const named = z.object(params).safeParse(ctx.params);
-  if (!named.success) throw new ApiError('not_found');
-  return {
-    params: named.data,
-    query: validateQuery(query, ctx) as object,
-    body: ctx.state.body?.json === undefined ? {} : (validateBody(body, ctx) as object),
+/** What checks the input of an operation. Its schemas are made once: making one costs more than using it. */
+function inputOf({ params = {}, query = NOTHING, body = NOTHING }: Operation) {
+  const inPath = z.object(params);
+  return (ctx: Context): Input<Operation> => {
+    const named = inPath.safeParse(ctx.params);
+    if (!named.success) throw new ApiError('not_found');
+    return {
+      params: named.data,
+      query: validateQuery(query, ctx) as object,
+      body: ctx.state.body?.json === undefined ? {} : (validateBody(body, ctx) as object),
+    };
   };
 }
 

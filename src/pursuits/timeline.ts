@@ -1,18 +1,20 @@
-export type TimelineType =
-  | 'accepted'
-  | 'submitted'
-  | 'provider_answer'
-  | 'poll'
-  | 'webhook'
-  | 'operator'
-  | 'settled'
-  | 'released'
-  | 'reversed'
-  | 'suspense'
-  | 'attention_raised'
-  | 'attention_cleared'
-  | 'webhook_delivered'
-  | 'note';
+export const TIMELINE_TYPES = [
+  'accepted',
+  'submitted',
+  'provider_answer',
+  'poll',
+  'webhook',
+  'operator',
+  'settled',
+  'released',
+  'reversed',
+  'suspense',
+  'attention_raised',
+  'attention_cleared',
+  'webhook_delivered',
+  'note',
+] as const;
+export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
 /** One step of a record's life. `detail` is in our words: codes and plain sentences, never a provider's text. */
 export type TimelineEntry = {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from '../http/operation.js';
 import { amountMinor, timestamp } from '../http/wire.js';
 import { idSchema } from '../ids.js';
+import { TIMELINE_TYPES } from '../pursuits/timeline.js';
 import {
   bulkTransfersBody,
   createTransferBody,
@@ -76,22 +77,7 @@ export const transferResource = z
 export const timelineEntryResource = z
   .object({
     at: timestamp('When it happened.'),
-    type: z.enum([
-      'accepted',
-      'submitted',
-      'provider_answer',
-      'poll',
-      'webhook',
-      'operator',
-      'settled',
-      'released',
-      'reversed',
-      'suspense',
-      'attention_raised',
-      'attention_cleared',
-      'webhook_delivered',
-      'note',
-    ]),
+    type: z.enum(TIMELINE_TYPES),
     actor: z.string(),
     detail: z.string().nullable(),
     provider_request_id: z.string().nullable(),
