@@ -1,9 +1,8 @@
-import { MongoServerError, type Db } from 'mongodb';
+import type { Db } from 'mongodb';
+import { isDuplicate } from './duplicate.js';
 
 type Environment = 'sandbox' | 'live';
 type Mark = { _id: 'environment'; environment: Environment };
-
-const DUPLICATE_KEY = 11_000;
 
 /**
  * A database belongs to the environment that opened it first. Throws for the other one, before it has read or written
@@ -12,7 +11,7 @@ const DUPLICATE_KEY = 11_000;
 export async function claimDatabase(db: Db, environment: Environment): Promise<void> {
   const owner = await mark(db, environment).catch((error: unknown) => {
     // Two processes opened it for the first time at once: the mark is there now.
-    if (!(error instanceof MongoServerError && error.code === DUPLICATE_KEY)) throw error;
+    if (!isDuplicate(error)) throw error;
     return mark(db, environment);
   });
   if (owner !== environment) {

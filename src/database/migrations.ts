@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { MongoServerError, type Db, type Document, type IndexDescription } from 'mongodb';
+import { isDuplicate } from './duplicate.js';
 
 /** One collection as its owner wants it: the validator is the content of `$jsonSchema`, enforced for every write. */
 export type CollectionSpec = {
@@ -25,7 +26,6 @@ const RETRY_MS = 100;
 const GIVE_UP_MS = 10 * 60_000;
 
 const LOCK_ID = 'lock';
-const DUPLICATE_KEY = 11_000;
 const NAMESPACE_EXISTS = 48;
 
 type MigrationRecord = { _id: string; applied_at: Date };
@@ -73,7 +73,7 @@ async function ensureCollection(db: Db, spec: CollectionSpec): Promise<void> {
   try {
     await db.createCollection(spec.name, validation);
   } catch (error) {
-    if (!hasCode(error, NAMESPACE_EXISTS)) throw error;
+    if (!(error instanceof MongoServerError && error.code === NAMESPACE_EXISTS)) throw error;
     await db.command({ collMod: spec.name, ...validation });
   }
   if (spec.indexes.length > 0) await db.collection(spec.name).createIndexes(spec.indexes);
@@ -120,7 +120,7 @@ async function ensureLockDocument(db: Db): Promise<void> {
     await locks(db).updateOne({ _id: LOCK_ID }, { $setOnInsert: free }, { upsert: true });
   } catch (error) {
     // Two processes inserted at once: the document is there, which is all that is wanted.
-    if (!hasCode(error, DUPLICATE_KEY)) throw error;
+    if (!isDuplicate(error)) throw error;
   }
 }
 
@@ -137,10 +137,6 @@ async function renew(db: Db, owner: string): Promise<void> {
     { $set: { expires_at: LEASE } },
   ]);
   if (matchedCount === 0) throw new Error('another process took the migration lock');
-}
-
-function hasCode(error: unknown, code: number): boolean {
-  return error instanceof MongoServerError && error.code === code;
 }
 
 const records = (db: Db) => db.collection<MigrationRecord>('migrations');

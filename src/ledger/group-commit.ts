@@ -1,6 +1,7 @@
-import { MongoError, MongoServerError, type ClientSession } from 'mongodb';
+import { MongoError, type ClientSession } from 'mongodb';
 import { createLane, type Lane } from '../batching.js';
 import { TRANSACTION_OPTIONS, type Database } from '../database/client.js';
+import { isDuplicate } from '../database/duplicate.js';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { ApiError } from '../errors.js';
 import { decide } from './decide.js';
@@ -153,11 +154,7 @@ async function commitKnowingly(session: ClientSession, deadline: number): Promis
   }
 }
 
-const DUPLICATE_KEY = 11_000;
 const MAX_DUPLICATES = 12;
-
-const isDuplicate = (error: unknown) =>
-  error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 
 /** Somebody else was faster: reading again and deciding again gives the right answer. */
 function isConflict(error: unknown): boolean {

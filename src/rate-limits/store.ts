@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { MongoServerError, type Collection, type Db } from 'mongodb';
+import type { Collection, Db } from 'mongodb';
 import { createLane, OverloadError, type Lane } from '../batching.js';
+import { isDuplicate } from '../database/duplicate.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { Log } from '../log.js';
 import { createAhead } from './ahead.js';
@@ -191,7 +192,7 @@ async function upsert(
     document = await update();
   } catch (error) {
     // Two processes met a subject for the first time: the document is there now.
-    if (!(error instanceof MongoServerError && error.code === 11_000)) throw error;
+    if (!isDuplicate(error)) throw error;
     document = await update();
   }
   if (document === null) throw new Error('an upsert answers a document');

@@ -1,5 +1,5 @@
-import { MongoServerError } from 'mongodb';
 import type { Database } from '../database/client.js';
+import { isDuplicate } from '../database/duplicate.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { Log } from '../log.js';
 import type { Callback, PaymentState } from '../providers/provider.js';
@@ -48,7 +48,6 @@ export const callbacksCollection: CollectionSpec = {
 /** Left to the process that received it for so long; then the sweep applies it. */
 const SWEEP_AFTER_MS = 5_000;
 const RETRY_AFTER_MS = 60_000;
-const DUPLICATE_KEY = 11_000;
 
 type CallbackDeps = {
   transfers: Transfers;
@@ -96,7 +95,7 @@ export function createCallbacks({ db }: Database, deps: CallbackDeps) {
         await collection.insertOne(stored);
         return stored;
       } catch (error) {
-        if (error instanceof MongoServerError && error.code === DUPLICATE_KEY) return null;
+        if (isDuplicate(error)) return null;
         throw error;
       }
     },
