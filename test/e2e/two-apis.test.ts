@@ -80,17 +80,21 @@ test('a key that the command line revokes is refused by both within a second, ho
   const tenant = await service.tenant();
   const wanted = { tenant: tenant.id, level: 'read', kind: 'secret' } as const;
   const { id, key } = await service.deps.apiKeys.create(wanted);
-  const ask = async () => {
-    const replies = await Promise.all(
-      service.apis.map(({ url }) => apiClient(url, key).call('GET', '/transfers', undefined)),
-    );
-    return replies.map(({ body }) => body.error?.code ?? 'served');
+  const ask = async (api: (typeof service.apis)[number]) => {
+    const { body } = await apiClient(api.url, key).call('GET', '/transfers', undefined);
+    return body.error?.code ?? 'served';
   };
-  expect(await ask()).toEqual(['served', 'served']);
+  expect(await Promise.all(service.apis.map(ask))).toEqual(['served', 'served']);
   // This process is none of the two: like the command line, it can reach neither's memory.
   await service.deps.apiKeys.revoke(id);
-  for (const endAt = performance.now() + 1_000; performance.now() < endAt;) await ask();
-  expect(await ask()).toEqual(['expired_key', 'expired_key']);
+  const until = performance.now() + 1_000;
+  // Asked no more once refused: an address has few requests without a valid key.
+  const lastAnswer = async (api: (typeof service.apis)[number]) => {
+    let answer = await ask(api);
+    while (answer === 'served' && performance.now() < until) answer = await ask(api);
+    return answer === 'served' ? ask(api) : answer;
+  };
+  expect(await Promise.all(service.apis.map(lastAnswer))).toEqual(['expired_key', 'expired_key']);
 });
 
 test('afterwards the books balance and agree with the bank', async () => {
