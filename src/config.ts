@@ -66,6 +66,12 @@ const fields = z.object({
   /** How long after its last sign of life a record's workflow is started again. */
   BURSAR_SWEEP_SLACK_MS: milliseconds.default(30_000),
   BURSAR_NAME_ENQUIRY_TIMEOUT_MS: milliseconds.default(2_000),
+  /** From the request on: a just-in-time funding that is not confirmed by then has failed for who asked for it. */
+  BURSAR_JIT_DEADLINE_MS: milliseconds.max(10_000).default(2_000),
+  /** An authorization that could not be decided by then is declined. */
+  BURSAR_AUTHORIZATION_DEADLINE_MS: milliseconds.max(10_000).default(1_500),
+  /** How long an authorization holds its money if the issuer never says what became of it. */
+  BURSAR_AUTHORIZATION_HOLD_DAYS: z.coerce.number().positive().max(90).default(7),
 
   /** Lets webhooks go to private addresses, one's own machine for one. Development only: refused in live. */
   BURSAR_WEBHOOK_ALLOW_PRIVATE: flag(false),
@@ -133,6 +139,11 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       pollMaxMs: e.BURSAR_POLL_MAX_MS,
       sweepSlackMs: e.BURSAR_SWEEP_SLACK_MS,
       nameEnquiryTimeoutMs: e.BURSAR_NAME_ENQUIRY_TIMEOUT_MS,
+    },
+    cards: {
+      jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
+      authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
+      authorizationHoldMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
     },
     webhooks: {
       allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,

@@ -1,4 +1,9 @@
 import { collectionsMigration, ensureCollections, type Migration } from './migrations.js';
+import {
+  cardAuthorizationsCollection,
+  cardOperationsCollection,
+  cardsCollection,
+} from '../cards/collections.js';
 import { apiKeysCollection } from '../api-keys/document.js';
 import {
   idempotencyKeysCollection,
@@ -43,4 +48,9 @@ export const migrations: readonly Migration[] = [
   },
   collectionsMigration('0005-transfer-batches', [transferBatchesCollection]),
   collectionsMigration('0006-safeguards-key-rotation', [tenantsCollection, apiKeysCollection]),
+  collectionsMigration('0007-cards', [
+    cardsCollection,
+    cardOperationsCollection,
+    cardAuthorizationsCollection,
+  ]),
 ];

@@ -11,6 +11,9 @@ export const accounts = {
   held: (tenant: string) => `wallet:${tenant}:held`,
   /** What the tenant owes us: what has happened and the wallet could not cover. */
   receivable: (tenant: string) => `receivable:${tenant}`,
+  /** What a card can spend, and what authorizations hold of it. */
+  cardAvailable: (card: string) => `card:${card}:available`,
+  cardHeld: (card: string) => `card:${card}:held`,
   clearing: (provider: string) => `clearing:${provider}`,
   fees: 'fees',
   /** Payments that were proven after their hold was given back, until an operator decides. */

@@ -1,3 +1,6 @@
+import type { CardAuthorization } from '../cards/authorizations/authorization.js';
+import type { Card } from '../cards/card.js';
+import type { CardOperation } from '../cards/operation.js';
 import { errorBody, type ApiError } from '../errors.js';
 import { sumChanges, type CountChange } from '../transfers/counts.js';
 import type { TransferBatch } from '../transfers/batch.js';
@@ -16,9 +19,21 @@ export type Claim = { id: string; fingerprint: string; createdAt: Date; expiresA
 export type ClaimedKey = Claim & { tenant: string; answer: Answer; resource: string | null };
 
 /** What commits make and change beside the books, by collection. A capability adds its own line. */
-export type Records = { transfers: Transfer; transfer_batches: TransferBatch };
+export type Records = {
+  transfers: Transfer;
+  transfer_batches: TransferBatch;
+  cards: Card;
+  card_operations: CardOperation;
+  card_authorizations: CardAuthorization;
+};
 export type RecordName = keyof Records;
-export const RECORD_NAMES = ['transfers', 'transfer_batches'] as const satisfies RecordName[];
+export const RECORD_NAMES = [
+  'transfers',
+  'transfer_batches',
+  'cards',
+  'card_operations',
+  'card_authorizations',
+] as const satisfies RecordName[];
 
 /** A caller's own name for a record, unique among the tenant's records of that collection. */
 export type Reference = { collection: RecordName; tenant: string; reference: string };

@@ -1,6 +1,12 @@
 import { decide } from '../../src/ledger/decide.js';
 import type { Item } from '../../src/ledger/kinds.js';
-import { RECORD_NAMES, referenceKey, type Snapshot, type Writes } from '../../src/ledger/view.js';
+import {
+  forRecords,
+  RECORD_NAMES,
+  referenceKey,
+  type Snapshot,
+  type Writes,
+} from '../../src/ledger/view.js';
 import { NOW } from './transfers.js';
 
 /** A database in memory, good enough for one thing: what one decision wrote is what the next one reads. */
@@ -8,16 +14,15 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   const next: Snapshot = {
     keys: new Map(snapshot.keys),
     references: new Map(snapshot.references),
-    records: {
-      transfers: new Map(snapshot.records.transfers),
-      transfer_batches: new Map(snapshot.records.transfer_batches),
-    },
+    records: forRecords((name) => new Map(snapshot.records[name])) as Snapshot['records'],
     wallets: new Map(snapshot.wallets),
     postings: new Map(snapshot.postings),
   };
   for (const key of [...writes.newKeys, ...writes.renewedKeys]) next.keys.set(key.id, key);
-  for (const { _id, tenant, reference } of writes.created.transfers) {
-    next.references.set(referenceKey({ collection: 'transfers', tenant, reference }), _id);
+  for (const collection of ['transfers', 'card_operations'] as const) {
+    for (const { _id, tenant, reference } of writes.created[collection]) {
+      next.references.set(referenceKey({ collection, tenant, reference }), _id);
+    }
   }
   for (const name of RECORD_NAMES) {
     const records = next.records[name] as Map<string, unknown>;

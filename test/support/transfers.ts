@@ -1,5 +1,5 @@
 import { newId } from '../../src/ids.js';
-import type { Claim, Snapshot } from '../../src/ledger/view.js';
+import { forRecords, type Claim, type Snapshot } from '../../src/ledger/view.js';
 import type { AcceptItem, BulkItem } from '../../src/transfers/items.js';
 import type { FactOrigin } from '../../src/pursuits/facts.js';
 import { timelineEntry } from '../../src/pursuits/timeline.js';
@@ -92,7 +92,7 @@ export function bulkItem(
 export const emptySnapshot = (): Snapshot => ({
   keys: new Map(),
   references: new Map(),
-  records: { transfers: new Map(), transfer_batches: new Map() },
+  records: forRecords(() => new Map()) as Snapshot['records'],
   wallets: new Map(),
   postings: new Map(),
 });

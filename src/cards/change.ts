@@ -1,0 +1,34 @@
+import { accounts, posting } from '../ledger/posting.js';
+import type { View } from '../ledger/view.js';
+import { isOver, type Card } from './card.js';
+
+/**
+ * Changes a card within a commit; the only way to do so. What a card that is over has left goes back to the wallet as
+ * soon as nothing of it is held, less what the tenant owes. The item must have read card and wallet.
+ */
+export function changeCard(view: View, before: Card, set: Partial<Card>, now: Date): Card {
+  const changed: Card = { ...before, ...set, version: before.version + 1, updated_at: now };
+  const over = isOver(changed) && changed.open_holds === 0 && changed.available_minor > 0n;
+  const next = over ? giveBack(view, changed, now) : changed;
+  view.change('cards', next);
+  return next;
+}
+
+function giveBack(view: View, card: Card, now: Date): Card {
+  const { tenant, available_minor: left } = card;
+  const wallet = view.wallet(tenant);
+  const repaid = wallet.owedMinor < left ? wallet.owedMinor : left;
+  view.post(
+    posting(`${card._id}/give-back-${card.version}`, tenant, now, [
+      { account: accounts.cardAvailable(card._id), amountMinor: -left },
+      { account: accounts.receivable(tenant), amountMinor: repaid },
+      { account: accounts.available(tenant), amountMinor: left - repaid },
+    ]),
+  );
+  view.changeWallet({
+    ...wallet,
+    availableMinor: wallet.availableMinor + left - repaid,
+    owedMinor: wallet.owedMinor - repaid,
+  });
+  return { ...card, available_minor: 0n };
+}

@@ -1,0 +1,76 @@
+import type { CollectionSpec } from '../database/migrations.js';
+import { CARD_OPERATION_TYPES } from './operation.js';
+
+const long = { bsonType: 'long' };
+const dueIndex = { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } };
+
+export const cardsCollection: CollectionSpec = {
+  name: 'cards',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant', 'version', 'status', 'available_minor', 'held_minor', 'open_holds'],
+    properties: {
+      tenant: { bsonType: 'string' },
+      status: { enum: ['pending', 'active', 'locked', 'failed', 'expired', 'closed'] },
+      available_minor: { ...long, minimum: 0 },
+      held_minor: { ...long, minimum: 0 },
+      open_holds: { bsonType: 'int', minimum: 0 },
+      version: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant: 1, created_at: -1, _id: -1 } },
+    // What the issuer calls it, which is all that its messages say.
+    {
+      key: { provider: 1, 'issued.card': 1 },
+      unique: true,
+      partialFilterExpression: { 'issued.card': { $type: 'string' } },
+    },
+    { key: { status: 1, 'issued.expiry_year': 1, 'issued.expiry_month': 1 } },
+  ],
+};
+
+export const cardOperationsCollection: CollectionSpec = {
+  name: 'card_operations',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant', 'card', 'type', 'version', 'status', 'reference', 'sends'],
+    properties: {
+      tenant: { bsonType: 'string' },
+      card: { bsonType: 'string' },
+      type: { enum: [...CARD_OPERATION_TYPES] },
+      status: { enum: ['pending', 'processing', 'completed', 'failed'] },
+      reference: { bsonType: 'string' },
+      amount_minor: { bsonType: ['long', 'null'] },
+      version: { bsonType: 'int' },
+      sends: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant: 1, reference: 1 }, unique: true },
+    { key: { card: 1, created_at: -1, _id: -1 } },
+    dueIndex,
+    {
+      key: { 'attention.since': 1 },
+      partialFilterExpression: { 'attention.since': { $type: 'date' } },
+    },
+  ],
+};
+
+export const cardAuthorizationsCollection: CollectionSpec = {
+  name: 'card_authorizations',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant', 'card', 'token', 'version', 'status', 'amount_minor', 'held_minor'],
+    properties: {
+      tenant: { bsonType: 'string' },
+      card: { bsonType: 'string' },
+      status: { enum: ['approved', 'declined', 'cleared', 'reversed', 'expired'] },
+      amount_minor: { ...long, minimum: 0 },
+      held_minor: { ...long, minimum: 0 },
+      cleared_minor: { ...long, minimum: 0 },
+      version: { bsonType: 'int' },
+    },
+  },
+  indexes: [{ key: { card: 1, created_at: -1, _id: -1 } }, dueIndex],
+};
