@@ -14,7 +14,9 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   const next: Snapshot = {
     keys: new Map(snapshot.keys),
     references: new Map(snapshot.references),
-    records: forRecords((name) => new Map(snapshot.records[name])) as Snapshot['records'],
+    records: forRecords(
+      (name) => new Map<string, unknown>(snapshot.records[name]),
+    ) as Snapshot['records'],
     wallets: new Map(snapshot.wallets),
     postings: new Map(snapshot.postings),
   };
