@@ -9,7 +9,7 @@ const PREFIXES = {
   bulkTransfer: 'btr',
   card: 'crd',
   cardOperation: 'cop',
-  cardEvent: 'cev',
+  cardEvent: 'cwe',
   replay: 'rpl',
   request: 'req',
   event: 'evt',
