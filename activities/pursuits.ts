@@ -1,5 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { failpoint } from '../src/failpoints.js';
 import type { Log } from '../src/log.js';
 import type { Absence, InitiateAnswer, VerifyAnswer } from '../src/providers/provider.js';
 import type { FirstTries } from '../src/pursuits/first-try.js';
@@ -87,7 +88,9 @@ async function send<R extends PursuedRecord, Own>(
     return { kind: 'unknown', reason: 'too_old', ...sent };
   }
   const calls = pursued.callsFor(record);
+  failpoint('send.permitted');
   const answer = await calls.send(requestedAt, signal);
+  failpoint('send.answered');
   if (!isFinal(answer)) {
     // Support reads this; a failure to write it must not turn an answer into silence.
     const extra = { notTaken: answer.kind === 'throttled', quietly };
@@ -146,7 +149,9 @@ async function verify<R extends PursuedRecord, Own>(
   }
   if (record.sends === 0) return { kind: 'unsent', ...sendsOf(record) };
   const calls = pursued.callsFor(record);
+  failpoint('verify.before');
   const answer = await calls.verify(cancellationSignal());
+  failpoint('verify.answered');
   if (!isFinal(answer)) {
     await records.countPoll(tenant, id, nextPollMs);
     // "Pending" teaches nothing, nor does a repeat; what may end in another send belongs on the timeline.
@@ -170,7 +175,9 @@ async function settle<R extends PursuedRecord, Own>(
     providerRequestId: fact.providerRequestId,
     note: operator?.reason ?? null,
   };
+  failpoint('settle.before');
   const settled = await pursued.apply({ tenant, id }, fact, origin);
+  failpoint('settle.after');
   if (!settled) throw noSuch(pursued);
   const { status, attention, watch_until: watchUntil } = settled;
   return { status, attention: attention?.reason ?? null, watched: watchUntil !== null };

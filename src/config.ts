@@ -37,6 +37,8 @@ const fields = z.object({
   BURSAR_TEMPORAL_METRICS_PORT: port.optional(),
   /** Requests of one address without a valid key. */
   BURSAR_UNAUTHENTICATED_PER_MINUTE: z.coerce.number().int().min(1).default(60),
+  /** Has the process die at a named point; see failpoints.ts. For tests: refused in live. */
+  BURSAR_FAILPOINT: z.string().min(1).optional(),
   BURSAR_LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
 
   MONGODB_URI: z.string().min(1),
@@ -86,6 +88,10 @@ const environment = fields
     path: ['BURSAR_WEBHOOK_ALLOW_PRIVATE'],
     message: 'is not for live',
   })
+  .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_FAILPOINT !== undefined), {
+    path: ['BURSAR_FAILPOINT'],
+    message: 'is not for live',
+  })
   .refine((e) => e.BURSAR_ENV !== 'live' || e.BURSAR_LIVE_REHEARSAL, {
     path: ['BURSAR_ENV'],
     message:
@@ -118,6 +124,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       port: e.BURSAR_METRICS_PORT,
       temporalPort: e.BURSAR_TEMPORAL_METRICS_PORT,
     },
+    failpoint: e.BURSAR_FAILPOINT ?? null,
     logLevel: e.BURSAR_LOG_LEVEL,
     mongodb: { uri: e.MONGODB_URI, database: e.BURSAR_DATABASE ?? `bursar_${e.BURSAR_ENV}` },
     temporal: {

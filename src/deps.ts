@@ -4,6 +4,7 @@ import { connectDatabase } from './database/client.js';
 import { claimDatabase } from './database/environment.js';
 import { migrate } from './database/migrations.js';
 import { migrations } from './database/schema.js';
+import { armFailpoint } from './failpoints.js';
 import { createIdempotency } from './idempotency/store.js';
 import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
@@ -25,6 +26,7 @@ export type Deps = Awaited<ReturnType<typeof createDeps>>;
 /** The composition root: everything that API, worker and command line are made of, connected and migrated. */
 export async function createDeps(config: Config, name: string) {
   const log = createLog({ level: config.logLevel, name });
+  armFailpoint(config.failpoint);
   await migrateFirst(config);
   // Of the command line, people wait for long reads; of a service, nobody does.
   const limit = name === 'cli' ? { operationLimitMs: 0 } : {};

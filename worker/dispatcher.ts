@@ -1,4 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import { failpoint } from '../src/failpoints.js';
 import type { Log } from '../src/log.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
@@ -57,6 +58,7 @@ async function startAll<Due extends { _id: string }>(
   starter: { start(due: Due): Promise<void> },
 ): Promise<number> {
   const queue = await store.due(BATCH);
+  if (queue.length > 0) failpoint('dispatch.found');
   const done: string[] = [];
   let away: unknown = null;
   const runner = async () => {
@@ -74,7 +76,10 @@ async function startAll<Due extends { _id: string }>(
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, runner));
-  if (done.length > 0) await store.postponeDue(done);
+  if (done.length > 0) {
+    failpoint('dispatch.started');
+    await store.postponeDue(done);
+  }
   if (away !== null) throw away;
   return done.length;
 }

@@ -3,6 +3,7 @@ import { createLane, type Lane } from '../batching.js';
 import { TRANSACTION_OPTIONS, type Database } from '../database/client.js';
 import { isDuplicate } from '../database/duplicate.js';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
+import { failpoint } from '../failpoints.js';
 import { ApiError } from '../errors.js';
 import { decide } from './decide.js';
 import { kindOf, type Item, type Outcome, type OutcomeOf } from './kinds.js';
@@ -123,7 +124,9 @@ function createTransact(db: Database['db'], outbox: Outbox) {
     await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);
     // Also where nothing is written: only a commit makes sure that what was read can't be rolled back.
+    failpoint('commit.before');
     await commitKnowingly(session, deadline);
+    failpoint('commit.after');
     outbox.send(outgoing);
     return outcomes;
   };

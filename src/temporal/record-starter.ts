@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common';
 import { defineUpdate } from '@temporalio/workflow';
+import { failpoint } from '../failpoints.js';
 import type { Log } from '../log.js';
 import { REFUSED } from '../pursuits/operator.js';
 import type { OperatorAnswer, OperatorCommand, OperatorPayload } from '../pursuits/reports.js';
@@ -50,9 +51,11 @@ export function createRecordStarter<R extends { _id: string }>(settings: RecordS
   const underWay = new Set<Promise<void>>();
 
   async function start(record: R): Promise<void> {
+    failpoint('start.before');
     await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
       client.workflow.start(workflow, startOptions(settings, record)),
     );
+    failpoint('start.after');
   }
 
   return {

@@ -1,6 +1,7 @@
 import type { Database } from '../database/client.js';
 import { isDuplicate } from '../database/duplicate.js';
 import type { CollectionSpec } from '../database/migrations.js';
+import { failpoint } from '../failpoints.js';
 import type { Log } from '../log.js';
 import type { Callback, PaymentState } from '../providers/provider.js';
 import type { TransferFact } from '../transfers/facts.js';
@@ -64,7 +65,9 @@ export function createCallbacks({ db }: Database, deps: CallbackDeps) {
   const collection = db.collection<StoredCallback>('callbacks');
 
   async function apply(stored: StoredCallback): Promise<void> {
+    failpoint('callback.stored');
     const outcome = await applyFactOf(deps, stored);
+    failpoint('callback.applied');
     const $set = { handled_at: clock(), next_try_at: null, outcome };
     await collection.updateOne({ _id: stored._id }, { $set });
     // An ended transfer that needs an operator now is brought back by its due date.

@@ -40,7 +40,7 @@ export type ServiceOptions = {
   temporalAddress?: string;
 };
 
-export type Api = ManagedProcess & { url: string };
+export type Api = ManagedProcess & { url: string; port: number };
 
 /** Ports below those that systems give to outgoing connections, spread so that test files seldom meet. */
 const portToTry = () => 11_000 + Math.floor(Math.random() * 15_000);
@@ -99,7 +99,7 @@ export async function startService(options: ServiceOptions = {}) {
       const name = `api-${processes.size}`;
       const own = { ...env, ...over, PORT: String(at) };
       const api = manage(name, compiled('src', 'main.js'), own, answers(`${url(at)}/health/ready`));
-      return { ...api, url: url(at) };
+      return { ...api, url: url(at), port: at };
     }
     function newWorker(over: Environment = {}): ManagedProcess {
       const isReady = (output: string) => output.includes('worker is running');
@@ -147,8 +147,8 @@ export async function startService(options: ServiceOptions = {}) {
       workers,
       api: first,
       worker: workers[0] as ManagedProcess,
-      /** A further process, not yet started, with settings of its own. */
-      newApi: async (over?: Environment) => newApi(await port(), over),
+      /** A further process, not yet started, with settings of its own; also in the place of another. */
+      newApi: async (over?: Environment, at?: number) => newApi(at ?? (await port()), over),
       newWorker,
       /** Any other process, not yet started, that ends with the service. */
       process: (script: string, own: Environment, isReady: ProcessSettings['isReady']) =>

@@ -1,0 +1,64 @@
+import { writeSync } from 'node:fs';
+
+/**
+ * Named points at which a test has this process die: what if it ends right here? One stands at every boundary between
+ * our store, Temporal, a provider and a tenant. Not set, a point costs one comparison.
+ */
+export const FAILPOINTS = [
+  /** All of a transaction is written, and not yet committed. */
+  'commit.before',
+  /** Committed, and nobody has been told. */
+  'commit.after',
+  /** A record is there and its workflow is not. */
+  'start.before',
+  'start.after',
+  /** The permission to send is used up, and nothing has left. */
+  'send.permitted',
+  /** The provider has answered, and nobody else knows it. */
+  'send.answered',
+  'verify.before',
+  'verify.answered',
+  'settle.before',
+  'settle.after',
+  /** A provider's callback is stored and answered, and not applied. */
+  'callback.stored',
+  'callback.applied',
+  /** A tenant's webhook is written, and has not left. */
+  'webhook.before',
+  /** The receiver has it, and we have not written that down. */
+  'webhook.after',
+  /** The dispatcher has found what is due. */
+  'dispatch.found',
+  'dispatch.started',
+] as const;
+
+export type Failpoint = (typeof FAILPOINTS)[number];
+
+let armed: { name: Failpoint; hits: number } | null = null;
+
+/** Has the process die at the n-th passing of a point, as `name` or `name:n` says; null: at none. */
+export function armFailpoint(spec: string | null): void {
+  if (spec === null) return void (armed = null);
+  const [name, nth = '1'] = spec.split(':');
+  if (!isFailpoint(name) || !/^[1-9][0-9]*$/.test(nth)) {
+    throw new Error(`there is no failpoint ${spec}; there are: ${FAILPOINTS.join(', ')}`);
+  }
+  armed = { name, hits: Number(nth) };
+}
+
+const isFailpoint = (name: string | undefined): name is Failpoint =>
+  (FAILPOINTS as readonly (string | undefined)[]).includes(name);
+
+/** Ends this process at once, as a crash would, if the point is the armed one. */
+export function failpoint(name: Failpoint): void {
+  if (armed !== null) pass(name);
+}
+
+function pass(name: Failpoint): void {
+  if (armed?.name !== name || --armed.hits > 0) return;
+  // Synchronously: nothing is written after this.
+  writeSync(2, `failpoint ${name}\n`);
+  process.kill(process.pid, 'SIGKILL');
+  // The signal comes when the system gets to it, and no line of ours may run until then.
+  for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+}
