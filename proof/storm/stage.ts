@@ -1,0 +1,56 @@
+import { privateMongod, privateTemporal } from '../../test/support/engines.js';
+import { startReceiver } from '../../test/support/receiver.js';
+import { startService } from '../../test/support/service.js';
+import type { TestTenant } from '../../test/support/tenant.js';
+
+/** The bank refuses orders older than this: nobody may be frozen for longer, or an old order could still be paid. */
+export const FINAL_AFTER_MS = 5_000;
+const TENANTS = 12;
+const RICH_MINOR = 1_000_000_000;
+/** The wallet that a third of the load falls on, and which runs dry. */
+const HOT_MINOR = 20_000_000;
+
+export type Engine = { name: string; pid(): number; again(): Promise<void> };
+export type StormTenant = { tenant: TestTenant; secret: string };
+export type StormStage = Awaited<ReturnType<typeof openStage>>;
+
+/** Two APIs, two workers, engines of their own, a bank that pays a repeated order twice, and who is told. */
+export async function openStage() {
+  const [mongod, temporal] = await Promise.all([privateMongod(), privateTemporal()]);
+  const receiver = await startReceiver();
+  const service = await startService({
+    apis: 2,
+    workers: 2,
+    bank: { deduplicate: false, finalAfterMs: FINAL_AFTER_MS },
+    mongodbUri: mongod.uri,
+    temporalAddress: temporal.address,
+    env: {
+      BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+      BURSAR_WEBHOOK_RETRY_SECONDS: Array.from({ length: 20 }, () => '2').join(','),
+      // Requests of the storm come from one address, and keys of a killed store may be unknown for a moment.
+      BURSAR_UNAUTHENTICATED_PER_MINUTE: '100000',
+    },
+  });
+  const tenants: StormTenant[] = [];
+  for (let i = 0; i < TENANTS; i += 1) {
+    const tenant = await service.tenant({ balanceMinor: i === 0 ? HOT_MINOR : RICH_MINOR });
+    const endpoint = await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
+    if (!endpoint) throw new Error('the endpoint was not added');
+    tenants.push({ tenant, secret: endpoint.secret });
+  }
+  const engine = (name: string, of: typeof mongod | typeof temporal): Engine => {
+    let { pid } = of;
+    return { name, pid: () => pid, again: async () => void ({ pid } = await of.again()) };
+  };
+  return {
+    service,
+    receiver,
+    tenants,
+    engines: [engine('mongod', mongod), engine('temporal', temporal)],
+    async close(): Promise<void> {
+      await service.close();
+      await receiver.close();
+      await Promise.all([mongod.remove(), temporal.remove()]);
+    },
+  };
+}

@@ -1,0 +1,21 @@
+// npm run crash:storm -- --seed N --minutes M
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '3' },
+  },
+});
+const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));
+const { status } = spawnSync(
+  process.execPath,
+  [jest, '--config', 'jest.proof.config.js', 'storm/storm'],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, STORM_SEED: values.seed, STORM_MINUTES: values.minutes },
+  },
+);
+process.exitCode = status ?? 1;
