@@ -1,7 +1,7 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../src/log.js';
-import type { Absence, InitiateAnswer, VerifyAnswer } from '../src/providers/provider.js';
+import type { Absence, VerifyAnswer } from '../src/providers/provider.js';
 import type { FirstTries } from '../src/pursuits/first-try.js';
 import type { PursuedRecords } from '../src/pursuits/store.js';
 import type { FactOrigin } from '../src/pursuits/facts.js';
@@ -17,7 +17,7 @@ import type {
   Settlement,
   SettleReport,
 } from '../src/pursuits/reports.js';
-import { isFinal, sendsOf, toReport } from './reports.js';
+import { isFinal, isNotTaken, sendsOf, toReport, type SendAnswer } from './reports.js';
 
 /** A permission that could not be used at once is not used: the workflow may have given this call up by then. */
 const SEND_WITHIN_MS = 5_000;
@@ -30,15 +30,15 @@ export type Pursued<R extends PursuedRecord, Own = never> = {
   log: Log;
   firstTries: FirstTries;
   /** The provider of a record, and how it is told of it and asked. */
-  callsFor(record: R): ProviderCalls;
+  callsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
   /** Books a fact through the state guard; answers the record as it stands then, null if there is none. */
   apply(ref: RecordRef, fact: FactReport<Own>, origin: FactOrigin): Promise<R | null>;
 };
 
-type ProviderCalls = {
+export type ProviderCalls = {
   provider: string;
   absence: Absence;
-  send(requestedAt: Date, signal: AbortSignal): Promise<InitiateAnswer>;
+  send(requestedAt: Date, signal: AbortSignal): Promise<SendAnswer>;
   verify(signal: AbortSignal): Promise<VerifyAnswer>;
 };
 
@@ -83,14 +83,14 @@ async function send<R extends PursuedRecord, Own>(
   const record = await records.permitSend(tenant, id, sends, quietly);
   if (!record) return whyNotPermitted(records, await load(pursued, { tenant, id }));
   const sent = sendsOf(record);
+  const calls = await pursued.callsFor(record);
   if (performance.now() - began > SEND_WITHIN_MS) {
     return { kind: 'unknown', reason: 'too_old', ...sent };
   }
-  const calls = pursued.callsFor(record);
   const answer = await calls.send(requestedAt, signal);
   if (!isFinal(answer)) {
     // Support reads this; a failure to write it must not turn an answer into silence.
-    const extra = { notTaken: answer.kind === 'throttled', quietly };
+    const extra = { notTaken: isNotTaken(answer), quietly };
     await records
       .noteAnswer(tenant, id, calls.provider, answer, extra)
       .catch((error: unknown) => log.warn({ err: error, [name]: id }, 'answer not noted'));
@@ -145,7 +145,7 @@ async function verify<R extends PursuedRecord, Own>(
     return { kind: 'closed', attention: record.attention?.reason ?? null };
   }
   if (record.sends === 0) return { kind: 'unsent', ...sendsOf(record) };
-  const calls = pursued.callsFor(record);
+  const calls = await pursued.callsFor(record);
   const answer = await calls.verify(cancellationSignal());
   if (!isFinal(answer)) {
     await records.countPoll(tenant, id, nextPollMs);

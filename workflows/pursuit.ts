@@ -5,6 +5,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { describe, judge } from '../src/pursuits/operator.js';
+import type { Words } from '../src/pursuits/words.js';
 import type {
   CallReport,
   FactReport,
@@ -52,24 +53,67 @@ type Run<Own> = Subject<Own> & {
  * changes nothing: the money may be on its way.
  */
 export async function pursue<Own>(subject: Subject<Own>): Promise<void> {
-  const { ref, policy, words, activities } = subject;
+  const pages = pagesOf(subject.words);
+  const inbox = openInbox(pages.descriptions);
+  const noteCancellation = () => subject.activities.noteCancellation(subject.ref);
+  await despiteCancellation(noteCancellation, () => drive(subject, inbox, pages));
+}
+
+/**
+ * Keeps what an entity has open, one record after the other, and ends when it has none. Who changes which that is
+ * wakes this run, or starts one: a signal that comes while the last look is taken brings another look.
+ */
+export async function pursueInTurn<Own>(
+  words: Words,
+  next: () => Promise<Subject<Own> | null>,
+): Promise<void> {
   const pages = pagesOf(words);
   const inbox = openInbox(pages.descriptions);
+  let subject: Subject<Own> | null = null;
+  const noteCancellation = async () => subject?.activities.noteCancellation(subject.ref);
+  await despiteCancellation(noteCancellation, async () => {
+    for (;;) {
+      // What anybody has woken us for so far is in the store, and is seen by this look.
+      inbox.awake = false;
+      subject = await next();
+      if (!subject) {
+        await refuseAll(inbox, words);
+        if (!hasMail(inbox)) return;
+        continue;
+      }
+      await drive(subject, inbox, pages);
+      const { continueAsNewSuggested } = workflowInfo();
+      if (continueAsNewSuggested && inbox.commands.length === 0) await subject.startOver();
+    }
+  });
+}
+
+async function despiteCancellation(
+  note: () => Promise<void>,
+  keep: () => Promise<void>,
+): Promise<void> {
+  void CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(note),
+  );
+  await CancellationScope.nonCancellable(keep);
+}
+
+/** Answers commands that find nothing under way. */
+async function refuseAll(inbox: Inbox, { record }: Words): Promise<void> {
+  const message = `No ${record} is under way.`;
+  for (const pending of inbox.commands.splice(0)) pending.answer = { done: false, message };
+  inbox.unreadable.length = 0;
+  await condition(allHandlersFinished);
+}
+
+async function drive<Own>(subject: Subject<Own>, inbox: Inbox, pages: Pages): Promise<void> {
+  const { ref, policy, words, activities } = subject;
   const attention = createAttention({
     dueAtMs: subject.acceptedAtMs + policy.attentionAfterMs,
     provider: words.provider,
     record: (reason) => activities.raiseAttention({ ...ref, reason }),
   });
-  void CancellationScope.current().cancelRequested.catch(() =>
-    CancellationScope.nonCancellable(() => activities.noteCancellation(ref)),
-  );
-  await CancellationScope.nonCancellable(() =>
-    drive({ ...subject, attention, inbox, pages, triedHere: false }),
-  );
-}
-
-async function drive<Own>(run: Run<Own>): Promise<void> {
-  const { attention, inbox, pages } = run;
+  const run: Run<Own> = { ...subject, attention, inbox, pages, triedHere: false };
   let pursuit = newPursuit();
   let step = await run.firstStep();
   for (;;) {
@@ -115,7 +159,7 @@ async function call<Own>(
   const report = await (
     step.do === 'send' && !woken
       ? send(run, pursuit, step)
-      : activities.verify({ ...ref, nextPollMs: pursuit.pollMs })
+      : untilWoken(run, () => activities.verify({ ...ref, nextPollMs: pursuit.pollMs }))
   ).catch(silence);
   if (report.kind === 'not_permitted' && report.attention !== null) {
     await attention.raise(report.attention, pages.whileOpen);
@@ -138,7 +182,22 @@ async function send<Own>(
     const report = await activities.sendHere({ ...order, provider });
     if (report.kind !== 'not_tried') return report;
   }
-  return activities.send(order);
+  return untilWoken(run, () => activities.send(order));
+}
+
+/**
+ * Lets go of a call when somebody wakes us, where the order may be repeated: a slow answer to an order that counts no
+ * more must not hold back the one that does.
+ */
+async function untilWoken<Own>(
+  { repeatable = false, inbox }: Run<Own>,
+  ask: () => Promise<CallReport>,
+): Promise<CallReport> {
+  if (!repeatable) return ask();
+  const scope = new CancellationScope();
+  let heard = false;
+  void condition(() => heard || inbox.awake).then(() => heard || scope.cancel());
+  return scope.run(ask).finally(() => (heard = true));
 }
 
 /** The provider's last word, for the page. What the record alone said is no word of the provider. */

@@ -123,6 +123,8 @@ export function describe(report: CallReport, { provider, payment, pay, paid }: W
       return `the ${provider} does not know the ${payment}, which does not rule it out`;
     case 'unsent':
       return 'the order has not left us yet';
+    case 'refused_for_now':
+      return `the ${provider} does not agree at the moment (${report.code})`;
     case 'throttled':
       return `the ${provider} takes no orders at the moment`;
     case 'unknown':
