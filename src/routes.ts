@@ -1,3 +1,4 @@
+import { cardControlRoutes } from './cards/control/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
 import type { Route } from './http/routes.js';
@@ -12,5 +13,6 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...cardControlRoutes(deps),
   ...callbackRoutes(deps),
 ];

@@ -1,37 +1,37 @@
 import type { View } from '../ledger/view.js';
 import { countEvent } from '../pursuits/events.js';
+import { isOpen } from '../pursuits/record.js';
 import type { Card } from './card.js';
 import { changeCard } from './change.js';
 import { isShown, type CardOperation } from './operation.js';
 import { presentCard, presentOperation } from './presenter.js';
 
-/** Changes an operation within a commit, and tells its tenant of its end if it sees such operations at all. */
+/**
+ * Changes an operation within a commit, and tells of its end; answers it with its event counted. Tenants hear of no
+ * other change, and of nothing that they do not see.
+ */
 export function changeOperation(
   view: View,
   before: CardOperation,
   after: CardOperation,
 ): CardOperation {
-  const next = isShown(after) ? told(view, before, after) : after;
+  if (!isShown(after) || isOpen(after)) {
+    view.change('card_operations', after);
+    return after;
+  }
+  const { next, event } = countEvent(before, after, (_, is) => ({
+    name: `card.operation.${is.status}`,
+    data: presentOperation(is),
+  }));
   view.change('card_operations', next);
+  view.tell(event);
   return next;
 }
 
 /** The same for one that is made, and has perhaps ended with that. */
 export function createOperation(view: View, made: CardOperation): CardOperation {
-  const next = isShown(made) ? told(view, { ...made, status: 'pending' }, made) : made;
-  view.create('card_operations', next);
-  return next;
-}
-
-function told(view: View, before: CardOperation, after: CardOperation): CardOperation {
-  // That it is under way concerns nobody: only the first order changes the state to that, and is no event.
-  if (after.status === 'processing') return after;
-  const { next, event } = countEvent(before, after, (_, is) => ({
-    name: `card.operation.${is.status}`,
-    data: presentOperation(is),
-  }));
-  view.tell(event);
-  return next;
+  view.create('card_operations', made);
+  return changeOperation(view, { ...made, status: 'pending' }, made);
 }
 
 /** Changes a card as `changeCard` does, and tells its tenant where it became locked, or open again. */

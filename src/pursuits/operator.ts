@@ -101,7 +101,8 @@ function judgeFail(
     return { done: false, act: 'nothing', message: `Not failed: ${said}.` };
   }
   if (command.force) {
-    const message = `Failed by force although ${said}. The ${provider} is watched on: ${late}.`;
+    const watched = late === null ? `With us ${release}` : `The ${provider} is watched on: ${late}`;
+    const message = `Failed by force although ${said}. ${watched}.`;
     return { done: true, act: 'release', message };
   }
   const message = `Not failed: ${said}. With force ${release} all the same.`;

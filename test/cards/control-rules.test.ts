@@ -5,6 +5,7 @@ import { isPastExpiry } from '../../src/cards/control/expiry.js';
 import type { AcceptControlItem, ControlFactItem } from '../../src/cards/control/items.js';
 import { newOperation } from '../../src/cards/operation.js';
 import { newId } from '../../src/ids.js';
+import type { Item } from '../../src/ledger/kinds.js';
 import type { Snapshot } from '../../src/ledger/view.js';
 import { balances, run } from '../support/decisions.js';
 import { byProvider, claimOf, emptySnapshot, NOW } from '../support/transfers.js';
@@ -226,7 +227,7 @@ describe('how a card stands', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.boolean(), (steps, together) => {
         const made: AcceptControlItem[] = [];
-        const items = steps.flatMap((one) => {
+        const items = steps.flatMap((one): Item[] => {
           if (typeof one !== 'string') return made.slice(one.confirm, one.confirm + 1).map(set);
           const item = asked(one);
           made.push(item);

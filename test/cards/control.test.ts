@@ -1,7 +1,8 @@
 import type { Card } from '../../src/cards/card.js';
 import type { CardOperation } from '../../src/cards/operation.js';
+import { presentOperation } from '../../src/cards/presenter.js';
 import type { CardStanding } from '../../src/providers/card-issuer.js';
-import { cardClient, type CardClient } from '../support/cards.js';
+import { cardClient, type CardClient, type OperationView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
@@ -47,8 +48,16 @@ async function act(card: string, action: string, body?: Record<string, unknown>)
   return answer.data.id;
 }
 
-const ended = (card: string, operation: string) =>
-  cards.waitForOperation(card, operation, ({ status }) => ['completed', 'failed'].includes(status));
+const present = async (operation: string) => presentOperation(await operationOf(operation));
+
+const untilIs = (operation: string, fits: (is: OperationView) => boolean) =>
+  eventually(`${operation} is as wanted`, async () => {
+    const is = await present(operation);
+    return fits(is) ? is : undefined;
+  });
+
+const ended = (operation: string) =>
+  untilIs(operation, ({ status }) => status === 'completed' || status === 'failed');
 
 /** Nothing is under way for the card any more, and its workflow has ended with that. */
 async function settled(card: string): Promise<Card> {
@@ -91,7 +100,7 @@ describe('lock and unlock', () => {
       amount_minor: null,
     });
     expect((await cards.get(id)).status).toBe('locked');
-    expect(await ended(id, lock)).toMatchObject({ status: 'completed', failure: null });
+    expect(await ended(lock)).toMatchObject({ status: 'completed', failure: null });
     expect(await atIssuer(id)).toEqual(['locked', 1]);
     expect((await service.bank.journal(id)).at(-1)).toMatchObject({
       kind: 'card_locked',
@@ -103,7 +112,7 @@ describe('lock and unlock', () => {
     expect((await stored(id)).control).toMatchObject({ number: 1, operation: null });
 
     const unlock = await act(id, 'unlock');
-    expect(await ended(id, unlock)).toMatchObject({ status: 'completed' });
+    expect(await ended(unlock)).toMatchObject({ status: 'completed' });
     expect((await cards.get(id)).status).toBe('active');
     expect(await atIssuer(id)).toEqual(['open', 2]);
     await settled(id);
@@ -115,7 +124,7 @@ describe('lock and unlock', () => {
       const { id } = await cards.issue();
       const lock = await act(id, 'lock', { request_id: `lock-${suffix}` });
       expect((await cards.get(id)).status).toBe('locked');
-      expect(await ended(id, lock)).toMatchObject({ status: 'completed', attention: null });
+      expect(await ended(lock)).toMatchObject({ status: 'completed', attention: null });
       expect(await changesOf(id)).toEqual(['card_locked']);
       expect(await atIssuer(id)).toEqual(['locked', 1]);
     },
@@ -123,7 +132,7 @@ describe('lock and unlock', () => {
 
   test('a lock that comes while a slow issuer is told to open the card does not wait for it, and stays', async () => {
     const { id } = await cards.issue();
-    await ended(id, await act(id, 'lock'));
+    await ended(await act(id, 'lock'));
     await settled(id);
     // It is executed long after the lock that takes its place.
     await faulty('slow', 1_400);
@@ -131,11 +140,11 @@ describe('lock and unlock', () => {
     await untilLine(unlock, /^submitted/);
     await service.bank.faults([]);
     const lock = await act(id, 'lock');
-    expect(await cards.operation(id, unlock)).toMatchObject({
+    expect(await present(unlock)).toMatchObject({
       status: 'failed',
       failure: { code: 'superseded' },
     });
-    expect(await ended(id, lock)).toMatchObject({ status: 'completed' });
+    expect(await ended(lock)).toMatchObject({ status: 'completed' });
     await settled(id);
     // Until the slow one has come to its end, too.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
@@ -200,7 +209,7 @@ describe('lock and unlock', () => {
     await workflow(id)
       .terminate('as if it had never been')
       .catch(() => null);
-    expect(await ended(id, lock)).toMatchObject({ status: 'completed' });
+    expect(await ended(lock)).toMatchObject({ status: 'completed' });
     expect(await atIssuer(id)).toEqual(['locked', 1]);
   });
 });
@@ -211,14 +220,14 @@ const settledIssue = (id: string) => cards.waitFor(id, 'active');
 describe('closing', () => {
   test('a closed card is closed at once and for good, at the issuer too, and ends an unlock under way', async () => {
     const { id } = await cards.issue();
-    await ended(id, await act(id, 'lock'));
+    await ended(await act(id, 'lock'));
     await faulty('error_500');
     const unlock = await act(id, 'unlock');
     const close = await act(id, 'close', { reason: 'not needed' });
     expect((await cards.get(id)).status).toBe('closed');
-    expect(await cards.operation(id, unlock)).toMatchObject({ failure: { code: 'superseded' } });
+    expect(await present(unlock)).toMatchObject({ failure: { code: 'superseded' } });
     await service.bank.faults([]);
-    expect(await ended(id, close)).toMatchObject({ type: 'close', status: 'completed' });
+    expect(await ended(close)).toMatchObject({ type: 'close', status: 'completed' });
     expect(await atIssuer(id)).toEqual(['closed', 3]);
     for (const action of ['lock', 'unlock']) {
       const { status, body } = await cards.act(id, action);
@@ -297,16 +306,16 @@ describe('operators', () => {
     const { id } = await cards.issue();
     await faulty('error_500');
     const lock = await act(id, 'lock');
-    await cards.waitForOperation(id, lock, ({ attention }) => attention !== null);
+    await untilIs(lock, ({ attention }) => attention !== null);
     expect(await command(lock, 'complete')).toMatchObject({ done: false });
     expect(await command(lock, 'fail')).toMatchObject({ done: false });
-    expect((await cards.operation(id, lock)).status).toBe('processing');
+    expect((await present(lock)).status).toBe('processing');
     expect(await command(lock, 'fail', true)).toMatchObject({
       done: true,
       message: expect.stringContaining('stays shut'),
     });
     await service.bank.faults([]);
-    expect(await cards.operation(id, lock)).toMatchObject({
+    expect(await present(lock)).toMatchObject({
       status: 'failed',
       failure: { code: 'operator' },
       attention: null,
@@ -322,7 +331,7 @@ describe('operators', () => {
       message: 'No operation is under way.',
     });
     // The issuer may have it either way: the next lock is sent.
-    expect(await ended(id, await act(id, 'lock'))).toMatchObject({ status: 'completed' });
+    expect(await ended(await act(id, 'lock'))).toMatchObject({ status: 'completed' });
     expect(await atIssuer(id)).toEqual(['locked', 2]);
   });
 });
@@ -342,7 +351,7 @@ test('the worker is killed after the issuer has set it and before that is record
   expect(open.filter(({ status }) => status === 'processing').length).toBeGreaterThan(0);
   await service.worker.start();
   for (const [i, { id }] of ids.entries()) {
-    expect(await ended(id, String(locks[i]))).toMatchObject({ status: 'completed' });
+    expect(await ended(String(locks[i]))).toMatchObject({ status: 'completed' });
     expect(await changesOf(id)).toEqual(['card_locked']);
   }
 }, 120_000);

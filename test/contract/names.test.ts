@@ -12,6 +12,7 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'cardControl',
       'cardIssuing',
       'delivery',
       'transfer',
@@ -46,6 +47,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'deliverWebhook',
       'issueCard',
       'issueCardHere',
+      'nextCardControl',
       'noteCancellation',
       'noteCardCancellation',
       'noteCardOperator',
@@ -55,12 +57,16 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'readCardStanding',
       'readStanding',
       'resolveRecipient',
+      'setCardState',
+      'setCardStateHere',
       'settleCardIssue',
+      'settleCardState',
       'settleTransfer',
       'submitBatchPart',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
+      'verifyCardState',
       'verifyTransfer',
     ]);
   });

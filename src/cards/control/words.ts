@@ -6,8 +6,8 @@ export const controlWords: Words = {
   payment: 'change',
   pay: 'make the change',
   paid: 'made the change',
-  meanwhile: 'Here the card is shut already',
-  release: 'the card stays shut here',
-  late: 'a change that shows up opens nothing here',
+  meanwhile: 'With us the card is shut already',
+  release: 'the card stays shut',
+  late: null,
   adopt: 'nothing else changes',
 };
