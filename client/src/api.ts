@@ -43,6 +43,15 @@ export type NewCard = {
   metadata?: { [name: string]: unknown };
 };
 
+export type CardControl = {
+  /** Why, for whoever reads it later. */
+  reason?: string;
+  /** Your own name for it. The issuer gets it too. */
+  request_id?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type NewTransfer = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -194,6 +203,32 @@ export type CardBalance = {
   currency: 'NGN';
   /** When it was read. */
   as_of: string;
+};
+
+export type CardOperation = {
+  id: string;
+  card_id: string;
+  type: 'fund' | 'jit_fund' | 'auto_reload' | 'lock' | 'unlock' | 'close';
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  amount_minor: number | null;
+  currency: 'NGN';
+  transaction_reference: string | null;
+  reason: string | null;
+  request_id: string | null;
+  metadata: { [name: string]: unknown };
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
 };
 
 export type Transfer = {
@@ -481,6 +516,39 @@ export type Operations = {
     };
     data: CardBalance;
   };
+  /**
+   * Lock a card.
+   *
+   * From the answer on nothing is approved and nothing is funded. The issuer is told until it agrees; then the operation is `completed`. A later lock or unlock takes the place of one that is not (`superseded`).
+   */
+  lockCard: {
+    input: {
+      id: string;
+    } & CardControl;
+    data: CardOperation;
+  };
+  /**
+   * Unlock a card.
+   *
+   * The card stays locked until the issuer has confirmed that it is open.
+   */
+  unlockCard: {
+    input: {
+      id: string;
+    } & CardControl;
+    data: CardOperation;
+  };
+  /**
+   * Close a card for good.
+   *
+   * Closed from the answer on. What is left of its balance goes back to the wallet as soon as nothing of it is held.
+   */
+  closeCard: {
+    input: {
+      id: string;
+    } & CardControl;
+    data: CardOperation;
+  };
 };
 
 /** How it is called. */
@@ -507,4 +575,7 @@ export const operations = {
   listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
   getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
   getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
+  lockCard: { method: 'POST', path: '/api/v1/cards/{id}/lock', idempotent: true, waits: true },
+  unlockCard: { method: 'POST', path: '/api/v1/cards/{id}/unlock', idempotent: true, waits: true },
+  closeCard: { method: 'POST', path: '/api/v1/cards/{id}/close', idempotent: true, waits: true },
 } as const satisfies Record<keyof Operations, object>;
