@@ -49,8 +49,9 @@ export function bankAudit(url: string) {
     /** Decides a pending transfer from outside. The status: 404 as long as the bank does not know it. */
     tell: async (reference: string, outcome: 'paid' | 'failed') =>
       (await call(`/transfers/${reference}`, { outcome })).status,
-    async faults(rules: Fault[]): Promise<void> {
-      await call('/faults', rules.length === 0 ? {} : { seed: 'bursar', rules });
+    /** Which calls are hit follows from the seed. */
+    async faults(rules: Fault[], seed = 'bursar'): Promise<void> {
+      await call('/faults', rules.length === 0 ? {} : { seed, rules });
     },
     /** Callbacks that nobody has taken yet. */
     callbacksWaiting: async () =>
