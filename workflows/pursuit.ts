@@ -5,6 +5,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { describe, judge } from '../src/pursuits/operator.js';
+import { isOpen } from '../src/pursuits/record.js';
 import type { Words } from '../src/pursuits/words.js';
 import type {
   CallReport,
@@ -159,7 +160,7 @@ async function call<Own>(
   const report = await (
     step.do === 'send' && !woken
       ? send(run, pursuit, step)
-      : untilWoken(run, () => activities.verify({ ...ref, nextPollMs: pursuit.pollMs }))
+      : unlessEnded(run, () => activities.verify({ ...ref, nextPollMs: pursuit.pollMs }))
   ).catch(silence);
   if (report.kind === 'not_permitted' && report.attention !== null) {
     await attention.raise(report.attention, pages.whileOpen);
@@ -182,22 +183,33 @@ async function send<Own>(
     const report = await activities.sendHere({ ...order, provider });
     if (report.kind !== 'not_tried') return report;
   }
-  return untilWoken(run, () => activities.send(order));
+  return unlessEnded(run, () => activities.send(order));
 }
 
 /**
- * Lets go of a call when somebody wakes us, where the order may be repeated: a slow answer to an order that counts no
- * more must not hold back the one that does.
+ * Lets go of a call whose record has ended meanwhile, where the order may be repeated: a slow answer to an order that
+ * counts no more must not hold back the one that does. Whoever ends it wakes us.
  */
-async function untilWoken<Own>(
-  { repeatable = false, inbox }: Run<Own>,
+async function unlessEnded<Own>(
+  { repeatable = false, ref, inbox, activities }: Run<Own>,
   ask: () => Promise<CallReport>,
 ): Promise<CallReport> {
   if (!repeatable) return ask();
   const scope = new CancellationScope();
-  let heard = false;
-  void condition(() => heard || inbox.awake).then(() => heard || scope.cancel());
-  return scope.run(ask).finally(() => (heard = true));
+  const known = { heard: false };
+  const answer = scope
+    .run(ask)
+    .catch(silence)
+    .finally(() => (known.heard = true));
+  for (;;) {
+    await condition(() => known.heard || inbox.awake);
+    if (known.heard) return answer;
+    inbox.awake = false;
+    const { status, attention } = await activities.readStanding(ref);
+    if (isOpen({ status })) continue;
+    scope.cancel();
+    return { kind: 'closed', attention };
+  }
 }
 
 /** The provider's last word, for the page. What the record alone said is no word of the provider. */
@@ -273,7 +285,7 @@ async function settle<Own>(
 ): Promise<Step> {
   const by = operator && { operator: { actor: operator.actor, reason: operator.reason } };
   const settled = await activities.settle({ ...ref, fact, ...by });
-  const closed = settled.status === 'completed' || settled.status === 'failed';
+  const closed = !isOpen(settled);
   if (closed && settled.attention === null) {
     attention.clear(settled.watched ? pages.watched : pages.done);
     // A record that ended stays with us only as long as an operator or a watch needs it.
