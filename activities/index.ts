@@ -1,3 +1,4 @@
+import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { withoutDetails } from './errors.js';
 import {
   createTransferBatchActivities,
@@ -6,7 +7,10 @@ import {
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
-export type ActivityDeps = TransferActivityDeps & TransferBatchActivityDeps & WebhookActivityDeps;
+export type ActivityDeps = TransferActivityDeps &
+  TransferBatchActivityDeps &
+  WebhookActivityDeps &
+  CardEventActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -14,6 +18,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createTransferActivities(deps),
     ...createTransferBatchActivities(deps),
     ...createWebhookActivities(deps),
+    ...createCardEventActivities(deps),
   });
 }
 

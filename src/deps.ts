@@ -1,4 +1,7 @@
 import { createApiKeys } from './api-keys/store.js';
+import { createApplyCardEvent } from './cards/events/apply.js';
+import { createCardEvents } from './cards/events/card-events.js';
+import { createCardStore } from './cards/store.js';
 import type { Config } from './config.js';
 import { connectDatabase } from './database/client.js';
 import { claimDatabase } from './database/environment.js';
@@ -8,6 +11,7 @@ import { createIdempotency } from './idempotency/store.js';
 import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
 import { createProviders } from './providers/registry.js';
+import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
 import { bulkTransfers } from './transfers/bulk.js';
@@ -58,6 +62,11 @@ export async function createDeps(config: Config, name: string) {
 
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
+  const cards = createCardStore(database);
+  const notYet = async () => ({ kind: 'not_there' }) as const;
+  const apply = createApplyCardEvent({ card: notYet, funding: notYet, authorization: notYet });
+  const cardEvents = createCardEvents({ config, database, groupCommit, client, apply, log });
+
   return {
     config,
     log,
@@ -76,6 +85,9 @@ export async function createDeps(config: Config, name: string) {
     ...bulk,
     webhooks,
     idempotency: createIdempotency(database),
+    rateLimits: createRateLimits({ db, log }),
+    cards,
+    cardEvents,
     callbacks: createCallbacks(database, { transfers, starter, log }),
 
     /** Lets what is under way end, then closes the connections. */
@@ -83,6 +95,7 @@ export async function createDeps(config: Config, name: string) {
       await groupCommit.idle();
       await starter.idle();
       await bulk.batchStarter.idle();
+      await cardEvents.idle();
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();

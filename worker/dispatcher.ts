@@ -1,4 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { Log } from '../src/log.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
@@ -22,14 +23,17 @@ export function createDispatcher(deps: {
   batches: Batches;
   batchStarter: BatchStarter;
   callbacks: Callbacks;
+  cardEvents: CardEvents;
   log: Log;
 }): Loop {
-  const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
+  const { transfers, starter, batches, batchStarter, callbacks, cardEvents, log } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
     applied: () => callbacks.sweep(BATCH),
+    card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
+    card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),
   };
 
   /** Jobs that do not wait for each other: one may fail for ever, the other goes on. */

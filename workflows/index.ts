@@ -1,3 +1,5 @@
+export { cardEvent } from './card-event.js';
 export { delivery } from './delivery.js';
+export { replay } from './replay.js';
 export { transfer } from './transfer.js';
 export { transferBatch } from './transfer-batch.js';

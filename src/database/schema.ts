@@ -1,4 +1,5 @@
 import { collectionsMigration, ensureCollections, type Migration } from './migrations.js';
+import { cardEventReplaysCollection, cardEventsCollection } from '../cards/events/collections.js';
 import {
   cardAuthorizationsCollection,
   cardOperationsCollection,
@@ -52,5 +53,7 @@ export const migrations: readonly Migration[] = [
     cardsCollection,
     cardOperationsCollection,
     cardAuthorizationsCollection,
+    cardEventsCollection,
+    cardEventReplaysCollection,
   ]),
 ];

@@ -1,5 +1,6 @@
 import type { CardAuthorization } from '../cards/authorizations/authorization.js';
 import type { Card } from '../cards/card.js';
+import type { CardEventReplay } from '../cards/events/event.js';
 import type { CardOperation } from '../cards/operation.js';
 import { errorBody, type ApiError } from '../errors.js';
 import { sumChanges, type CountChange } from '../transfers/counts.js';
@@ -25,6 +26,7 @@ export type Records = {
   cards: Card;
   card_operations: CardOperation;
   card_authorizations: CardAuthorization;
+  card_event_replays: CardEventReplay;
 };
 export type RecordName = keyof Records;
 export const RECORD_NAMES = [
@@ -33,6 +35,7 @@ export const RECORD_NAMES = [
   'cards',
   'card_operations',
   'card_authorizations',
+  'card_event_replays',
 ] as const satisfies RecordName[];
 
 /** A caller's own name for a record, unique among the tenant's records of that collection. */

@@ -1,13 +1,14 @@
 import { webhooksQueue } from '../webhooks/outbound/reports.js';
 
 export type Queue<Provider> = { name: string } & (
-  { serves: 'workflows' | 'webhooks' } | { serves: 'calls' | 'batches'; provider: Provider }
+  | { serves: 'workflows' | 'webhooks' | 'replays' }
+  | { serves: 'calls' | 'batches'; provider: Provider }
 );
 
 /**
  * Every queue that a worker process serves. Workers are made from this list, and `bursar doctor` looks for them by it.
  * A queue per provider keeps its rate limit, and a slow provider holds back no other. Parts of batches have a queue
- * beside it, and webhooks that failed one of their own.
+ * beside it, and webhooks that failed one of their own; so have replays.
  */
 export function queuesOf<Provider extends { name: string }>(
   taskQueue: string,
@@ -20,6 +21,7 @@ export function queuesOf<Provider extends { name: string }>(
       { name: bulkQueue(taskQueue, provider.name), serves: 'batches', provider },
     ]),
     { name: webhooksQueue(taskQueue), serves: 'webhooks' },
+    { name: replaysQueue(taskQueue), serves: 'replays' },
   ];
 }
 
@@ -29,6 +31,9 @@ export const hasWorkflows = ({ serves }: Queue<unknown>): boolean =>
 
 /** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
 export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;
+
+/** Replays are paced by a queue of their own: a thousand of them take nothing from what comes in. */
+export const replaysQueue = (taskQueue: string) => `${taskQueue}-replays`;
 
 /** Parts of batches have a queue of their own, so that a thousand records at once hold back no single one. */
 export const bulkQueue = (taskQueue: string, provider: string) =>
