@@ -26,7 +26,7 @@ async function insert(status: 'processed' | 'received' | 'failed'): Promise<stri
       state: { subject: 'funding', state: { kind: 'funded', amountMinor: 5n } },
       occurredAt: now,
     },
-    { now, dueAt: now },
+    now,
   );
   await store.insert(event);
   if (status === 'processed') await store.processed(event._id, 'applied');

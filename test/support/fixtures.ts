@@ -1,5 +1,6 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
 import { bulkClient } from './bulk.js';
+import type { Service } from './service.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -14,7 +15,11 @@ export const fixtures: Record<string, Fixture> = {
   },
 };
 
-export type Fixture = (tenant: TestTenant, made: Record<string, string>) => Promise<string>;
+export type Fixture = (
+  tenant: TestTenant,
+  made: Record<string, string>,
+  service: Service,
+) => Promise<string>;
 
 /** For routes that providers call: who, and a callback as it signs it. */
 export const callbacks: Record<string, (env: Record<string, string>) => Callback> = {

@@ -3,6 +3,9 @@ import { isId, newId } from '../../ids.js';
 import { holdsCardNumber } from '../../metadata.js';
 import type { CardEvent, CardEventState } from '../../providers/card-issuer.js';
 
+/** After this the dispatcher starts a workflow that nobody has started. */
+const START_WITHIN_MS = 2_000;
+
 /** `ignored`: of no card of ours, or about something that we never heard of and that is over. */
 export const CARD_EVENT_STATUSES = ['received', 'processed', 'ignored', 'failed'] as const;
 export type CardEventStatus = (typeof CARD_EVENT_STATUSES)[number];
@@ -56,7 +59,7 @@ export type CardEventReplay = {
 export function newCardEvent(
   provider: string,
   { dedupeKey, name, card, reference, state, occurredAt }: CardEvent,
-  { now, dueAt }: { now: Date; dueAt: Date },
+  now: Date,
 ): StoredCardEvent {
   return {
     _id: newId('cardEvent'),
@@ -76,9 +79,25 @@ export function newCardEvent(
     occurred_at: occurredAt,
     received_at: now,
     processed_at: null,
-    due_at: dueAt,
+    due_at: new Date(now.getTime() + START_WITHIN_MS),
   };
 }
+
+export const newReplay = (
+  { _id: event, tenant, provider }: Pick<StoredCardEvent, '_id' | 'provider'> & { tenant: string },
+  now: Date,
+): CardEventReplay => ({
+  _id: newId('replay'),
+  tenant,
+  event,
+  provider,
+  status: 'pending',
+  outcome: null,
+  failure: null,
+  due_at: new Date(now.getTime() + START_WITHIN_MS),
+  created_at: now,
+  completed_at: null,
+});
 
 /** A name that an issuer gives to something; null where it could be a card number. */
 function harmless(name: string | null): string | null {

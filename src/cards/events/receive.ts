@@ -5,9 +5,6 @@ import type { FindOwner } from './owner.js';
 import type { CardEventStarter } from './starter.js';
 import type { CardEventStore } from './store.js';
 
-/** After this the dispatcher starts a workflow that nobody has started. */
-const START_WITHIN_MS = 2_000;
-
 export type ReceiveCardEvent = (
   provider: string,
   event: CardEvent,
@@ -26,9 +23,7 @@ export function createReceiveCardEvent(deps: {
 }): ReceiveCardEvent {
   const { events, findOwner, starter, log, clock = () => new Date() } = deps;
   return async (provider, told) => {
-    const now = clock();
-    const dueAt = new Date(now.getTime() + START_WITHIN_MS);
-    const received = newCardEvent(provider, told, { now, dueAt });
+    const received = newCardEvent(provider, told, clock());
     const owner = await findOwner(provider, received);
     const event = owner ? { ...received, ...owner } : received;
     if (!(await events.insert(event))) return { stored: false, after: () => undefined };
