@@ -1,4 +1,6 @@
 import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
+import { createCardIssuingActivities } from './card-issuing.js';
+import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { withoutDetails } from './errors.js';
 import {
   createTransferBatchActivities,
@@ -10,7 +12,8 @@ import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
-  CardEventActivityDeps;
+  CardEventActivityDeps &
+  CardActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -19,6 +22,8 @@ export function createActivities(deps: ActivityDeps) {
     ...createTransferBatchActivities(deps),
     ...createWebhookActivities(deps),
     ...createCardEventActivities(deps),
+    ...createCardOperationActivities(deps),
+    ...createCardIssuingActivities(deps),
   });
 }
 

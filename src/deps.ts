@@ -1,7 +1,5 @@
 import { createApiKeys } from './api-keys/store.js';
-import { createApplyCardEvent } from './cards/events/apply.js';
-import { createCardEvents } from './cards/events/card-events.js';
-import { createCardStore } from './cards/store.js';
+import { createCards } from './cards/deps.js';
 import type { Config } from './config.js';
 import { connectDatabase } from './database/client.js';
 import { claimDatabase } from './database/environment.js';
@@ -60,12 +58,8 @@ export async function createDeps(config: Config, name: string) {
     provider: provider.name,
   });
 
+  const cards = createCards({ config, database, groupCommit, client, providers, log });
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
-
-  const cards = createCardStore(database);
-  const notYet = async () => ({ kind: 'not_there' }) as const;
-  const apply = createApplyCardEvent({ card: notYet, funding: notYet, authorization: notYet });
-  const cardEvents = createCardEvents({ config, database, groupCommit, client, apply, log });
 
   return {
     config,
@@ -83,11 +77,10 @@ export async function createDeps(config: Config, name: string) {
     bankList: createBankList(provider),
     createTransfer,
     ...bulk,
+    ...cards,
     webhooks,
     idempotency: createIdempotency(database),
     rateLimits: createRateLimits({ db, log }),
-    cards,
-    cardEvents,
     callbacks: createCallbacks(database, { transfers, starter, log }),
 
     /** Lets what is under way end, then closes the connections. */
@@ -95,7 +88,8 @@ export async function createDeps(config: Config, name: string) {
       await groupCommit.idle();
       await starter.idle();
       await bulk.batchStarter.idle();
-      await cardEvents.idle();
+      await cards.cardStarters.idle();
+      await cards.cardEvents.idle();
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();

@@ -1,4 +1,5 @@
 import { cardEventRoutes } from './cards/events/routes.js';
+import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
@@ -12,6 +13,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...transferRoutes(deps),
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
+  ...cardRoutes(deps),
   ...callbackRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

@@ -5,6 +5,12 @@ import {
   cardOperationsCollection,
   cardsCollection,
 } from '../cards/collections.js';
+import {
+  chargesCollection,
+  paymentTokensCollection,
+  recurringChargesCollection,
+  refundsCollection,
+} from '../payments/collections.js';
 import { apiKeysCollection } from '../api-keys/document.js';
 import {
   idempotencyKeysCollection,
@@ -55,5 +61,11 @@ export const migrations: readonly Migration[] = [
     cardAuthorizationsCollection,
     cardEventsCollection,
     cardEventReplaysCollection,
+  ]),
+  collectionsMigration('0008-payments', [
+    paymentTokensCollection,
+    chargesCollection,
+    refundsCollection,
+    recurringChargesCollection,
   ]),
 ];

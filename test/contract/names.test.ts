@@ -1,7 +1,8 @@
 import { createActivities } from '../../activities/index.js';
 import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
-import { bulkQueue, providerQueue, replaysQueue } from '../../src/temporal/queues.js';
+import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
+import { bulkQueue, issuerCalls, providerQueue, replaysQueue } from '../../src/temporal/queues.js';
 import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
 import { searchAttributes } from '../../src/temporal/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
@@ -13,6 +14,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
       'cardEvent',
+      'cardIssuing',
       'delivery',
       'replay',
       'transfer',
@@ -26,9 +28,20 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(replayWorkflowId('rpl_1')).toBe('replay/rpl_1');
     expect(replaysQueue('bursar')).toBe('bursar-replays');
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
+    const operation = (type: CardOperationType, unwinds: string | null = null) =>
+      operationWorkflowId({ _id: 'cop_1', type, card: 'crd_1', unwinds });
+    expect(operation('issue')).toBe('card-issuing/cop_1');
+    for (const type of ['fund', 'jit_fund', 'auto_reload'] as const) {
+      expect(operation(type)).toBe('card-funding/cop_1');
+    }
+    expect(operation('unwind', 'cop_2')).toBe('card-funding/cop_2');
+    for (const type of ['lock', 'unlock', 'close'] as const) {
+      expect(operation(type)).toBe('card/crd_1');
+    }
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
+    expect(issuerCalls('sandbox-bank')).toBe('sandbox-bank-cards');
   });
 
   test('activities', () => {
@@ -38,16 +51,24 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'applyCardEvent',
       'closeBatch',
       'deliverWebhook',
+      'issueCard',
+      'issueCardHere',
       'noteCancellation',
+      'noteCardCancellation',
+      'noteCardOperator',
       'noteOperator',
       'raiseAttention',
+      'raiseCardAttention',
+      'readCardStanding',
       'readStanding',
       'replayCardEvent',
       'resolveRecipient',
+      'settleCardIssue',
       'settleTransfer',
       'submitBatchPart',
       'submitTransfer',
       'submitTransferHere',
+      'verifyCardIssue',
       'verifyTransfer',
     ]);
   });

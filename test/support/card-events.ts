@@ -12,11 +12,11 @@ export type ReplayView = z.infer<typeof replayResource>;
 
 /** Card events by hand, signed as the sandbox issuer signs them, and what becomes of them. */
 export function cardEventSender(service: Service) {
-  const { post } = callbackSender(service, 'cards');
+  const sender = callbackSender(service, 'cards');
   const stored = service.deps.cardEvents.store;
 
   return {
-    post: (body: object, options?: CallbackOptions) => post(JSON.stringify(body), options),
+    post: (body: object, options?: CallbackOptions) => sender.post(JSON.stringify(body), options),
 
     /** What the issuer says of a funding or of a payment. */
     about: (event: string, data: { reference: string; card: string; amount_minor?: number }) => ({

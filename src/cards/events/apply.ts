@@ -1,7 +1,5 @@
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { FactOrigin } from '../../pursuits/facts.js';
-import type { AuthorizationStore } from '../authorizations/store.js';
-import { applyFundingFact, fundingFactOf } from '../funding/apply.js';
 import { applyIssueFact, issueFactOf } from '../issuing/apply.js';
 import type { CardOperation } from '../operation.js';
 import type { CardStarters } from '../starters.js';
@@ -22,9 +20,8 @@ export function createApplyCardEvent(deps: {
   groupCommit: GroupCommit;
   cardOperations: Pick<CardOperations, 'get' | 'issueOf'>;
   cardStarters: Pick<CardStarters, 'wakeSoon'>;
-  authorizations: Pick<AuthorizationStore, 'applyAuthorizationState'>;
 }): ApplyCardEvent {
-  const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
+  const { groupCommit, cardOperations, cardStarters } = deps;
 
   /** An operation that has ended and needs an operator now is brought back by its due date. */
   async function toOperation(

@@ -2,9 +2,7 @@ import { createHash } from 'node:crypto';
 import { isId, newId } from '../../ids.js';
 import { holdsCardNumber } from '../../metadata.js';
 import type { CardEvent, CardEventState } from '../../providers/card-issuer.js';
-
-/** After this the dispatcher starts a workflow that nobody has started. */
-const START_WITHIN_MS = 2_000;
+import { START_WITHIN_MS } from '../../pursuits/record.js';
 
 /** `ignored`: of no card of ours, or about something that we never heard of and that is over. */
 export const CARD_EVENT_STATUSES = ['received', 'processed', 'ignored', 'failed'] as const;

@@ -5,7 +5,7 @@ import type { Log } from '../../log.js';
 import type { ApplyCardEvent } from './apply.js';
 import type { StoredCardEvent } from './event.js';
 import type { FindOwner } from './owner.js';
-import type { CardEventReplays } from './replay-store.js';
+import type { CardEventReplays, ReplayEnd } from './replay-store.js';
 import type { CardEventReport, ReplayReport } from './reports.js';
 import type { CardEventStore } from './store.js';
 
@@ -17,40 +17,21 @@ const UNKNOWN_CARD = 'it is about no card of ours';
 const NOT_THERE = 'it is about something that is not there';
 const BROKEN = 'it could not be applied: the log of the worker says why';
 
-/**
- * What is done with a stored event, at first and again: the guard of its subject decides, so an effect that happened
- * stays as it is. Throws only while our own store is away.
- */
-export function createCardEventHandling(deps: {
+type Deps = {
   events: CardEventStore;
   replays: CardEventReplays;
   findOwner: FindOwner;
   apply: ApplyCardEvent;
   log: Log;
-}) {
-  const { events, replays, findOwner, apply, log } = deps;
+};
 
-  async function handle(event: StoredCardEvent): Promise<Handled> {
-    const owner = await ownerOf(event);
-    if (!owner) return { done: false, reason: UNKNOWN_CARD, over: true };
-    try {
-      const applied = await apply(event, owner);
-      if (applied.kind === 'applied') return { done: true, outcome: applied.outcome };
-      return { done: false, reason: NOT_THERE, over: needsNothing(event) };
-    } catch (error) {
-      if (isAway(error)) throw error;
-      log.error({ err: error, event: event._id }, 'card event not applied');
-      return { done: false, reason: BROKEN, over: false };
-    }
-  }
-
-  async function ownerOf(event: StoredCardEvent) {
-    const { _id: id, tenant, card, provider } = event;
-    if (tenant !== null && card !== null) return { tenant, card };
-    const owner = await findOwner(provider, event);
-    if (owner) await events.give(id, owner);
-    return owner;
-  }
+/**
+ * What is done with a stored event, at first and again: the guard of its subject decides, so an effect that happened
+ * stays as it is. Throws only while our own store is away.
+ */
+export function createCardEventHandling(deps: Deps) {
+  const { events, replays, log } = deps;
+  const handle = createHandle(deps);
 
   return {
     /** One try of an event that came in. `nextMs`: when the next one follows; null after the last. */
@@ -83,24 +64,42 @@ export function createCardEventHandling(deps: {
     async replayCardEvent({ id }: { id: string }): Promise<ReplayReport> {
       const replay = await replays.find(id);
       const event = replay && (await events.find(replay.event));
-      if (!replay || replay.status !== 'pending') return { waited: null };
-      if (!event) {
-        const message = 'The event is not kept any more.';
-        await replays.end(id, null, { code: 'not_found', message });
-        return { waited: null };
-      }
-      const handled = await handle(event);
-      if (handled.done) {
-        await events.processed(event._id, handled.outcome);
-        await replays.end(id, handled.outcome, null);
-      } else {
-        const message = `Not applied: ${handled.reason}.`;
-        await replays.end(id, null, { code: 'not_applied', message });
-      }
-      // Somebody may wait with it for this: a run that has not ended looks again.
-      const waits = event.status === 'failed' || event.status === 'received';
-      return { waited: handled.done && waits ? event._id : null };
+      if (replay?.status === 'pending') await replays.end(id, await again(event));
+      // Where the first try came to nothing, a run may wait for this.
+      return { waited: event && event.tries > 0 ? event._id : null };
     },
+  };
+
+  async function again(event: StoredCardEvent | null): Promise<ReplayEnd> {
+    if (!event) return { code: 'not_found', message: 'The event is not kept any more.' };
+    const handled = await handle(event);
+    if (!handled.done) return { code: 'not_applied', message: `Not applied: ${handled.reason}.` };
+    await events.processed(event._id, handled.outcome);
+    return { outcome: handled.outcome };
+  }
+}
+
+function createHandle({ events, findOwner, apply, log }: Deps) {
+  async function ownerOf(event: StoredCardEvent) {
+    const { _id: id, tenant, card, provider } = event;
+    if (tenant !== null && card !== null) return { tenant, card };
+    const owner = await findOwner(provider, event);
+    if (owner) await events.give(id, owner);
+    return owner;
+  }
+
+  return async (event: StoredCardEvent): Promise<Handled> => {
+    const owner = await ownerOf(event);
+    if (!owner) return { done: false, reason: UNKNOWN_CARD, over: true };
+    try {
+      const applied = await apply(event, owner);
+      if (applied.kind === 'applied') return { done: true, outcome: applied.outcome };
+      return { done: false, reason: NOT_THERE, over: needsNothing(event) };
+    } catch (error) {
+      if (isAway(error)) throw error;
+      log.error({ err: error, event: event._id }, 'card event not applied');
+      return { done: false, reason: BROKEN, over: false };
+    }
   };
 }
 

@@ -6,6 +6,9 @@ import type { ReplayItem } from './items.js';
 
 export type CardEventReplays = ReturnType<typeof createCardEventReplays>;
 
+/** What the event came to this time, or why it could not be applied. */
+export type ReplayEnd = { outcome: string } | { code: string; message: string };
+
 /** The store of replays. One is made by a commit together with its idempotency key. */
 export function createCardEventReplays(
   { db }: Database,
@@ -25,12 +28,9 @@ export function createCardEventReplays(
     ended: (ids: string[]): Promise<CardEventReplay[]> =>
       collection.find({ _id: { $in: ids }, status: { $ne: 'pending' } }).toArray(),
 
-    /** Ends it, once. `failure` is null where the event has done what it had to do. */
-    async end(
-      id: string,
-      outcome: string | null,
-      failure: CardEventReplay['failure'],
-    ): Promise<void> {
+    /** Ends it, once. */
+    async end(id: string, end: ReplayEnd): Promise<void> {
+      const [outcome, failure] = 'outcome' in end ? [end.outcome, null] : [null, end];
       const status = failure ? 'failed' : 'completed';
       await collection.updateOne(
         { _id: id, status: 'pending' },

@@ -1,5 +1,4 @@
-import { ApiError } from '../../errors.js';
-import type { Answer, Claim } from '../../ledger/view.js';
+import { unlessReused, type Answer, type Claim } from '../../ledger/view.js';
 import { newReplay, type StoredCardEvent } from './event.js';
 import { presentReplay } from './presenter.js';
 import type { CardEventReplays } from './replay-store.js';
@@ -22,8 +21,9 @@ export function createReplayCreation(deps: {
     const replay = newReplay(event, clock());
     const body = JSON.stringify({ success: true, data: presentReplay(replay) });
     const answer = { status: 201, body };
-    const outcome = await replays.accept({ kind: 'acceptReplay', tenant, replay, claim, answer });
-    if (outcome.kind === 'key_reused') throw new ApiError('idempotency_key_reused');
+    const outcome = unlessReused(
+      await replays.accept({ kind: 'acceptReplay', tenant, replay, claim, answer }),
+    );
     if (outcome.resource === replay._id) starter.startSoon(replay);
     return outcome;
   };

@@ -22,7 +22,7 @@ export const createCardEventStarter = (
   createRecordStarter<StoredCardEvent>({
     ...settings,
     workflow: 'cardEvent',
-    workflowId: cardEventWorkflowId,
+    workflowId: ({ _id }) => cardEventWorkflowId(_id),
     toStart({ _id: id, tenant, card, provider, event, tries }) {
       const input: CardEventInput = { id, tries, scheduleMs: settings.scheduleMs };
       const summary = `${event} of ${card ?? 'an unknown card'}, told by ${provider}`;
@@ -36,7 +36,7 @@ export const createReplayStarter = (settings: Settings): ReplayStarter =>
   createRecordStarter<CardEventReplay>({
     ...settings,
     workflow: 'replay',
-    workflowId: replayWorkflowId,
+    workflowId: ({ _id }) => replayWorkflowId(_id),
     toStart({ _id: id, tenant, provider, event }) {
       const input: ReplayInput = { id, queue: replaysQueue(settings.taskQueue) };
       const summary = `${event} once more`;

@@ -1,3 +1,4 @@
+import type { Collection } from 'mongodb';
 import type { Database } from '../../database/client.js';
 import { isDuplicate } from '../../database/duplicate.js';
 import type { CardEventOwner, StoredCardEvent } from './event.js';
@@ -13,9 +14,9 @@ export function createCardEventStore(
   clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<StoredCardEvent>('card_events');
-  const dueAfter = (ms: number) => new Date(clock().getTime() + ms + sweepSlackMs);
-
   return {
+    ...outcomes(collection, sweepSlackMs, clock),
+
     /** False for one that was stored before. */
     async insert(event: StoredCardEvent): Promise<boolean> {
       try {
@@ -57,7 +58,17 @@ export function createCardEventStore(
         .sort(filter.attention ? { 'attention.since': 1 } : { _id: -1 })
         .limit(filter.limit)
         .toArray(),
+  };
+}
 
+/** What was learned about an event, and when somebody has to look again. */
+function outcomes(
+  collection: Collection<StoredCardEvent>,
+  sweepSlackMs: number,
+  clock: () => Date,
+) {
+  const dueAfter = (ms: number) => new Date(clock().getTime() + ms + sweepSlackMs);
+  return {
     /** Its card has come to be known. */
     async give(id: string, { tenant, card }: CardEventOwner): Promise<void> {
       await collection.updateOne({ _id: id, tenant: null }, { $set: { tenant, card } });
