@@ -1,4 +1,8 @@
-import { newCardEvent, type CardEventReplay } from '../../src/cards/events/event.js';
+import {
+  newCardEvent,
+  type CardEventReplay,
+  type StoredCardEvent,
+} from '../../src/cards/events/event.js';
 import { createCardEventRetention } from '../../src/cards/events/retention.js';
 import { createCardEventStore } from '../../src/cards/events/store.js';
 import { newId } from '../../src/ids.js';
@@ -12,11 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** An event that has been replayed once, in a state. */
-async function insert(status: 'processed' | 'received' | 'failed'): Promise<string> {
-  const store = createCardEventStore(database, 1_000);
-  const now = new Date();
-  const event = newCardEvent(
+const newEvent = () =>
+  newCardEvent(
     'sandbox-bank',
     {
       dedupeKey: newId('event'),
@@ -24,10 +25,15 @@ async function insert(status: 'processed' | 'received' | 'failed'): Promise<stri
       reference: newId('cardOperation'),
       name: 'card.funded',
       state: { subject: 'funding', state: { kind: 'funded', amountMinor: 5n } },
-      occurredAt: now,
+      occurredAt: null,
     },
-    now,
+    new Date(),
   );
+
+/** An event that has been replayed once, in a state. */
+async function insert(status: 'processed' | 'received' | 'failed'): Promise<string> {
+  const store = createCardEventStore(database, 1_000);
+  const event = newEvent();
   await store.insert(event);
   if (status === 'processed') await store.processed(event._id, 'applied');
   if (status === 'failed') await store.giveUp(event._id, 'not there', 'failed');
@@ -36,7 +42,7 @@ async function insert(status: 'processed' | 'received' | 'failed'): Promise<stri
     tenant: 'ten_a',
     event: event._id,
     status: 'completed',
-    created_at: now,
+    created_at: new Date(),
   });
   return event._id;
 }
@@ -67,8 +73,13 @@ test('an event that was dealt with goes when it is old, with its replays; one th
 });
 
 test('more than a page goes too', async () => {
-  const ids = await Promise.all(Array.from({ length: 501 }, () => insert('processed')));
+  const events = database.db.collection<StoredCardEvent>('card_events');
+  const done = Array.from({ length: 501 }, () => ({
+    ...newEvent(),
+    status: 'processed' as const,
+    due_at: null,
+  }));
+  await events.insertMany(done);
   await removeOld(91);
-  const events = database.db.collection<{ _id: string }>('card_events');
-  expect(await events.countDocuments({ _id: { $in: ids } })).toBe(0);
+  expect(await events.countDocuments({ _id: { $in: done.map(({ _id }) => _id) } })).toBe(0);
 });
