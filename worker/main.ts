@@ -12,7 +12,7 @@ import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
 import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
-import { createWebhookRetention } from './webhook-retention.js';
+import { createCardEventRetention, createWebhookRetention } from './retention.js';
 import { createWebhookSweep } from './webhook-sweep.js';
 import { createPeers } from './peers.js';
 import { createWorkers } from './worker.js';
@@ -47,6 +47,7 @@ async function main(): Promise<void> {
     createWebhookSweep(deps),
     createWebhookRetention(deps),
     createCardExpiryLoop(deps),
+    createCardEventRetention(deps),
     peers.loop,
   ];
   const stop = () => {

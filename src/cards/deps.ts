@@ -7,6 +7,8 @@ import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
 import { createCardControl } from './control/create.js';
 import { createCardExpiry } from './control/expiry.js';
+import { createApplyCardEvent } from './events/apply.js';
+import { createCardEvents } from './events/card-events.js';
 import { createCardCreation } from './issuing/create.js';
 import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
@@ -30,6 +32,7 @@ export function createCards(deps: {
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
+  const apply = createApplyCardEvent({ groupCommit, cardOperations, cardStarters });
   const provider = providers.forCards.name;
   return {
     cards,
@@ -40,5 +43,6 @@ export function createCards(deps: {
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
     controlCard: createCardControl({ groupCommit, starter: cardStarters }),
     expireCards: createCardExpiry({ db: database.db, groupCommit }),
+    cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
   };
 }
