@@ -575,6 +575,8 @@ export type Operations = {
       id: string;
     } & CardControl;
     data: CardOperation;
+  };
+  /**
    * What the issuer told about a card, the latest first.
    *
    * Keep what you have read: this list has a limit of its own, besides that of your plan. To be told of changes, have a webhook.
