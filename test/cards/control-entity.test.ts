@@ -159,22 +159,3 @@ test('an order under way that counts no more is let go at once: the next overtak
   expect(journal.map(({ kind }) => kind)).toEqual(['issued', 'card_locked']);
   expect((await stored(card)).status).toBe('locked');
 });
-
-test('a run that has become long is replaced by a new one, which goes on with what is under way', async () => {
-  const card = await issued();
-  await audit().faults([{ call: 'set_state', kind: 'throttle', probability: 1 }]);
-  const lock = await ask(card, 'lock');
-  const first = workflow(card);
-  await eventually('the order is on its way', async () =>
-    (await operationOf(lock)).not_taken > 0 ? true : undefined,
-  );
-  const { runId } = await first.describe();
-  const isReplaced = async () => (await first.describe()).runId !== runId;
-  for (let sent = 0; !(await isReplaced()); sent += 200) {
-    expect(sent).toBeLessThan(20_000);
-    await Promise.all(Array.from({ length: 200 }, () => first.signal('wake')));
-  }
-  await audit().faults([]);
-  expect(await ended(lock)).toMatchObject({ status: 'completed' });
-  await workflow(card).result();
-});
