@@ -100,6 +100,15 @@ export function ordersFor(at: Subject) {
     amountMinor,
     authorization: at.authorization.code,
   });
+  const refundOrder = (charge: string, scenario: RefundScenario = 'refunded'): RefundOrder => ({
+    charge,
+    amountMinor: 100_000n,
+    currency: 'NGN',
+    marker: newId('transfer'),
+    clientReference: own(at.harness.refunds[scenario]),
+    requestedAt: new Date(),
+  });
+
   /** A page, and where it is. */
   async function open(order = pageOrder()): Promise<string> {
     const answer = await at.provider.initializeCharge(order, never);
@@ -107,39 +116,29 @@ export function ordersFor(at: Subject) {
     return answer.url;
   }
 
-  return {
-    pageOrder,
-    chargeOrder,
-    refundOrder: (charge: string, scenario: RefundScenario = 'refunded'): RefundOrder => ({
-      charge,
-      amountMinor: 100_000n,
-      currency: 'NGN',
-      marker: newId('transfer'),
-      clientReference: own(at.harness.refunds[scenario]),
-      requestedAt: new Date(),
-    }),
-    open,
-    /** A page that the customer has paid, and what it has left. */
-    async left(act: Act = 'pay', order = pageOrder()): Promise<ChargeAuthorization> {
-      await at.harness.act(await open(order), act);
-      const state = await at.provider.verifyCharge(order.reference, never);
-      if (state.kind !== 'paid' || !state.authorization) throw new Error(`it is ${state.kind}`);
-      return state.authorization;
-    },
-    /** The reference of a charge that was paid. */
-    async paid(): Promise<string> {
-      const order = chargeOrder('paid');
-      const { kind } = await at.provider.chargeAuthorization(order, never);
-      if (kind !== 'paid') throw new Error(`the charge is ${kind}`);
-      return order.reference;
-    },
-    read,
-    eventOf(delivered: Delivered | undefined): PaymentEvent {
-      const reading = delivered && read(delivered);
-      if (reading?.kind !== 'event') throw new Error(`the callback is ${reading?.kind}`);
-      return reading.event;
-    },
-  };
+  /** A page that the customer has paid, and what it has left. */
+  async function left(act: Act = 'pay', order = pageOrder()): Promise<ChargeAuthorization> {
+    await at.harness.act(await open(order), act);
+    const state = await at.provider.verifyCharge(order.reference, never);
+    if (state.kind !== 'paid' || !state.authorization) throw new Error(`it is ${state.kind}`);
+    return state.authorization;
+  }
+
+  /** The reference of a charge that was paid. */
+  async function paid(): Promise<string> {
+    const order = chargeOrder('paid');
+    const { kind } = await at.provider.chargeAuthorization(order, never);
+    if (kind !== 'paid') throw new Error(`the charge is ${kind}`);
+    return order.reference;
+  }
+
+  function eventOf(delivered: Delivered | undefined): PaymentEvent {
+    const reading = delivered && read(delivered);
+    if (reading?.kind !== 'event') throw new Error(`the callback is ${reading?.kind}`);
+    return reading.event;
+  }
+
+  return { pageOrder, chargeOrder, refundOrder, open, left, paid, read, eventOf };
 }
 
 /** The same order, sent now. */
