@@ -1,5 +1,10 @@
 import { startSandboxBank, type RunningSandboxBank } from '../../src/sandbox-bank/server.js';
-import { networkClient, type ChargeBody, type NetworkClient } from './network-support.js';
+import {
+  networkClient,
+  submitForm,
+  type ChargeBody,
+  type NetworkClient,
+} from './network-support.js';
 import {
   bankClient,
   eventually,
@@ -213,11 +218,7 @@ describe('an authorization', () => {
 
   test('that was revoked charges nothing any more; it may be revoked again and again', async () => {
     const { url, reference } = await client.newPage();
-    await fetch(url, {
-      method: 'POST',
-      body: new URLSearchParams({ action: 'pay', choice: 'good' }),
-      redirect: 'manual',
-    });
+    await submitForm(url, { action: 'pay', choice: 'good' });
     const left = (await client.lookup(reference)).body.authorization?.authorization ?? '';
     const before = client.chargeOrder(left);
     await client.charge(before);
@@ -235,6 +236,32 @@ describe('an authorization', () => {
     expect(body).toMatchObject({ status: 'declined', code: 'authorization_not_found' });
     expect((await client.revoke('authz_nowhere')).status).toBe(404);
   });
+});
+
+test('faults can be had on purpose: a connection is reset after the charge, or before the refund', async () => {
+  const switches = bankClient(bank.url);
+  const rule = { probability: 1 };
+  const order = client.chargeOrder(authorization);
+  const refund = client.refundOrder(order.reference);
+  await switches.faults({
+    seed: 1,
+    rules: [
+      { call: 'charge', kind: 'drop_after', ...rule },
+      { call: 'refund', kind: 'drop_before', ...rule },
+      { call: 'revoke', kind: 'error_500', ...rule },
+      { call: 'initialize', kind: 'throttle', ...rule },
+    ],
+  });
+  try {
+    await expect(client.charge(order)).rejects.toThrow();
+    await expect(client.refund(refund)).rejects.toThrow();
+    expect((await client.revoke(authorization)).status).toBe(500);
+    expect((await client.initialize(client.pageOrder())).status).toBe(429);
+  } finally {
+    await switches.faults({});
+  }
+  expect(await client.kinds(order.reference)).toEqual(['charged']);
+  expect(await client.refunds(order.reference)).toEqual([]);
 });
 
 test.each([
