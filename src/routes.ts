@@ -1,5 +1,7 @@
+import { cardEventRoutes } from './cards/events/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
+import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -13,4 +15,5 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
   ...callbackRoutes(deps),
+  ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];
