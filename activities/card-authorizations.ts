@@ -5,9 +5,7 @@ export type CardAuthorizationActivityDeps = {
   authorizations: { store: Pick<AuthorizationStore, 'followHold'> };
 };
 
-export const createCardAuthorizationActivities = ({
-  authorizations: { store },
-}: CardAuthorizationActivityDeps) => ({
+export const createCardAuthorizationActivities = (deps: CardAuthorizationActivityDeps) => ({
   /** Whether the payment still holds money; gives back a hold whose time is over. Repeatable without limit. */
-  followAuthorization: (ref: AuthorizationRef) => store.followHold(ref),
+  followAuthorization: (ref: AuthorizationRef) => deps.authorizations.store.followHold(ref),
 });

@@ -92,7 +92,7 @@ function createPayer({ url, secret, cards }: Started) {
   let count = 0;
   return {
     close: () => pool.close(),
-    async pay(): Promise<void> {
+    pay: async (): Promise<void> => {
       count += 1;
       const sent = signed(secret, cards[count % cards.length] ?? '');
       const path = '/api/v1/webhooks/cards/sandbox-bank';

@@ -1,3 +1,6 @@
+import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
+import { cardRoutes } from './cards/issuing/routes.js';
+import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import type { Route } from './http/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
@@ -10,5 +13,8 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...transferRoutes(deps),
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
+  ...cardRoutes(deps),
+  ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),
+  ...cardWebhookRoutes(deps),
 ];

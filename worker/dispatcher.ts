@@ -1,4 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { Authorizations } from '../src/cards/authorizations/authorizations.js';
+import type { CardStarters } from '../src/cards/starters.js';
+import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
@@ -21,14 +24,20 @@ export function createDispatcher(deps: {
   starter: TransferStarter;
   batches: Batches;
   batchStarter: BatchStarter;
+  cardOperations: CardOperations;
+  cardStarters: CardStarters;
+  authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
+  const { cardOperations, cardStarters, authorizations } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
+    cards: () => startAll(log, cardOperations, cardStarters),
+    authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
   };
 

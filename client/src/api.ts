@@ -26,6 +26,40 @@ export type ErrorCode =
   | 'internal_error'
   | 'service_unavailable';
 
+export type NewCard = {
+  /** Your own id of who is to hold it. */
+  customer_id: string;
+  type: 'virtual' | 'physical';
+  /**
+   * `prepaid` spends what it was funded with; `jit` holds every authorization in the wallet.
+   * @default "prepaid"
+   */
+  funding?: 'prepaid' | 'jit';
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** To be printed on it. */
+  name?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
+export type NewCardSecurity = {
+  channels: {
+    online: boolean;
+    pos: boolean;
+    atm: boolean;
+    contactless: boolean;
+  };
+  /** Kobo that one payment may be; null: no such limit. */
+  per_transaction_limit_minor: number | null;
+  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  daily_limit_minor: number | null;
+  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  allowed_countries: string[];
+  /** ISO 18245; empty: none. */
+  blocked_merchant_categories: string[];
+};
+
 export type NewTransfer = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -133,6 +167,105 @@ export type AccountToResolve = {
     }
 );
 
+export type Card = {
+  id: string;
+  /** Your own id of who holds it. */
+  customer_id: string;
+  type: 'virtual' | 'physical';
+  /** `prepaid` spends what it was funded with; `jit` holds every authorization in the wallet. */
+  funding: 'prepaid' | 'jit';
+  /** To be printed on it. */
+  name: string | null;
+  /** Once the issuer has issued it. */
+  brand: string | null;
+  /** Once the issuer has issued it. */
+  last4: string | null;
+  /** Once the issuer has issued it. */
+  expiry_month: number | null;
+  /** Once the issuer has issued it. */
+  expiry_year: number | null;
+  currency: 'NGN';
+  status: 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
+  provider: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  metadata: { [name: string]: unknown };
+  /** When it was accepted. */
+  created_at: string;
+};
+
+export type Pagination = {
+  page: number;
+  limit: number;
+  total: number;
+  pages: number;
+  has_more: boolean;
+};
+
+export type CardAuthorization = {
+  id: string;
+  card_id: string;
+  status: 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
+  /** What was decided, whatever became of it. */
+  approved: boolean;
+  /** Why it was decided so. */
+  code: string;
+  /** What was asked for, in minor units of the currency. */
+  amount_minor: number;
+  /** Kobo that are still held for it. */
+  held_minor: number;
+  /** Kobo that were taken for it, which may be less or more. */
+  cleared_minor: number;
+  currency: string;
+  channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
+  merchant: {
+    name: string;
+    /** ISO 18245. */
+    category: string;
+    /** ISO 3166. */
+    country: string;
+  } | null;
+  /** Why somebody should look at it. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  expires_at: string | null;
+  /** When it was decided. */
+  created_at: string;
+  /** Its last change. */
+  updated_at: string;
+};
+
+export type CardBalance = {
+  card_id: string;
+  /** Kobo that can be spent, less what authorizations hold. */
+  available_minor: number;
+  currency: 'NGN';
+  /** When it was read. */
+  as_of: string;
+};
+
+export type CardSecurity = {
+  channels: {
+    online: boolean;
+    pos: boolean;
+    atm: boolean;
+    contactless: boolean;
+  };
+  /** Kobo that one payment may be; null: no such limit. */
+  per_transaction_limit_minor: number | null;
+  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  daily_limit_minor: number | null;
+  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  allowed_countries: string[];
+  /** ISO 18245; empty: none. */
+  blocked_merchant_categories: string[];
+};
+
 export type Transfer = {
   id: string;
   /** Kobo that the recipient gets. */
@@ -170,14 +303,6 @@ export type Transfer = {
   updated_at: string;
   completed_at: string | null;
   reversed_at: string | null;
-};
-
-export type Pagination = {
-  page: number;
-  limit: number;
-  total: number;
-  pages: number;
-  has_more: boolean;
 };
 
 export type Bank = {
@@ -390,6 +515,77 @@ export type Operations = {
     };
     data: Bank;
   };
+  /**
+   * Have a card issued.
+   *
+   * The card is `pending` until the issuer has issued it (`active`) or refused it (`failed`).
+   */
+  createCard: { input: NewCard; data: Card };
+  /** List cards, newest first */
+  listCards: {
+    input: {
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: Card;
+  };
+  /** Get a card */
+  getCard: {
+    input: {
+      id: string;
+    };
+    data: Card;
+  };
+  /** What a card can spend */
+  getCardBalance: {
+    input: {
+      id: string;
+    };
+    data: CardBalance;
+  };
+  /** What may be paid with a card */
+  getCardSecurity: {
+    input: {
+      id: string;
+    };
+    data: CardSecurity;
+  };
+  /**
+   * Set what may be paid with a card.
+   *
+   * All of it at once. It holds for every payment that is decided from the answer on; what was approved before stays approved. Needs a key of level admin.
+   */
+  putCardSecurity: {
+    input: {
+      id: string;
+    } & NewCardSecurity;
+    data: CardSecurity;
+  };
+  /** Payments with a card, approved and declined, newest first */
+  listCardAuthorizations: {
+    input: {
+      id: string;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: CardAuthorization;
+  };
 };
 
 /** How it is called. */
@@ -412,4 +608,16 @@ export const operations = {
   getBulkTransfer: { method: 'GET', path: '/api/v1/transfers/bulk/{id}', safe: true },
   resolveAccount: { method: 'POST', path: '/api/v1/transfers/resolve-account', safe: true },
   listBanks: { method: 'GET', path: '/api/v1/transfers/banks', list: true, safe: true },
+  createCard: { method: 'POST', path: '/api/v1/cards', idempotent: true, waits: true },
+  listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
+  getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
+  getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
+  getCardSecurity: { method: 'GET', path: '/api/v1/cards/{id}/security', safe: true },
+  putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{id}/security' },
+  listCardAuthorizations: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/authorizations',
+    list: true,
+    safe: true,
+  },
 } as const satisfies Record<keyof Operations, object>;

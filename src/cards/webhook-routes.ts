@@ -45,8 +45,8 @@ export function cardWebhookRoutes({
           return sendBytes(ctx, status, JSON.stringify(body));
         }
         case 'event': {
-          const { after } = await cardEvents.receive(issuer.name, reading.event);
-          ctx.res.once('finish', after);
+          const kept = await cardEvents.receive(issuer.name, reading.event);
+          ctx.res.once('finish', () => kept.after());
           return sendData(ctx, 200, { received: true });
         }
         case 'ignored':

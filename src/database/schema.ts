@@ -4,6 +4,12 @@ import {
   cardOperationsCollection,
   cardsCollection,
 } from '../cards/collections.js';
+import {
+  chargesCollection,
+  paymentTokensCollection,
+  recurringChargesCollection,
+  refundsCollection,
+} from '../payments/collections.js';
 import { apiKeysCollection } from '../api-keys/document.js';
 import {
   idempotencyKeysCollection,
@@ -52,5 +58,11 @@ export const migrations: readonly Migration[] = [
     cardsCollection,
     cardOperationsCollection,
     cardAuthorizationsCollection,
+  ]),
+  collectionsMigration('0008-payments', [
+    paymentTokensCollection,
+    chargesCollection,
+    refundsCollection,
+    recurringChargesCollection,
   ]),
 ];

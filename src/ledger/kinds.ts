@@ -1,4 +1,5 @@
 import { authorizationKinds } from '../cards/authorizations/items.js';
+import { issuingKinds } from '../cards/issuing/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
 import type { Kind } from './kind.js';
@@ -14,7 +15,13 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = { refusal, credit, ...transferKinds, ...authorizationKinds };
+export const kinds = {
+  refusal,
+  credit,
+  ...transferKinds,
+  ...issuingKinds,
+  ...authorizationKinds,
+};
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;

@@ -1,7 +1,11 @@
 import type { CardAuthorization } from '../cards/authorizations/authorization.js';
 import type { Card } from '../cards/card.js';
 import type { CardOperation } from '../cards/operation.js';
-import { errorBody, type ApiError } from '../errors.js';
+import { ApiError, errorBody } from '../errors.js';
+import type { Charge } from '../payments/charges/charge.js';
+import type { RecurringCharge } from '../payments/recurring/recurring-charge.js';
+import type { Refund } from '../payments/refunds/refund.js';
+import type { PaymentToken } from '../payments/tokens/token.js';
 import { sumChanges, type CountChange } from '../transfers/counts.js';
 import type { TransferBatch } from '../transfers/batch.js';
 import type { Transfer } from '../transfers/transfer.js';
@@ -25,6 +29,10 @@ export type Records = {
   cards: Card;
   card_operations: CardOperation;
   card_authorizations: CardAuthorization;
+  payment_tokens: PaymentToken;
+  charges: Charge;
+  refunds: Refund;
+  recurring_charges: RecurringCharge;
 };
 export type RecordName = keyof Records;
 export const RECORD_NAMES = [
@@ -33,6 +41,10 @@ export const RECORD_NAMES = [
   'cards',
   'card_operations',
   'card_authorizations',
+  'payment_tokens',
+  'charges',
+  'refunds',
+  'recurring_charges',
 ] as const satisfies RecordName[];
 
 /** A caller's own name for a record, unique among the tenant's records of that collection. */
@@ -137,6 +149,12 @@ export function createView(snapshot: Snapshot) {
 export type AcceptOutcome =
   | { kind: 'answered'; answer: Answer; resource: string | null; replayed: boolean }
   | { kind: 'key_reused' };
+
+/** What a commit answered; a key that was used for another request is an error and not an answer. */
+export function unlessReused(outcome: AcceptOutcome) {
+  if (outcome.kind === 'key_reused') throw new ApiError('idempotency_key_reused');
+  return outcome;
+}
 
 /** A refusal as the answer that is given and kept. */
 export const refusalAnswer = (error: ApiError): Answer => ({

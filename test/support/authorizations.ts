@@ -80,14 +80,17 @@ export const decideItem = (
 /** The issuer's word; `at` in seconds, in the order of what really happened. */
 export const factItem = (
   kind: AuthorizationFactItem['fact']['kind'],
-  { key = kind as string, at = 0, minor = 0n, token = 'auth_1' } = {},
-): AuthorizationFactItem => ({
-  kind: 'authorizationFact',
-  ...keyOf(token),
-  fact: { key, kind, amount_minor: minor, at: new Date(NOW.getTime() + at * 1_000) },
-  code: null,
-  by: 'issuer',
-});
+  given: { key?: string; at?: number; minor?: bigint; token?: string } = {},
+): AuthorizationFactItem => {
+  const { key = kind, at = 0, minor = 0n, token = 'auth_1' } = given;
+  return {
+    kind: 'authorizationFact',
+    ...keyOf(token),
+    fact: { key, kind, amount_minor: minor, at: new Date(NOW.getTime() + at * 1_000) },
+    code: null,
+    by: 'issuer',
+  };
+};
 
 /** One tenant, one card, and the books of what both have. */
 export function stateWith(card: Card, walletMinor = 0n): Snapshot {

@@ -3,7 +3,7 @@ import { operation } from '../../http/operation.js';
 import { amountMinor, timestamp } from '../../http/wire.js';
 import { idSchema } from '../../ids.js';
 import { CARDS_TAG as tag, cardParams as params, offsetListQuery } from '../api.js';
-import { cardSecuritySchema } from './schema.js';
+import { cardSecurityBody, cardSecurityResource, exampleSecurity } from './schema.js';
 
 const exampleAuthorization = {
   id: 'aut_5jb6zk3t1v9w8x7y6hqnr4mp2d',
@@ -60,7 +60,7 @@ export const getCardSecurity = operation({
   summary: 'What may be paid with a card',
   feature: 'cards',
   params,
-  answer: { status: 200, data: cardSecuritySchema },
+  answer: { status: 200, data: cardSecurityResource },
 });
 
 export const putCardSecurity = operation({
@@ -75,9 +75,10 @@ export const putCardSecurity = operation({
   access: 'admin',
   feature: 'cards',
   params,
-  body: cardSecuritySchema,
-  answer: { status: 200, data: cardSecuritySchema },
+  body: cardSecurityBody,
+  answer: { status: 200, data: cardSecurityResource },
   refusals: ['invalid_state'],
+  examples: { body: exampleSecurity, data: exampleSecurity },
 });
 
 export const listCardAuthorizations = operation({

@@ -3,9 +3,9 @@ import { toWireAmount } from '../../money.js';
 import type { CardSecurity } from '../card.js';
 import type { cardAuthorizationResource } from './api.js';
 import type { CardAuthorization } from './authorization.js';
-import type { cardSecuritySchema } from './schema.js';
+import type { cardSecurityResource } from './schema.js';
 
-type CardSecurityView = z.infer<typeof cardSecuritySchema>;
+type CardSecurityView = z.infer<typeof cardSecurityResource>;
 
 const limitOf = (minor: bigint | null) => (minor === null ? null : toWireAmount(minor));
 const minorOf = (limit: number | null) => (limit === null ? null : BigInt(limit));

@@ -1,19 +1,21 @@
 import { ApiError } from '../../errors.js';
-import { callerOf, type Context } from '../../http/context.js';
+import { callerOf } from '../../http/context.js';
 import { sendData, sendList } from '../../http/respond.js';
 import { route, type Route } from '../../http/routes.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
-import type { Card } from '../card.js';
+import { cardFinder } from '../find.js';
+import type { Cards } from '../store.js';
 import { getCardSecurity, listCardAuthorizations, putCardSecurity } from './api.js';
 import { presentAuthorization, presentSecurity, securityOf } from './presenter.js';
 import type { AuthorizationStore } from './store.js';
 
 export function cardAuthorizationRoutes(deps: {
-  cards: { get(tenant: string, id: string): Promise<Card | null> };
+  cards: Pick<Cards, 'get'>;
   authorizations: { store: Pick<AuthorizationStore, 'list'> };
   groupCommit: GroupCommit;
 }): Route[] {
   const { cards, authorizations, groupCommit } = deps;
+  const find = cardFinder(cards);
 
   return [
     route(getCardSecurity, async (ctx, { params }) => {
@@ -36,11 +38,4 @@ export function cardAuthorizationRoutes(deps: {
       sendList(ctx, items.map(presentAuthorization), { ...query, total });
     }),
   ];
-
-  /** The caller's card; another tenant's is not found either. */
-  async function find(ctx: Context, id: string): Promise<Card> {
-    const found = await cards.get(callerOf(ctx).tenant.id, id);
-    if (!found) throw new ApiError('not_found');
-    return found;
-  }
 }

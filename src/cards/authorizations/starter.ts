@@ -17,7 +17,7 @@ export const createAuthorizationStarter = (settings: {
   createRecordStarter<CardAuthorization>({
     ...settings,
     workflow: 'cardAuthorization',
-    workflowId: authorizationWorkflowId,
+    workflowId: ({ _id }) => authorizationWorkflowId(_id),
     toStart({ _id: id, tenant, card, provider, token, amount_minor: amountMinor, currency }) {
       const input: AuthorizationRef = { tenant, id };
       const summary = `${currency} ${formatMajor(amountMinor)} with ${card}`;

@@ -1,6 +1,8 @@
+import type { Collection } from 'mongodb';
 import type { Database } from '../../database/client.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { AuthorizationState } from '../../providers/card-issuer.js';
+import type { OffsetListing } from '../store.js';
 import {
   authorizationId,
   type AuthorizationFact,
@@ -36,14 +38,14 @@ export function createAuthorizationStore(
   const commitFact = (item: AuthorizationFactItem) => groupCommit.commit(item);
 
   return {
-    get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
+    ...authorizationQueries(collection),
 
     decide: async (item: DecideItem) => (await groupCommit.commit(item)).authorization,
 
     commitFact,
 
     /** Books what the issuer says became of a payment, whether we knew of it or not. Repeats change nothing. */
-    async applyAuthorizationState({ tenant, card, provider, token, ...told }: AuthorizationTold) {
+    async applyState({ tenant, card, provider, token, ...told }: AuthorizationTold) {
       const { key, state, at } = told;
       const fact: AuthorizationFact = {
         key,
@@ -75,24 +77,6 @@ export function createAuthorizationStore(
       return { held: false };
     },
 
-    /** A card's, newest first. */
-    async list(
-      { tenant, card }: { tenant: string; card: string },
-      { limit, offset }: { limit: number; offset: number },
-    ) {
-      const filter = { card, tenant };
-      const [items, total] = await Promise.all([
-        collection
-          .find(filter, { projection: { timeline: 0 } })
-          .sort({ created_at: -1, _id: -1 })
-          .skip(offset)
-          .limit(limit)
-          .toArray(),
-        collection.countDocuments(filter, { hint: { card: 1, created_at: -1, _id: -1 } }),
-      ]);
-      return { items, total };
-    },
-
     /** Those that hold money and whose workflow has not been heard of in time, oldest first. */
     due: (limit: number): Promise<CardAuthorization[]> =>
       collection
@@ -107,6 +91,30 @@ export function createAuthorizationStore(
         { _id: { $in: ids }, due_at: { $lt: clock() } },
         { $set: { due_at: dueAfter(clock()) }, $inc: { version: 1 } },
       );
+    },
+  };
+}
+
+function authorizationQueries(collection: Collection<CardAuthorization>) {
+  return {
+    get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
+
+    /** A card's, newest first. */
+    async list(
+      { tenant, card }: { tenant: string; card: string },
+      { limit, offset }: OffsetListing,
+    ) {
+      const filter = { card, tenant };
+      const [items, total] = await Promise.all([
+        collection
+          .find(filter, { projection: { timeline: 0 } })
+          .sort({ created_at: -1, _id: -1 })
+          .skip(offset)
+          .limit(limit)
+          .toArray(),
+        collection.countDocuments(filter, { hint: { card: 1, created_at: -1, _id: -1 } }),
+      ]);
+      return { items, total };
     },
   };
 }
