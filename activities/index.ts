@@ -2,6 +2,7 @@ import {
   createCardAuthorizationActivities,
   type CardAuthorizationActivityDeps,
 } from './card-authorizations.js';
+import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { withoutDetails } from './errors.js';
@@ -16,7 +17,8 @@ export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
   CardActivityDeps &
-  CardAuthorizationActivityDeps;
+  CardAuthorizationActivityDeps &
+  CardEventActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -24,6 +26,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createTransferActivities(deps),
     ...createTransferBatchActivities(deps),
     ...createWebhookActivities(deps),
+    ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createCardAuthorizationActivities(deps),

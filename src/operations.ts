@@ -1,4 +1,5 @@
 import { authorizationOperations } from './cards/authorizations/api.js';
+import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
@@ -11,6 +12,7 @@ export const operations = {
   ...transferOperations,
   ...cardOperations,
   ...authorizationOperations,
+  ...cardEventOperations,
   receivePaymentCallback,
   receiveCardEvent,
 };

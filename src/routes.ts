@@ -1,7 +1,9 @@
 import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
+import { cardEventRoutes } from './cards/events/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
 import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
+import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -17,4 +19,5 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),
   ...cardWebhookRoutes(deps),
+  ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

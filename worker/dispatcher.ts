@@ -1,5 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import type { Authorizations } from '../src/cards/authorizations/authorizations.js';
+import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
@@ -28,10 +29,11 @@ export function createDispatcher(deps: {
   cardStarters: CardStarters;
   authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
+  cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
-  const { cardOperations, cardStarters, authorizations } = deps;
+  const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
@@ -39,6 +41,8 @@ export function createDispatcher(deps: {
     cards: () => startAll(log, cardOperations, cardStarters),
     authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
+    card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
+    card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),
   };
 
   /** Jobs that do not wait for each other: one may fail for ever, the other goes on. */

@@ -4,11 +4,11 @@ import type { Database } from '../database/client.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
-import { ApiError } from '../errors.js';
 import { createWatch } from '../watch.js';
 import { createAuthorizations } from './authorizations/authorizations.js';
+import { createApplyCardEvent } from './events/apply.js';
+import { createCardEvents } from './events/card-events.js';
 import { createCardCreation } from './issuing/create.js';
-import type { ReceiveCardEvent } from './webhook-routes.js';
 import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
 
@@ -39,18 +39,21 @@ export function createCards(deps: {
     cards,
     log,
   });
+  const apply = createApplyCardEvent({
+    groupCommit,
+    cardOperations,
+    cardStarters,
+    authorizations,
+  });
   const provider = providers.forCards.name;
   return {
     cards,
     cardOperations,
     cardStarters,
     authorizations,
-    cardEvents: { receive: notYet },
     cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
+    cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
   };
 }
-
-/** Events are not kept yet: the issuer comes again with them. */
-const notYet: ReceiveCardEvent = () => Promise.reject(new ApiError('service_unavailable'));

@@ -3,16 +3,10 @@ import type { Context } from '../http/context.js';
 import { sendBytes, sendData } from '../http/respond.js';
 import { route, type Route } from '../http/routes.js';
 import type { Log } from '../log.js';
-import type { CardEvent } from '../providers/card-issuer.js';
 import type { Providers } from '../providers/registry.js';
 import { receiveCardEvent } from '../webhooks/api.js';
 import type { Decisions } from './authorizations/decisions.js';
-
-/** Keeps an event. `after` is for when the issuer has its receipt. */
-export type ReceiveCardEvent = (
-  provider: string,
-  event: CardEvent,
-) => Promise<{ stored: boolean; after(): void }>;
+import type { ReceiveCardEvent } from './events/receive.js';
 
 /**
  * What card issuers send: the signature over the raw bytes is the only key. An event is stored once, answered, then

@@ -1,4 +1,5 @@
 import { authorizationKinds } from '../cards/authorizations/items.js';
+import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
@@ -21,6 +22,7 @@ export const kinds = {
   ...transferKinds,
   ...issuingKinds,
   ...authorizationKinds,
+  ...cardEventKinds,
 };
 
 type Kinds = typeof kinds;

@@ -136,10 +136,10 @@ describe('a decision', () => {
         ),
       );
       // What was declined for its deadline is taken back.
-    await Promise.all([one.idle(), two.idle()]);
-    const approved = await authorizations().find({ card: id, status: 'approved' }).toArray();
+      await Promise.all([one.idle(), two.idle()]);
+      const approved = await authorizations().find({ card: id, status: 'approved' }).toArray();
       const held = approved.reduce((sum, { held_minor: minor }) => sum + minor, 0n);
-        expect(approved).toHaveLength(answers.filter((answer) => answer.approved).length);
+      expect(approved).toHaveLength(answers.filter((answer) => answer.approved).length);
       expect(held).toBeLessThanOrEqual(has);
       expect(await cards().findOne({ _id: id })).toMatchObject({
         available_minor: has - held,
