@@ -1,5 +1,7 @@
+import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
 import { cardEventRoutes } from './cards/events/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
+import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
@@ -14,6 +16,8 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),
+  ...cardWebhookRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];
