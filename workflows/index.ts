@@ -1,4 +1,5 @@
 export { cardControl } from './card-control.js';
+export { cardAuthorization } from './card-authorization.js';
 export { cardEvent } from './card-event.js';
 export { cardIssuing } from './card-issuing.js';
 export { delivery } from './delivery.js';

@@ -151,7 +151,8 @@ async function call<Own>(
     const leftMs = closed ? Infinity : await attention.dueInMs(pages.whileOpen);
     // A pause that the provider asked for is kept; a question may come earlier.
     const waitMs = step.do === 'send' ? step.afterMs : Math.min(step.afterMs, leftMs);
-    await condition(() => hasMail(inbox), Math.max(1, waitMs));
+    const ended = await pause(run, Math.max(1, waitMs));
+    if (ended) return [pursuit, ended];
   }
   if (inbox.commands.length + inbox.unreadable.length > 0) return [pursuit, step];
   const woken = inbox.awake;
@@ -168,6 +169,27 @@ async function call<Own>(
   const heardMs = Date.now();
   if (!closed) tellOfProvider(run, report, heardMs);
   return nextStep(pursuit, report, run, { askedMs, heardMs });
+}
+
+/**
+ * A pause, until there is mail. Where the order may be repeated a waker does not shorten it: only a record that has
+ * ended does, and then that is all there is to know.
+ */
+async function pause<Own>(run: Run<Own>, ms: number): Promise<Step | null> {
+  const { inbox, repeatable } = run;
+  const untilMs = Date.now() + ms;
+  for (let leftMs = ms; leftMs > 0; leftMs = untilMs - Date.now()) {
+    await condition(() => hasMail(inbox), leftMs);
+    if (!repeatable || !inbox.awake) return null;
+    if (await endedMeanwhile(run)) return { do: 'end' };
+  }
+  return null;
+}
+
+/** What a waker came to say, where that can only be that the record has ended. */
+async function endedMeanwhile<Own>({ ref, inbox, activities }: Run<Own>): Promise<boolean> {
+  inbox.awake = false;
+  return !isOpen(await activities.readStanding(ref));
 }
 
 /** The first order of a run goes out from here where it may; all others, and what may not, by the provider's queue. */
@@ -191,10 +213,10 @@ async function send<Own>(
  * counts no more must not hold back the one that does. Whoever ends it wakes us.
  */
 async function unlessEnded<Own>(
-  { repeatable = false, ref, inbox, activities }: Run<Own>,
+  run: Run<Own>,
   ask: () => Promise<CallReport>,
 ): Promise<CallReport> {
-  if (!repeatable) return ask();
+  if (!run.repeatable) return ask();
   const scope = new CancellationScope();
   const known = { heard: false };
   const answer = scope
@@ -202,13 +224,11 @@ async function unlessEnded<Own>(
     .catch(silence)
     .finally(() => (known.heard = true));
   for (;;) {
-    await condition(() => known.heard || inbox.awake);
+    await condition(() => known.heard || run.inbox.awake);
     if (known.heard) return answer;
-    inbox.awake = false;
-    const { status, attention } = await activities.readStanding(ref);
-    if (isOpen({ status })) continue;
+    if (!(await endedMeanwhile(run))) continue;
     scope.cancel();
-    return { kind: 'closed', attention };
+    return { kind: 'closed', attention: null };
   }
 }
 

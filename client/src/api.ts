@@ -52,6 +52,23 @@ export type CardControl = {
   metadata?: { [name: string]: unknown };
 };
 
+export type NewCardSecurity = {
+  channels: {
+    online: boolean;
+    pos: boolean;
+    atm: boolean;
+    contactless: boolean;
+  };
+  /** Kobo that one payment may be; null: no such limit. */
+  per_transaction_limit_minor: number | null;
+  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  daily_limit_minor: number | null;
+  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  allowed_countries: string[];
+  /** ISO 18245; empty: none. */
+  blocked_merchant_categories: string[];
+};
+
 export type NewTransfer = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -196,6 +213,42 @@ export type Pagination = {
   has_more: boolean;
 };
 
+export type CardAuthorization = {
+  id: string;
+  card_id: string;
+  status: 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
+  /** What was decided, whatever became of it. */
+  approved: boolean;
+  /** Why it was decided so. */
+  code: string;
+  /** What was asked for, in minor units of the currency. */
+  amount_minor: number;
+  /** Kobo that are still held for it. */
+  held_minor: number;
+  /** Kobo that were taken for it, which may be less or more. */
+  cleared_minor: number;
+  currency: string;
+  channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
+  merchant: {
+    name: string;
+    /** ISO 18245. */
+    category: string;
+    /** ISO 3166. */
+    country: string;
+  } | null;
+  /** Why somebody should look at it. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  expires_at: string | null;
+  /** When it was decided. */
+  created_at: string;
+  /** Its last change. */
+  updated_at: string;
+};
+
 export type CardBalance = {
   card_id: string;
   /** Kobo that can be spent, less what authorizations hold. */
@@ -229,6 +282,23 @@ export type CardOperation = {
   /** When it was accepted. */
   created_at: string;
   completed_at: string | null;
+};
+
+export type CardSecurity = {
+  channels: {
+    online: boolean;
+    pos: boolean;
+    atm: boolean;
+    contactless: boolean;
+  };
+  /** Kobo that one payment may be; null: no such limit. */
+  per_transaction_limit_minor: number | null;
+  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  daily_limit_minor: number | null;
+  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  allowed_countries: string[];
+  /** ISO 18245; empty: none. */
+  blocked_merchant_categories: string[];
 };
 
 export type Transfer = {
@@ -406,6 +476,26 @@ export type WebhookEvent =
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
       data: Transfer;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'card.locked';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'card.unlocked';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Card;
     };
 
 /** What can be called: what it takes, and what it answers. */
@@ -576,6 +666,41 @@ export type Operations = {
     } & CardControl;
     data: CardOperation;
   };
+  /** What may be paid with a card */
+  getCardSecurity: {
+    input: {
+      id: string;
+    };
+    data: CardSecurity;
+  };
+  /**
+   * Set what may be paid with a card.
+   *
+   * All of it at once. It holds for every payment that is decided from the answer on; what was approved before stays approved. Needs a key of level admin.
+   */
+  putCardSecurity: {
+    input: {
+      id: string;
+    } & NewCardSecurity;
+    data: CardSecurity;
+  };
+  /** Payments with a card, approved and declined, newest first */
+  listCardAuthorizations: {
+    input: {
+      id: string;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: CardAuthorization;
+  };
   /**
    * What the issuer told about a card, the latest first.
    *
@@ -645,6 +770,14 @@ export const operations = {
   lockCard: { method: 'POST', path: '/api/v1/cards/{id}/lock', idempotent: true, waits: true },
   unlockCard: { method: 'POST', path: '/api/v1/cards/{id}/unlock', idempotent: true, waits: true },
   closeCard: { method: 'POST', path: '/api/v1/cards/{id}/close', idempotent: true, waits: true },
+  getCardSecurity: { method: 'GET', path: '/api/v1/cards/{id}/security', safe: true },
+  putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{id}/security' },
+  listCardAuthorizations: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/authorizations',
+    list: true,
+    safe: true,
+  },
   listCardEvents: {
     method: 'GET',
     path: '/api/v1/webhooks/cards/events/{card_id}',

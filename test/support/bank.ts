@@ -21,7 +21,8 @@ export type JournalEntry = {
 };
 
 export type Fault = {
-  call: 'submit' | 'lookup' | 'enquiry' | 'callback' | 'issue' | 'set_state' | 'any';
+  call:
+    'submit' | 'lookup' | 'enquiry' | 'callback' | 'issue' | 'set_state' | 'authorization' | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
   ms?: number;

@@ -1,5 +1,11 @@
 import { operation } from '../../http/operation.js';
-import { CARDS_TAG, cardOperationResource, cardParams, exampleOperation } from '../api.js';
+import {
+  CARDS_TAG,
+  cardOperationResource,
+  cardParams,
+  cardResource,
+  exampleOperation,
+} from '../api.js';
 import { controlBody } from './schema.js';
 
 const common = {
@@ -57,3 +63,6 @@ export const closeCard = operation({
 });
 
 export const cardControlOperations = { lockCard, unlockCard, closeCard };
+
+/** What tenants are told of a card itself. */
+export const cardStandingEvents = { names: ['card.locked', 'card.unlocked'], data: cardResource };
