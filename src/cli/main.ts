@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client';
 import { Command } from 'commander';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
+import { addCardCommands } from './cards.js';
 import { addDoctorCommand } from './doctor.js';
 import { addKeyCommands } from './keys.js';
 import { addReconcileCommand } from './reconcile.js';
@@ -21,6 +22,7 @@ addTenantCommands(program);
 addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
+addCardCommands(program);
 addWebhookCommands(program);
 addReconcileCommand(program);
 addDoctorCommand(program);
