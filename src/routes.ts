@@ -1,4 +1,5 @@
-import { cardRoutes } from './cards/issuing/routes.js';
+import { issuingRoutes } from './cards/issuing/routes.js';
+import { cardRoutes } from './cards/routes.js';
 import type { Deps } from './deps.js';
 import type { Route } from './http/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
@@ -12,5 +13,6 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...issuingRoutes(deps),
   ...callbackRoutes(deps),
 ];
