@@ -1,3 +1,4 @@
+import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { withoutDetails } from './errors.js';
@@ -11,6 +12,7 @@ import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
+  CardEventActivityDeps &
   CardActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
@@ -19,6 +21,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createTransferActivities(deps),
     ...createTransferBatchActivities(deps),
     ...createWebhookActivities(deps),
+    ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
   });

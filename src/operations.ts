@@ -1,3 +1,4 @@
+import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
@@ -6,7 +7,12 @@ import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
-export const operations = { ...transferOperations, ...cardOperations, receivePaymentCallback };
+export const operations = {
+  ...transferOperations,
+  ...cardOperations,
+  ...cardEventOperations,
+  receivePaymentCallback,
+};
 
 /** What tenants are told by webhook. */
 export const events = [transferEvents];

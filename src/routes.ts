@@ -1,6 +1,8 @@
+import { cardEventRoutes } from './cards/events/routes.js';
 import { issuingRoutes } from './cards/issuing/routes.js';
 import { cardRoutes } from './cards/routes.js';
 import type { Deps } from './deps.js';
+import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -15,4 +17,5 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...cardRoutes(deps),
   ...issuingRoutes(deps),
   ...callbackRoutes(deps),
+  ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { addCardCommands } from './cards.js';
 import { addDoctorCommand } from './doctor.js';
+import { addEventCommands } from './events.js';
 import { addKeyCommands } from './keys.js';
 import { addReconcileCommand } from './reconcile.js';
 import { addTenantCommands } from './tenants.js';
@@ -24,6 +25,7 @@ addWalletCommands(program);
 addTransferCommands(program);
 addCardCommands(program);
 addWebhookCommands(program);
+addEventCommands(program);
 addReconcileCommand(program);
 addDoctorCommand(program);
 

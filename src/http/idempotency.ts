@@ -18,8 +18,8 @@ export type Present = (resource: string, wait: Wait) => Promise<unknown>;
 /**
  * Answers a POST under its idempotency key, if it names one: the first answer's bytes if there is one, else what
  * `execute` comes to. `execute` has to commit the claim together with what it makes. A 201 gets its `Location` under
- * `resource`: the route's own path unless `path` is another. Where the route says how to present what it made, `Prefer: wait` gets the present
- * state in place of the first bytes, also on a retry.
+ * `resource`: the route's own path unless `path` is another. Where the route says how to present what it made,
+ * `Prefer: wait` gets the present state in place of the first bytes, also on a retry.
  */
 export async function answerOnce(
   ctx: AppContext,

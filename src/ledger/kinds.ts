@@ -1,3 +1,4 @@
+import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
@@ -14,7 +15,13 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = { refusal, credit, ...transferKinds, ...issuingKinds };
+export const kinds = {
+  refusal,
+  credit,
+  ...transferKinds,
+  ...issuingKinds,
+  ...cardEventKinds,
+};
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;
