@@ -1,3 +1,7 @@
+import {
+  createCardAuthorizationActivities,
+  type CardAuthorizationActivityDeps,
+} from './card-authorizations.js';
 import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
@@ -12,8 +16,9 @@ import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
-  CardEventActivityDeps &
-  CardActivityDeps;
+  CardActivityDeps &
+  CardAuthorizationActivityDeps &
+  CardEventActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -24,6 +29,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
+    ...createCardAuthorizationActivities(deps),
   });
 }
 

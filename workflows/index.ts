@@ -1,3 +1,4 @@
+export { cardAuthorization } from './card-authorization.js';
 export { cardEvent } from './card-event.js';
 export { cardIssuing } from './card-issuing.js';
 export { delivery } from './delivery.js';

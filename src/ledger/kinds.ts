@@ -1,3 +1,4 @@
+import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { transferKinds } from '../transfers/items.js';
@@ -20,6 +21,7 @@ export const kinds = {
   credit,
   ...transferKinds,
   ...issuingKinds,
+  ...authorizationKinds,
   ...cardEventKinds,
 };
 
