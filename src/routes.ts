@@ -1,7 +1,8 @@
 import { cardControlRoutes } from './cards/control/routes.js';
 import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
 import { cardEventRoutes } from './cards/events/routes.js';
-import { cardRoutes } from './cards/issuing/routes.js';
+import { issuingRoutes } from './cards/issuing/routes.js';
+import { cardRoutes } from './cards/routes.js';
 import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
@@ -17,6 +18,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...issuingRoutes(deps),
   ...cardControlRoutes(deps),
   ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),

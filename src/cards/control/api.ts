@@ -18,6 +18,7 @@ const common = {
   waits: true,
   answer: { status: 201, data: cardOperationResource },
   refusals: ['invalid_state'],
+  links: { getCardOperation: 'operation_id' },
 } as const;
 
 const example = (type: 'lock' | 'unlock' | 'close') => ({
@@ -49,7 +50,15 @@ export const unlockCard = operation({
   path: '/cards/{id}/unlock',
   summary: 'Unlock a card',
   description: 'The card stays locked until the issuer has confirmed that it is open.',
-  examples: { data: example('unlock') },
+  // Of a card that is open already: done with the answer.
+  examples: {
+    body: {},
+    data: {
+      ...example('unlock'),
+      status: 'completed',
+      completed_at: exampleOperation.completed_at,
+    },
+  },
 });
 
 export const closeCard = operation({
@@ -59,7 +68,10 @@ export const closeCard = operation({
   summary: 'Close a card for good',
   description:
     'Closed from the answer on. What is left of its balance goes back to the wallet as soon as nothing of it is held.',
-  examples: { data: example('close') },
+  examples: {
+    body: { reason: 'not needed any more' },
+    data: { ...example('close'), reason: 'not needed any more' },
+  },
 });
 
 export const cardControlOperations = { lockCard, unlockCard, closeCard };
