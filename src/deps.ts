@@ -1,4 +1,5 @@
 import { createApiKeys } from './api-keys/store.js';
+import { createCards } from './cards/deps.js';
 import type { Config } from './config.js';
 import { connectDatabase } from './database/client.js';
 import { claimDatabase } from './database/environment.js';
@@ -56,6 +57,7 @@ export async function createDeps(config: Config, name: string) {
     provider: provider.name,
   });
 
+  const cards = createCards({ config, database, groupCommit, client, providers, log });
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
@@ -74,6 +76,7 @@ export async function createDeps(config: Config, name: string) {
     bankList: createBankList(provider),
     createTransfer,
     ...bulk,
+    ...cards,
     webhooks,
     idempotency: createIdempotency(database),
     callbacks: createCallbacks(database, { transfers, starter, log }),
@@ -83,6 +86,7 @@ export async function createDeps(config: Config, name: string) {
       await groupCommit.idle();
       await starter.idle();
       await bulk.batchStarter.idle();
+      await cards.cardStarters.idle();
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();

@@ -1,3 +1,4 @@
+import { cardOperations } from './cards/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
@@ -5,7 +6,7 @@ import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
-export const operations = { ...transferOperations, receivePaymentCallback };
+export const operations = { ...transferOperations, ...cardOperations, receivePaymentCallback };
 
 /** What tenants are told by webhook. */
 export const events = [transferEvents];

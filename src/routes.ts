@@ -1,3 +1,4 @@
+import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
 import type { Route } from './http/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
@@ -10,5 +11,6 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...transferRoutes(deps),
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
+  ...cardRoutes(deps),
   ...callbackRoutes(deps),
 ];

@@ -1,4 +1,6 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { CardStarters } from '../src/cards/starters.js';
+import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
@@ -21,14 +23,18 @@ export function createDispatcher(deps: {
   starter: TransferStarter;
   batches: Batches;
   batchStarter: BatchStarter;
+  cardOperations: CardOperations;
+  cardStarters: CardStarters;
   callbacks: Callbacks;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
+  const { cardOperations, cardStarters } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
+    cards: () => startAll(log, cardOperations, cardStarters),
     applied: () => callbacks.sweep(BATCH),
   };
 

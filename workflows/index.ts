@@ -1,3 +1,4 @@
+export { cardIssuing } from './card-issuing.js';
 export { delivery } from './delivery.js';
 export { transfer } from './transfer.js';
 export { transferBatch } from './transfer-batch.js';

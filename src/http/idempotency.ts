@@ -18,12 +18,16 @@ export type Present = (resource: string, wait: Wait) => Promise<unknown>;
 /**
  * Answers a POST under its idempotency key, if it names one: the first answer's bytes if there is one, else what
  * `execute` comes to. `execute` has to commit the claim together with what it makes. A 201 gets its `Location` under
- * `resource`, the route's own path. Where the route says how to present what it made, `Prefer: wait` gets the present
+ * `resource`: the route's own path unless `path` is another. Where the route says how to present what it made, `Prefer: wait` gets the present
  * state in place of the first bytes, also on a retry.
  */
 export async function answerOnce(
   ctx: AppContext,
-  { idempotency, resource }: { idempotency: Idempotency; resource: string },
+  {
+    idempotency,
+    resource,
+    path = resource,
+  }: { idempotency: Idempotency; resource: string; path?: string },
   execute: (claim: Claim | null) => Promise<Answered>,
   present?: Present,
 ): Promise<void> {
@@ -31,7 +35,7 @@ export async function answerOnce(
   const claim = readClaim({
     owner: { tenant: tenant.id, kind },
     method: ctx.method,
-    path: resource,
+    path,
     header: headerOf(ctx),
     body: ctx.state.body?.json ?? {},
     now: new Date(),

@@ -1,4 +1,5 @@
 import type { Config } from '../config.js';
+import { issuerCalls, type CallLimits } from '../temporal/queues.js';
 import type { CardIssuer } from './card-issuer.js';
 import type { TransferProvider } from './provider.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
@@ -16,8 +17,22 @@ export function createProviders(config: Config) {
   const issuersByName = new Map(issuers.map((issuer) => [issuer.name, issuer]));
   const firstIssuer = issuers[0];
   if (!firstIssuer) throw new Error('no card issuer is configured');
+  const callLimits: CallLimits[] = [
+    ...all.map(({ name, capabilities: { callsPerSecond } }) => ({
+      name,
+      callsPerSecond,
+      batches: true,
+    })),
+    ...issuers.map(({ name, cards: { callsPerSecond } }) => ({
+      name: issuerCalls(name),
+      callsPerSecond,
+      batches: false,
+    })),
+  ];
   return {
     all,
+    /** Every kind of calls that goes out, each with its queue and its rate. */
+    callLimits,
     /** Where new transfers go. */
     forTransfers: first,
     find: (name: string): TransferProvider | undefined => byName.get(name),

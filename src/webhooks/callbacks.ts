@@ -68,7 +68,7 @@ export function createCallbacks({ db }: Database, deps: CallbackDeps) {
     const $set = { handled_at: clock(), next_try_at: null, outcome };
     await collection.updateOne({ _id: stored._id }, { $set });
     // An ended transfer that needs an operator now is brought back by its due date.
-    starter.wakeSoon(stored.reference);
+    starter.wakeSoon({ _id: stored.reference });
   }
 
   return {
