@@ -3,8 +3,8 @@ import { unwindingOf } from '../src/cards/funding/deadline.js';
 import type { FundingFact } from '../src/cards/funding/facts.js';
 import type { ExpiryReport } from '../src/cards/funding/reports.js';
 import type { CardOperation } from '../src/cards/operation.js';
-import type { CardIssuer, FundingState } from '../src/providers/card-issuer.js';
-import type { Absence, CallTrace, VerifyAnswer } from '../src/providers/provider.js';
+import type { CardIssuer, FindFundingAnswer, FundAnswer } from '../src/providers/card-issuer.js';
+import type { Absence, VerifyAnswer } from '../src/providers/provider.js';
 import { isOpen } from '../src/pursuits/record.js';
 import type { FactOrigin } from '../src/pursuits/facts.js';
 import type { FactReport, RecordRef } from '../src/pursuits/reports.js';
@@ -45,7 +45,10 @@ function pursuedFundings(deps: CardActivityDeps): Pursued<CardOperation> {
   return {
     name: 'card operation',
     // What an operator has to see of a late funding is the matter of what unwinds it.
-    records: { ...cardOperations, get: async (...ref) => ofItself(await cardOperations.get(...ref)) },
+    records: {
+      ...cardOperations,
+      get: async (...ref) => ofItself(await cardOperations.get(...ref)),
+    },
     log,
     firstTries,
 
@@ -130,22 +133,17 @@ const unread = (absence: Absence): Absence =>
   absence.kind === 'deduplicates' ? { kind: 'final_after', ms: UNREAD_MS } : absence;
 
 /** What is funded is, in the words of all that is pursued, paid. */
-function asPayment<Other extends { kind: string }>(answer: CallTrace & (FundingState | Other)) {
-  type Kept = CallTrace & (Other | Exclude<FundingState, { kind: 'funded' | 'reversed' }>);
+function asPayment<Other extends FundAnswer | FindFundingAnswer>(answer: Other) {
+  type Kept = Exclude<Other, { kind: 'funded' | 'reversed' }>;
   const { kind } = answer;
   if (kind !== 'funded' && kind !== 'reversed') return answer as Kept;
-  const { amountMinor, providerRequestId } = answer as CallTrace &
-    Extract<FundingState, { amountMinor: bigint | null }>;
+  const { amountMinor, providerRequestId } = answer;
   const payment = { amountMinor, sessionId: null, providerRequestId };
   return { ...payment, kind: kind === 'funded' ? ('paid' as const) : ('reversed' as const) };
 }
 
 /** Of an unwinding: still on the card although it was asked back means that it stays there. */
-function asFact(
-  { unwinds }: CardOperation,
-  report: FactReport,
-  origin: FactOrigin,
-): FundingFact {
+function asFact({ unwinds }: CardOperation, report: FactReport, origin: FactOrigin): FundingFact {
   const fact = toFact(report, origin);
   return unwinds !== null && fact.kind === 'paid' ? { ...fact, kind: 'not_reversible' } : fact;
 }

@@ -1,3 +1,4 @@
+import { createCardFundingActivities } from './card-funding.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { withoutDetails } from './errors.js';
@@ -21,6 +22,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createWebhookActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
+    ...createCardFundingActivities(deps),
   });
 }
 

@@ -9,6 +9,7 @@ import { createIdempotency } from './idempotency/store.js';
 import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
 import { createProviders } from './providers/registry.js';
+import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
 import { bulkTransfers } from './transfers/bulk.js';
@@ -79,6 +80,7 @@ export async function createDeps(config: Config, name: string) {
     ...cards,
     webhooks,
     idempotency: createIdempotency(database),
+    rateLimits: createRateLimits({ db, log }),
     callbacks: createCallbacks(database, { transfers, starter, log }),
 
     /** Lets what is under way end, then closes the connections. */

@@ -1,4 +1,5 @@
 import { cardOperations } from './cards/api.js';
+import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
@@ -6,10 +7,15 @@ import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
-export const operations = { ...transferOperations, ...cardOperations, receivePaymentCallback };
+export const operations = {
+  ...transferOperations,
+  ...cardOperations,
+  ...cardFundingOperations,
+  receivePaymentCallback,
+};
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents];
+export const events = [transferEvents, cardOperationEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

@@ -1,5 +1,7 @@
+import { cardFundingRoutes } from './cards/funding/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
+import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -12,5 +14,6 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...callbackRoutes(deps),
 ];

@@ -20,7 +20,10 @@ export async function cardFunding(input: FundingInput): Promise<void> {
 
   if (!(await late())) {
     const inTime = async () => (await expire()).over;
-    await pursue({ ...funding(input), ...(atMs !== null && { deadline: { atMs, expire: inTime } }) });
+    await pursue({
+      ...funding(input),
+      ...(atMs !== null && { deadline: { atMs, expire: inTime } }),
+    });
   }
   const unwinding = await late();
   if (unwinding) await pursue(unwindingOf(input, unwinding));

@@ -1,3 +1,4 @@
+export { cardFunding } from './card-funding.js';
 export { cardIssuing } from './card-issuing.js';
 export { delivery } from './delivery.js';
 export { transfer } from './transfer.js';

@@ -84,13 +84,13 @@ export async function pursue<Own>(subject: Subject<Own>): Promise<void> {
 
 /** Beside the calls: one that is slow does not keep the deadline waiting. */
 async function expireInTime(
-  { atMs, expire }: Deadline,
+  deadline: Deadline,
   inbox: Inbox,
   ended: () => boolean,
 ): Promise<void> {
-  let leftMs = atMs - Date.now();
+  let leftMs = deadline.atMs - Date.now();
   while (!(await condition(ended, Math.max(1, leftMs)))) {
-    if (await expire()) {
+    if (await deadline.expire()) {
       inbox.awake = true;
       return;
     }

@@ -5,6 +5,7 @@ import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
+import { createCardFunding } from './funding/fund.js';
 import { createCardCreation } from './issuing/create.js';
 import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
@@ -29,6 +30,10 @@ export function createCards(deps: {
     log,
   });
   const provider = providers.forCards.name;
+  // Whoever's spending has made one fall due has not made it itself.
+  groupCommit.onCreated(({ card_operations: created }) => {
+    created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
+  });
   return {
     cards,
     cardOperations,
@@ -36,5 +41,6 @@ export function createCards(deps: {
     cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
+    fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
   };
 }

@@ -1,3 +1,4 @@
+import { fundingKinds } from '../cards/funding/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
@@ -14,7 +15,7 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = { refusal, credit, ...transferKinds, ...issuingKinds };
+export const kinds = { refusal, credit, ...transferKinds, ...issuingKinds, ...fundingKinds };
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;

@@ -12,6 +12,7 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'cardFunding',
       'cardIssuing',
       'delivery',
       'transfer',
@@ -44,6 +45,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(Object.keys(activities).toSorted()).toEqual([
       'closeBatch',
       'deliverWebhook',
+      'expireFunding',
       'issueCard',
       'issueCardHere',
       'noteCancellation',
@@ -56,11 +58,15 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'readStanding',
       'resolveRecipient',
       'settleCardIssue',
+      'settleFunding',
       'settleTransfer',
       'submitBatchPart',
+      'submitFunding',
+      'submitFundingHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
+      'verifyFunding',
       'verifyTransfer',
     ]);
   });

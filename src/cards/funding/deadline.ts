@@ -34,7 +34,11 @@ export function expire(
       }),
       ...(left
         ? []
-        : [timelineEntry(now, 'released', 'bursar', { detail: 'the hold was released to the wallet' })]),
+        : [
+            timelineEntry(now, 'released', 'bursar', {
+              detail: 'the hold was released to the wallet',
+            }),
+          ]),
     ],
   };
   return { failed, unwinding: left ? unwind(operation, now) : null };

@@ -1,11 +1,10 @@
 import { callerOf, type Context } from '../../http/context.js';
 import { answerOnce, API_PREFIX, type Present } from '../../http/idempotency.js';
-import { createSafeguard } from '../../http/rate-limit.js';
+import type { createSafeguard } from '../../http/rate-limit.js';
 import { sendData } from '../../http/respond.js';
 import { route, type Route } from '../../http/routes.js';
 import type { Idempotency } from '../../idempotency/store.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
-import type { RateLimits } from '../../rate-limits/store.js';
 import type { Tenant } from '../../tenants/tenant.js';
 import { amountWithin } from '../../transfers/new-transfer.js';
 import type { Watch } from '../../watch.js';
@@ -27,13 +26,12 @@ type Deps = {
   groupCommit: GroupCommit;
   fundCard: FundCard;
   idempotency: Idempotency;
-  rateLimits: Pick<RateLimits, 'take'>;
+  safeguard: ReturnType<typeof createSafeguard>;
 };
 
 export function cardFundingRoutes(deps: Deps): Route[] {
-  const { cards, groupCommit } = deps;
+  const { cards, groupCommit, safeguard } = deps;
   const find = cardFinder(cards);
-  const safeguard = createSafeguard(deps);
 
   async function fund(ctx: Context, id: string, body: FundBody, jitDeadlineMs: number | null) {
     const arrivedAt = Date.now();

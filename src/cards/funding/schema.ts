@@ -53,7 +53,10 @@ const minor = (description: string, example: number) =>
 export const autoReloadBody = z
   .strictObject({
     enabled: z.boolean(),
-    threshold_minor: minor('Kobo. Spending that leaves the card less than this reloads it.', 100_000),
+    threshold_minor: minor(
+      'Kobo. Spending that leaves the card less than this reloads it.',
+      100_000,
+    ),
     amount_minor: amount,
     daily_cap_minor: minor(
       'Kobo that reloads may take of the wallet on one day (Africa/Lagos); at least one of them.',

@@ -16,5 +16,6 @@ export const fundingWords: Words = {
 export const unwindingWords: Words = {
   ...fundingWords,
   record: 'late funding',
-  meanwhile: 'The funding has failed for who asked for it, its hold is kept until nothing of it is on the card',
+  meanwhile:
+    'The funding has failed for who asked for it, its hold is kept until nothing of it is on the card',
 };
