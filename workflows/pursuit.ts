@@ -83,11 +83,7 @@ export async function pursue<Own>(subject: Subject<Own>): Promise<void> {
 }
 
 /** Beside the calls: one that is slow does not keep the deadline waiting. */
-async function expireInTime(
-  deadline: Deadline,
-  inbox: Inbox,
-  ended: () => boolean,
-): Promise<void> {
+async function expireInTime(deadline: Deadline, inbox: Inbox, ended: () => boolean): Promise<void> {
   let leftMs = deadline.atMs - Date.now();
   while (!(await condition(ended, Math.max(1, leftMs)))) {
     if (await deadline.expire()) {
