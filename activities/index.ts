@@ -1,4 +1,5 @@
 import { createCardFundingActivities } from './card-funding.js';
+import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { withoutDetails } from './errors.js';
@@ -12,6 +13,7 @@ import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
+  CardEventActivityDeps &
   CardActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
@@ -20,6 +22,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createTransferActivities(deps),
     ...createTransferBatchActivities(deps),
     ...createWebhookActivities(deps),
+    ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createCardFundingActivities(deps),

@@ -89,6 +89,7 @@ export async function createDeps(config: Config, name: string) {
       await starter.idle();
       await bulk.batchStarter.idle();
       await cards.cardStarters.idle();
+      await cards.cardEvents.idle();
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();

@@ -1,3 +1,4 @@
+import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
 import { ERRORS } from './errors.js';
@@ -11,6 +12,7 @@ export const operations = {
   ...transferOperations,
   ...cardOperations,
   ...cardFundingOperations,
+  ...cardEventOperations,
   receivePaymentCallback,
 };
 

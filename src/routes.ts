@@ -1,4 +1,5 @@
 import { cardFundingRoutes } from './cards/funding/routes.js';
+import { cardEventRoutes } from './cards/events/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
@@ -16,4 +17,5 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...cardRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...callbackRoutes(deps),
+  ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

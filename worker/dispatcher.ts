@@ -1,4 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
@@ -26,16 +27,19 @@ export function createDispatcher(deps: {
   cardOperations: CardOperations;
   cardStarters: CardStarters;
   callbacks: Callbacks;
+  cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
-  const { cardOperations, cardStarters } = deps;
+  const { cardOperations, cardStarters, cardEvents } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
     cards: () => startAll(log, cardOperations, cardStarters),
     applied: () => callbacks.sweep(BATCH),
+    card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
+    card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),
   };
 
   /** Jobs that do not wait for each other: one may fail for ever, the other goes on. */

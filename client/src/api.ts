@@ -379,6 +379,33 @@ export type TimelineEntry = {
   provider_request_id: string | null;
 };
 
+export type CardEvent = {
+  id: string;
+  card_id: string | null;
+  provider: string;
+  /** Our name for it, whoever the issuer is. */
+  event: string;
+  /** `processed`: what it says is in our books, or changed nothing there. `failed`: it could not be applied, and a replay may. */
+  status: 'received' | 'processed' | 'ignored' | 'failed';
+  /** When it was stored. */
+  received_at: string;
+  processed_at: string | null;
+};
+
+export type CardEventReplay = {
+  id: string;
+  event_id: string;
+  status: 'pending' | 'completed' | 'failed';
+  /** Why it could not be applied this time either. */
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
 /** What a webhook brings. Later versions of the service may send further events. */
 export type WebhookEvent =
   | {
@@ -617,6 +644,46 @@ export type Operations = {
     } & CardAutoReloadSettings;
     data: CardAutoReload;
   };
+  /**
+   * What the issuer told about a card, the latest first.
+   *
+   * Keep what you have read: this list has a limit of its own, besides that of your plan. To be told of changes, have a webhook.
+   */
+  listCardEvents: {
+    input: {
+      card_id: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+    };
+    data: CardEvent;
+  };
+  /**
+   * Apply a stored event once more.
+   *
+   * The same handling as at first: what has happened stays as it is, and an event that could not be applied then is now.
+   */
+  replayCardEvent: {
+    input: {
+      event_id: string;
+    };
+    data: CardEventReplay;
+  };
+  /** What became of a replay */
+  getCardEventReplay: {
+    input: {
+      event_id: string;
+      id: string;
+    };
+    data: CardEventReplay;
+  };
 };
 
 /** How it is called. */
@@ -652,4 +719,21 @@ export const operations = {
   },
   getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{id}/auto-reload', safe: true },
   putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{id}/auto-reload' },
+  listCardEvents: {
+    method: 'GET',
+    path: '/api/v1/webhooks/cards/events/{card_id}',
+    list: true,
+    safe: true,
+  },
+  replayCardEvent: {
+    method: 'POST',
+    path: '/api/v1/webhooks/cards/events/{event_id}/replay',
+    idempotent: true,
+    waits: true,
+  },
+  getCardEventReplay: {
+    method: 'GET',
+    path: '/api/v1/webhooks/cards/events/{event_id}/replays/{id}',
+    safe: true,
+  },
 } as const satisfies Record<keyof Operations, object>;

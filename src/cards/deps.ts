@@ -6,6 +6,8 @@ import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
 import { createCardFunding } from './funding/fund.js';
+import { createApplyCardEvent } from './events/apply.js';
+import { createCardEvents } from './events/card-events.js';
 import { createCardCreation } from './issuing/create.js';
 import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
@@ -29,6 +31,7 @@ export function createCards(deps: {
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
+  const apply = createApplyCardEvent({ groupCommit, cardOperations, cardStarters });
   const provider = providers.forCards.name;
   // Whoever's spending has made one fall due has not made it itself.
   groupCommit.onCreated(({ card_operations: created }) => {
@@ -42,5 +45,6 @@ export function createCards(deps: {
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
     fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
+    cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
   };
 }

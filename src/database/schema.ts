@@ -1,9 +1,16 @@
 import { collectionsMigration, ensureCollections, type Migration } from './migrations.js';
+import { cardEventReplaysCollection, cardEventsCollection } from '../cards/events/collections.js';
 import {
   cardAuthorizationsCollection,
   cardOperationsCollection,
   cardsCollection,
 } from '../cards/collections.js';
+import {
+  chargesCollection,
+  paymentTokensCollection,
+  recurringChargesCollection,
+  refundsCollection,
+} from '../payments/collections.js';
 import { apiKeysCollection } from '../api-keys/document.js';
 import {
   idempotencyKeysCollection,
@@ -52,5 +59,13 @@ export const migrations: readonly Migration[] = [
     cardsCollection,
     cardOperationsCollection,
     cardAuthorizationsCollection,
+    cardEventsCollection,
+    cardEventReplaysCollection,
+  ]),
+  collectionsMigration('0008-payments', [
+    paymentTokensCollection,
+    chargesCollection,
+    refundsCollection,
+    recurringChargesCollection,
   ]),
 ];

@@ -1,4 +1,5 @@
 import { fundingKinds } from '../cards/funding/items.js';
+import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
@@ -15,7 +16,14 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = { refusal, credit, ...transferKinds, ...issuingKinds, ...fundingKinds };
+export const kinds = {
+  refusal,
+  credit,
+  ...transferKinds,
+  ...issuingKinds,
+  ...fundingKinds,
+  ...cardEventKinds,
+};
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;

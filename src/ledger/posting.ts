@@ -15,7 +15,11 @@ export const accounts = {
   cardAvailable: (card: string) => `card:${card}:available`,
   cardHeld: (card: string) => `card:${card}:held`,
   clearing: (provider: string) => `clearing:${provider}`,
+  /** What was spent with cards of this issuer, until it is settled with the network. */
+  network: (provider: string) => `network:${provider}`,
   fees: 'fees',
+  /** What providers kept of what was paid to us. */
+  providerFees: 'provider-fees',
   /** Payments that were proven after their hold was given back, until an operator decides. */
   suspense: 'suspense',
   /** The world outside: where credited money comes from. */

@@ -1,7 +1,12 @@
 import type { CardAuthorization } from '../cards/authorizations/authorization.js';
 import type { Card } from '../cards/card.js';
+import type { CardEventReplay } from '../cards/events/event.js';
 import type { CardOperation } from '../cards/operation.js';
 import { ApiError, errorBody } from '../errors.js';
+import type { Charge } from '../payments/charges/charge.js';
+import type { RecurringCharge } from '../payments/recurring/recurring-charge.js';
+import type { Refund } from '../payments/refunds/refund.js';
+import type { PaymentToken } from '../payments/tokens/token.js';
 import { sumChanges, type CountChange } from '../transfers/counts.js';
 import type { TransferBatch } from '../transfers/batch.js';
 import type { Transfer } from '../transfers/transfer.js';
@@ -25,6 +30,11 @@ export type Records = {
   cards: Card;
   card_operations: CardOperation;
   card_authorizations: CardAuthorization;
+  card_event_replays: CardEventReplay;
+  payment_tokens: PaymentToken;
+  charges: Charge;
+  refunds: Refund;
+  recurring_charges: RecurringCharge;
 };
 export type RecordName = keyof Records;
 export const RECORD_NAMES = [
@@ -33,6 +43,11 @@ export const RECORD_NAMES = [
   'cards',
   'card_operations',
   'card_authorizations',
+  'card_event_replays',
+  'payment_tokens',
+  'charges',
+  'refunds',
+  'recurring_charges',
 ] as const satisfies RecordName[];
 
 /** A caller's own name for a record, unique among the tenant's records of that collection. */

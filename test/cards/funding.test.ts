@@ -1,4 +1,9 @@
-import { cardClient, type CardClient, type CardView, type OperationView } from '../support/cards.js';
+import {
+  cardClient,
+  type CardClient,
+  type CardView,
+  type OperationView,
+} from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
@@ -129,7 +134,7 @@ describe('fund, by the table of test values', () => {
     const { own, id } = await fundOwn('006');
     const stuck = await waitUntil(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('processing');
-    await service.bank.tell(id, 'funded');
+    await service.bank.tellFunding(id, 'funded');
     expect((await ended(id)).status).toBe('completed');
     expect(await available(own.id)).toBe(5_000);
   });
@@ -146,9 +151,9 @@ describe('fund, by the table of test values', () => {
 });
 
 test('afterwards the books balance', async () => {
-  const { problems } = await (await import('../../src/ledger/audit.js')).auditLedger(
-    service.deps.database,
-  );
+  const { problems } = await (
+    await import('../../src/ledger/audit.js')
+  ).auditLedger(service.deps.database);
   expect(problems).toEqual([]);
 });
 

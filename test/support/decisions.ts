@@ -21,7 +21,7 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
     postings: new Map(snapshot.postings),
   };
   for (const key of [...writes.newKeys, ...writes.renewedKeys]) next.keys.set(key.id, key);
-  for (const collection of ['transfers', 'card_operations'] as const) {
+  for (const collection of ['transfers', 'card_operations', 'charges', 'refunds'] as const) {
     for (const { _id, tenant, reference } of writes.created[collection]) {
       next.references.set(referenceKey({ collection, tenant, reference }), _id);
     }

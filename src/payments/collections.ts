@@ -1,0 +1,98 @@
+import type { CollectionSpec } from '../database/migrations.js';
+
+const long = { bsonType: 'long' };
+const string = { bsonType: 'string' };
+const pursued = { enum: ['pending', 'processing', 'completed', 'failed'] };
+const dueIndex = { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } };
+const attentionIndex = {
+  key: { 'attention.since': 1 },
+  partialFilterExpression: { 'attention.since': { $type: 'date' } },
+};
+
+export const paymentTokensCollection: CollectionSpec = {
+  name: 'payment_tokens',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant', 'version', 'type', 'customer', 'status', 'provider'],
+    properties: {
+      tenant: string,
+      type: { enum: ['card', 'bank_account'] },
+      status: { enum: ['unbound', 'active', 'revoked'] },
+      version: { bsonType: 'int' },
+    },
+  },
+  indexes: [{ key: { tenant: 1, 'customer.id': 1, created_at: -1, _id: -1 } }],
+};
+
+export const chargesCollection: CollectionSpec = {
+  name: 'charges',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant', 'version', 'status', 'reference', 'amount_minor', 'attempt', 'sends'],
+    properties: {
+      tenant: string,
+      reference: string,
+      status: pursued,
+      capture_mode: { enum: ['customer_action_required', 'merchant_initiated'] },
+      amount_minor: { ...long, minimum: 1 },
+      refunded_minor: { ...long, minimum: 0 },
+      refunding_minor: { ...long, minimum: 0 },
+      provider_fee_minor: { bsonType: ['long', 'null'] },
+      attempt: { bsonType: 'int', minimum: 1 },
+      version: { bsonType: 'int' },
+      sends: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant: 1, reference: 1 }, unique: true },
+    { key: { tenant: 1, created_at: -1, _id: -1 } },
+    { key: { tenant: 1, status: 1, created_at: -1, _id: -1 } },
+    {
+      key: { 'recurring.id': 1, 'recurring.period': 1 },
+      unique: true,
+      partialFilterExpression: { 'recurring.id': { $type: 'string' } },
+    },
+    dueIndex,
+    attentionIndex,
+  ],
+};
+
+export const refundsCollection: CollectionSpec = {
+  name: 'refunds',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant', 'version', 'status', 'reference', 'charge', 'amount_minor', 'sends'],
+    properties: {
+      tenant: string,
+      reference: string,
+      charge: string,
+      status: pursued,
+      amount_minor: { ...long, minimum: 1 },
+      version: { bsonType: 'int' },
+      sends: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant: 1, reference: 1 }, unique: true },
+    { key: { charge: 1, created_at: 1 } },
+    dueIndex,
+    attentionIndex,
+  ],
+};
+
+export const recurringChargesCollection: CollectionSpec = {
+  name: 'recurring_charges',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant', 'version', 'status', 'payment_token', 'amount_minor', 'next_period'],
+    properties: {
+      tenant: string,
+      status: { enum: ['active', 'paused', 'past_due', 'ended', 'cancelled'] },
+      amount_minor: { ...long, minimum: 1 },
+      version: { bsonType: 'int' },
+      next_period: { bsonType: 'int', minimum: 0 },
+      charged: { bsonType: 'int', minimum: 0 },
+    },
+  },
+  indexes: [{ key: { tenant: 1, created_at: -1, _id: -1 } }, dueIndex],
+};

@@ -1,0 +1,26 @@
+/** Who pays, as the tenant knows them. E-mail and name are personal: they go to the provider, and nowhere else. */
+export type Customer = { id: string; email: string; name: string | null };
+
+export type TokenStatus = 'unbound' | 'active' | 'revoked';
+
+/** A saved way to pay. It holds no card number: what charges it is the provider's own authorization. */
+export type PaymentToken = {
+  _id: string;
+  tenant: string;
+  version: number;
+  type: 'card' | 'bank_account';
+  customer: Customer;
+  status: TokenStatus;
+  provider: string;
+  /** The provider's reusable authorization, bound by a verified charge. As good as a key: never shown, never logged. */
+  authorization: string | null;
+  /** Of a card, as its authorization told. */
+  brand: string | null;
+  last4: string | null;
+  /** Of a bank account; the number is personal. */
+  bank_code: string | null;
+  account_number: string | null;
+  metadata: Record<string, unknown> | null;
+  created_at: Date;
+  updated_at: Date;
+};
