@@ -1,7 +1,7 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
 import { bulkClient } from './bulk.js';
+import { cardClient } from './cards.js';
 import type { Service } from './service.js';
-import { cardClient, newCard } from './cards.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -15,6 +15,12 @@ export const fixtures: Record<string, Fixture> = {
     return body.data.id;
   },
   '/cards/{id}': aCard,
+  '/cards/{id}/operations/{operation_id}': async (tenant, made) => {
+    const { body } = await cardClient(tenant).act(String(made['/cards/{id}']), 'fund', {
+      amount_minor: 5_000,
+    });
+    return body.data.id;
+  },
   '/webhooks/cards/events/{card_id}': aCard,
   // What an issuer tells, without its having to tell it.
   '/webhooks/cards/events/{event_id}': async (tenant, _made, { deps: { cardEvents } }) => {
@@ -36,7 +42,7 @@ export const fixtures: Record<string, Fixture> = {
 };
 
 async function aCard(tenant: TestTenant): Promise<string> {
-  return (await cardClient(tenant).create(newCard())).body.data.id;
+  return (await cardClient(tenant).issue()).id;
 }
 
 export type Fixture = (
