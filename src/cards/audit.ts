@@ -117,10 +117,10 @@ async function checkOperations(books: Books, held: Map<string, bigint>) {
   for await (const operation of withPostings(operations, books)) {
     count += 1;
     // From its deadline on a funding's money is its unwinding's.
-    const { status } = unwindings.get(operation._id) ?? operation;
+    const { status, reversed_at } = unwindings.get(operation._id) ?? operation;
     const steps = isFunding(operation) ? FUNDING_STEPS[status] : NO_STEPS;
     problems.push(...checkSteps({ ...operation, status }, steps));
-    if (isFunding(operation)) problems.push(...checkMoney({ ...operation, status }));
+    if (isFunding(operation)) problems.push(...checkMoney({ ...operation, status, reversed_at }));
     if (isFunding(operation) && isOpen({ status })) {
       addTo(held, accounts.held(operation.tenant), operation.amount_minor ?? 0n);
     }

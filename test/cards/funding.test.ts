@@ -1,13 +1,9 @@
-import {
-  cardClient,
-  type CardClient,
-  type CardView,
-  type OperationView,
-} from '../support/cards.js';
+import type { CardOperation } from '../../src/cards/operation.js';
+import { isOpen } from '../../src/pursuits/record.js';
+import { cardClient, type CardClient, type CardView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
-import type { CardOperation } from '../../src/cards/operation.js';
 
 /** At an issuer that funds a repeated order again: only our own care keeps a card from being funded twice. */
 let service: Service;
@@ -150,11 +146,111 @@ describe('fund, by the table of test values', () => {
   });
 });
 
-test('afterwards the books balance', async () => {
-  const { problems } = await (
-    await import('../../src/ledger/audit.js')
-  ).auditLedger(service.deps.database);
-  expect(problems).toEqual([]);
+describe('jit-fund, by the table of test values', () => {
+  const jit = async (suffix: string) => {
+    const { own, reply, id } = await fundOwn(suffix, 'jit-fund');
+    return { own, id, answer: reply.body.data };
+  };
+  const unwindingOf = (id: string) =>
+    eventually('what unwinds it has ended', async () => {
+      const operation = await stored(`${id}-unwind`);
+      return isOpen(operation) ? undefined : operation;
+    });
+
+  test('completed in time: the answer says so', async () => {
+    const { own, id, answer } = await jit('789');
+    expect(answer).toMatchObject({ type: 'jit_fund', status: 'completed', failure: null });
+    expect(await available(own.id)).toBe(5_000);
+    expect(await journalOf(id)).toEqual(['funded']);
+  });
+
+  test('002: refused in time: the answer says so, and the hold is back', async () => {
+    const { answer } = await jit('002');
+    expect(answer).toMatchObject({ status: 'failed', failure: { code: 'funding_refused' } });
+  });
+
+  test.each([
+    ['004', 'funded, the answer never comes', ['funded']],
+    ['010', 'put off first', ['funded']],
+  ])('%s: %s: found out in time or not, the money is in one place', async (suffix, _, effects) => {
+    const { own, id, answer } = await jit(suffix);
+    if (answer.status === 'completed') {
+      expect(await journalOf(id)).toEqual(effects);
+      expect(await available(own.id)).toBe(5_000);
+      return;
+    }
+    expect(answer.failure?.code).toBe('deadline_exceeded');
+    expect((await unwindingOf(id)).status).toBe('failed');
+    expect(await available(own.id)).toBe(0);
+  });
+
+  test('012: late: failed at the deadline for the caller, then taken back', async () => {
+    const { own, id, answer } = await jit('012');
+    expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
+    expect((await unwindingOf(id)).status).toBe('failed');
+    expect(await journalOf(id)).toEqual(['funded', 'funding_reversed']);
+    expect(await available(own.id)).toBe(0);
+    const told = (await stored(id)).timeline.map(({ type }) => type);
+    expect(told.at(-1)).toBe('released');
+  });
+
+  test('013: late and not reversible: the card keeps it, the wallet pays, an operator sees it', async () => {
+    const { own, id, answer } = await jit('013');
+    expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
+    const unwinding = await unwindingOf(id);
+    expect(unwinding.status).toBe('completed');
+    expect(unwinding.attention?.reason).toMatch(/does not take it back/);
+    expect(await available(own.id)).toBe(5_000);
+    expect((await stored(id)).attention).toEqual(unwinding.attention);
+    const noted = await service.deps.cardStarters.command(unwinding, 'complete', {
+      actor: 'ada',
+      reason: 'seen',
+      session_id: null,
+      force: false,
+    });
+    expect(noted.done).toBe(true);
+    expect((await stored(id)).attention).toBeNull();
+    expect(await stored(`${id}-unwind`)).toMatchObject({ attention: null, due_at: null });
+  });
+
+  test('005: absent: the hold is kept until that is proven, and nothing is sent after the deadline', async () => {
+    const before = await tenant.balance();
+    const { id, answer } = await jit('005');
+    expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
+    expect((await tenant.balance()).held - before.held).toBe(5_000);
+    expect((await unwindingOf(id)).status).toBe('failed');
+    expect(await tenant.balance()).toEqual(before);
+    expect(await journalOf(id)).toEqual([]);
+    const { sends } = await stored(id);
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect((await stored(id)).sends).toBe(sends);
+  });
+
+  test('006: pending at the deadline: cancelled, and never funded', async () => {
+    const { id } = await jit('006');
+    expect((await unwindingOf(id)).status).toBe('failed');
+    expect(await service.bank.tellFunding(id, 'funded')).not.toBe(200);
+    expect(await journalOf(id)).toEqual([]);
+  });
+
+  test('a retry with the same key gets the same operation as it stands', async () => {
+    const own = await cards.issue();
+    const body = funding('012');
+    const key = `jit ${own.id}`;
+    const first = await cards.act(own.id, 'jit-fund', body, { key });
+    const again = await cards.act(own.id, 'jit-fund', body, { key });
+    expect(again.body.data.id).toBe(first.body.data.id);
+    expect(again.body.data.status).toBe('failed');
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+  });
 });
 
-export type { OperationView };
+test('afterwards the books balance and agree with the issuer', async () => {
+  await eventually('what was given up is not watched any more', async () => {
+    const open = await service.deps.database.db
+      .collection('card_operations')
+      .countDocuments({ status: { $in: ['pending', 'processing'] } });
+    return open === 0 ? true : undefined;
+  });
+  expect(await service.problems()).toEqual([]);
+});
