@@ -1,4 +1,5 @@
 import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
+import { createCardFundingActivities } from './card-funding.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { withoutDetails } from './errors.js';
@@ -24,6 +25,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
+    ...createCardFundingActivities(deps),
   });
 }
 

@@ -1,5 +1,6 @@
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
+import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
@@ -11,11 +12,12 @@ export const operations = {
   ...transferOperations,
   ...cardOperations,
   ...cardEventOperations,
+  ...cardFundingOperations,
   receivePaymentCallback,
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents];
+export const events = [transferEvents, cardOperationEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

@@ -1,4 +1,5 @@
 import { cardEventRoutes } from './cards/events/routes.js';
+import { cardFundingRoutes } from './cards/funding/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
@@ -14,6 +15,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...callbackRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

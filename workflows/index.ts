@@ -1,4 +1,5 @@
 export { cardEvent } from './card-event.js';
+export { cardFunding } from './card-funding.js';
 export { cardIssuing } from './card-issuing.js';
 export { delivery } from './delivery.js';
 export { replay } from './replay.js';

@@ -7,6 +7,7 @@ import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
 import { createApplyCardEvent } from './events/apply.js';
 import { createCardEvents } from './events/card-events.js';
+import { createCardFunding } from './funding/fund.js';
 import { createCardCreation } from './issuing/create.js';
 import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
@@ -32,6 +33,10 @@ export function createCards(deps: {
   });
   const apply = createApplyCardEvent({ groupCommit, cardOperations, cardStarters });
   const provider = providers.forCards.name;
+  // Whoever's spending has made one fall due has not made it itself.
+  groupCommit.onCreated(({ card_operations: created }) => {
+    created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
+  });
   return {
     cards,
     cardOperations,
@@ -40,5 +45,6 @@ export function createCards(deps: {
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
     cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
+    fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
   };
 }

@@ -14,6 +14,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
       'cardEvent',
+      'cardFunding',
       'cardIssuing',
       'delivery',
       'replay',
@@ -51,6 +52,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'applyCardEvent',
       'closeBatch',
       'deliverWebhook',
+      'expireFunding',
       'issueCard',
       'issueCardHere',
       'noteCancellation',
@@ -64,11 +66,15 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'replayCardEvent',
       'resolveRecipient',
       'settleCardIssue',
+      'settleFunding',
       'settleTransfer',
       'submitBatchPart',
+      'submitFunding',
+      'submitFundingHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
+      'verifyFunding',
       'verifyTransfer',
     ]);
   });
