@@ -1,5 +1,5 @@
-import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardFundingActivities } from './card-funding.js';
+import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { withoutDetails } from './errors.js';

@@ -11,8 +11,8 @@ import { receivePaymentCallback } from './webhooks/api.js';
 export const operations = {
   ...transferOperations,
   ...cardOperations,
-  ...cardEventOperations,
   ...cardFundingOperations,
+  ...cardEventOperations,
   receivePaymentCallback,
 };
 

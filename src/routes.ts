@@ -1,5 +1,5 @@
-import { cardEventRoutes } from './cards/events/routes.js';
 import { cardFundingRoutes } from './cards/funding/routes.js';
+import { cardEventRoutes } from './cards/events/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';

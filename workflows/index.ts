@@ -1,5 +1,5 @@
-export { cardEvent } from './card-event.js';
 export { cardFunding } from './card-funding.js';
+export { cardEvent } from './card-event.js';
 export { cardIssuing } from './card-issuing.js';
 export { delivery } from './delivery.js';
 export { replay } from './replay.js';

@@ -605,46 +605,6 @@ export type Operations = {
     data: CardBalance;
   };
   /**
-   * What the issuer told about a card, the latest first.
-   *
-   * Keep what you have read: this list has a limit of its own, besides that of your plan. To be told of changes, have a webhook.
-   */
-  listCardEvents: {
-    input: {
-      card_id: string;
-      /**
-       * Which page; one beyond the end is empty, with the right totals.
-       * @default 1
-       */
-      page?: number;
-      /**
-       * Results per page.
-       * @default 20
-       */
-      limit?: number;
-    };
-    data: CardEvent;
-  };
-  /**
-   * Apply a stored event once more.
-   *
-   * The same handling as at first: what has happened stays as it is, and an event that could not be applied then is now.
-   */
-  replayCardEvent: {
-    input: {
-      event_id: string;
-    };
-    data: CardEventReplay;
-  };
-  /** What became of a replay */
-  getCardEventReplay: {
-    input: {
-      event_id: string;
-      id: string;
-    };
-    data: CardEventReplay;
-  };
-  /**
    * Move money from the wallet to a card.
    *
    * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is back). Unknown fields of the body are kept as metadata.
@@ -684,6 +644,46 @@ export type Operations = {
     } & CardAutoReloadSettings;
     data: CardAutoReload;
   };
+  /**
+   * What the issuer told about a card, the latest first.
+   *
+   * Keep what you have read: this list has a limit of its own, besides that of your plan. To be told of changes, have a webhook.
+   */
+  listCardEvents: {
+    input: {
+      card_id: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+    };
+    data: CardEvent;
+  };
+  /**
+   * Apply a stored event once more.
+   *
+   * The same handling as at first: what has happened stays as it is, and an event that could not be applied then is now.
+   */
+  replayCardEvent: {
+    input: {
+      event_id: string;
+    };
+    data: CardEventReplay;
+  };
+  /** What became of a replay */
+  getCardEventReplay: {
+    input: {
+      event_id: string;
+      id: string;
+    };
+    data: CardEventReplay;
+  };
 };
 
 /** How it is called. */
@@ -710,6 +710,15 @@ export const operations = {
   listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
   getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
   getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
+  fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
+  jitFundCard: {
+    method: 'POST',
+    path: '/api/v1/cards/{id}/jit-fund',
+    idempotent: true,
+    waits: true,
+  },
+  getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{id}/auto-reload', safe: true },
+  putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{id}/auto-reload' },
   listCardEvents: {
     method: 'GET',
     path: '/api/v1/webhooks/cards/events/{card_id}',
@@ -727,13 +736,4 @@ export const operations = {
     path: '/api/v1/webhooks/cards/events/{event_id}/replays/{id}',
     safe: true,
   },
-  fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
-  jitFundCard: {
-    method: 'POST',
-    path: '/api/v1/cards/{id}/jit-fund',
-    idempotent: true,
-    waits: true,
-  },
-  getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{id}/auto-reload', safe: true },
-  putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{id}/auto-reload' },
 } as const satisfies Record<keyof Operations, object>;

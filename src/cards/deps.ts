@@ -5,9 +5,9 @@ import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
+import { createCardFunding } from './funding/fund.js';
 import { createApplyCardEvent } from './events/apply.js';
 import { createCardEvents } from './events/card-events.js';
-import { createCardFunding } from './funding/fund.js';
 import { createCardCreation } from './issuing/create.js';
 import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
@@ -44,7 +44,7 @@ export function createCards(deps: {
     cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
-    cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
     fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
+    cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
   };
 }

@@ -1,5 +1,5 @@
-import { cardEventKinds } from '../cards/events/items.js';
 import { fundingKinds } from '../cards/funding/items.js';
+import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';

@@ -21,7 +21,7 @@ export type JournalEntry = {
 };
 
 export type Fault = {
-  call: 'submit' | 'lookup' | 'enquiry' | 'callback' | 'any';
+  call: 'submit' | 'lookup' | 'enquiry' | 'callback' | 'issue' | 'fund' | 'reverse' | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
   ms?: number;
@@ -49,6 +49,9 @@ export function bankAudit(url: string) {
     /** Decides a pending transfer from outside. The status: 404 as long as the bank does not know it. */
     tell: async (reference: string, outcome: 'paid' | 'failed') =>
       (await call(`/transfers/${reference}`, { outcome })).status,
+    /** The same of a funding. */
+    tellFunding: async (reference: string, outcome: 'funded' | 'failed') =>
+      (await call(`/fundings/${reference}`, { outcome })).status,
     async faults(rules: Fault[]): Promise<void> {
       await call('/faults', rules.length === 0 ? {} : { seed: 'bursar', rules });
     },
