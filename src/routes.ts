@@ -1,6 +1,7 @@
 import { cardFundingRoutes } from './cards/funding/routes.js';
 import { cardEventRoutes } from './cards/events/routes.js';
-import { cardRoutes } from './cards/issuing/routes.js';
+import { issuingRoutes } from './cards/issuing/routes.js';
+import { cardRoutes } from './cards/routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
@@ -16,6 +17,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
+  ...issuingRoutes(deps),
   ...callbackRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

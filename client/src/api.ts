@@ -272,6 +272,29 @@ export type CardOperation = {
   completed_at: string | null;
 };
 
+export type TimelineEntry = {
+  /** When it happened. */
+  at: string;
+  type:
+    | 'accepted'
+    | 'submitted'
+    | 'provider_answer'
+    | 'poll'
+    | 'webhook'
+    | 'operator'
+    | 'settled'
+    | 'released'
+    | 'reversed'
+    | 'suspense'
+    | 'attention_raised'
+    | 'attention_cleared'
+    | 'webhook_delivered'
+    | 'note';
+  actor: string;
+  detail: string | null;
+  provider_request_id: string | null;
+};
+
 export type Transfer = {
   id: string;
   /** Kobo that the recipient gets. */
@@ -354,29 +377,6 @@ export type Recipient = {
   recipient_name: string | null;
   recipient_bank: string | null;
   recipient_bank_code: string;
-};
-
-export type TimelineEntry = {
-  /** When it happened. */
-  at: string;
-  type:
-    | 'accepted'
-    | 'submitted'
-    | 'provider_answer'
-    | 'poll'
-    | 'webhook'
-    | 'operator'
-    | 'settled'
-    | 'released'
-    | 'reversed'
-    | 'suspense'
-    | 'attention_raised'
-    | 'attention_cleared'
-    | 'webhook_delivered'
-    | 'note';
-  actor: string;
-  detail: string | null;
-  provider_request_id: string | null;
 };
 
 export type CardEvent = {
@@ -604,6 +604,57 @@ export type Operations = {
     };
     data: CardBalance;
   };
+  /** Get an operation on a card */
+  getCardOperation: {
+    input: {
+      id: string;
+      operation_id: string;
+    };
+    data: CardOperation;
+  };
+  /**
+   * Every step of an operation, in order.
+   *
+   * What happened, when, by whom, and under which request of the issuer’s.
+   */
+  getCardOperationTimeline: {
+    input: {
+      id: string;
+      operation_id: string;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
+   * List what a card was funded with, newest first.
+   *
+   * Its operations `fund`, `jit_fund` and `auto_reload`, whatever became of them.
+   */
+  listCardFundings: {
+    input: {
+      id: string;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: CardOperation;
+  };
   /**
    * Move money from the wallet to a card.
    *
@@ -710,6 +761,23 @@ export const operations = {
   listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
   getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
   getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
+  getCardOperation: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/operations/{operation_id}',
+    safe: true,
+  },
+  getCardOperationTimeline: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/operations/{operation_id}/timeline',
+    list: true,
+    safe: true,
+  },
+  listCardFundings: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/funding-history',
+    list: true,
+    safe: true,
+  },
   fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
   jitFundCard: {
     method: 'POST',

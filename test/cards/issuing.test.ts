@@ -193,3 +193,7 @@ describe('reading', () => {
     expect(refused.body.error.code).toBe('feature_not_enabled');
   });
 });
+
+test('the books are right at the end, and agree with the issuer', async () => {
+  expect(await service.problems()).toEqual([]);
+});

@@ -1,7 +1,7 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
 import { bulkClient } from './bulk.js';
-import type { Service } from './service.js';
 import { cardClient, newCard } from './cards.js';
+import type { Service } from './service.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -14,7 +14,11 @@ export const fixtures: Record<string, Fixture> = {
     const { body } = await bulkClient(tenant).send([order()]);
     return body.data.id;
   },
-  '/cards/{id}': aCard,
+  '/cards/{id}': async (tenant) => (await cardClient(tenant).issue()).id,
+  '/cards/{id}/operations/{operation_id}': async (tenant, made) => {
+    const { body } = await cardClient(tenant).act(String(made['/cards/{id}']), 'lock');
+    return body.data.id;
+  },
   '/webhooks/cards/events/{card_id}': aCard,
   // What an issuer tells, without its having to tell it.
   '/webhooks/cards/events/{event_id}': async (tenant, _made, { deps: { cardEvents } }) => {
