@@ -355,11 +355,7 @@ describe('a crash', () => {
     await cards.waitForOperation(card.id, operation, 'completed');
     await issuer.waitFor(operation, 'processed');
     expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
-    await fetch(`${service.bank.url}/_sandbox/fundings/${operation}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ outcome: 'funded' }),
-    });
+    expect(await service.bank.tellFunding(operation, 'funded')).toBe(200);
   });
 
   test('of the worker in the middle: everything is applied, and once', async () => {
