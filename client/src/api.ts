@@ -43,6 +43,36 @@ export type NewCard = {
   metadata?: { [name: string]: unknown };
 };
 
+export type CardAutoReloadSettings = {
+  enabled: boolean;
+  /** Kobo. Spending that leaves the card less than this reloads it. */
+  threshold_minor: number;
+  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  amount_minor: number;
+  /** Kobo that reloads may take of the wallet on one day (Africa/Lagos); at least one of them. */
+  daily_cap_minor: number;
+};
+
+export type CardFunding = {
+  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Your own name for it, unique for ever among the fundings of the card. */
+  transaction_reference?: string;
+  /**
+   * Older name of `transaction_reference`.
+   * @deprecated
+   */
+  reference?: string;
+  /** Why, for whoever reads it later. */
+  reason?: string;
+  /** Your own id of the request. */
+  request_id?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type NewCardSecurity = {
   channels: {
     online: boolean;
@@ -240,6 +270,26 @@ export type CardAuthorization = {
   updated_at: string;
 };
 
+export type CardAutoReload = {
+  card_id: string;
+  enabled: boolean;
+  threshold_minor: number | null;
+  amount_minor: number | null;
+  daily_cap_minor: number | null;
+  /** Kobo that reloads have taken today. */
+  used_today_minor: number;
+  /** The reload that is under way. */
+  operation_id: string | null;
+  /** Reloads refused in a row. */
+  refusals: number;
+  /** Why it is not tried any more until the settings are put again. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+};
+
 export type CardBalance = {
   card_id: string;
   /** Kobo that can be spent, less what authorizations hold. */
@@ -247,6 +297,55 @@ export type CardBalance = {
   currency: 'NGN';
   /** When it was read. */
   as_of: string;
+};
+
+export type CardOperation = {
+  id: string;
+  card_id: string;
+  type: 'fund' | 'jit_fund' | 'auto_reload' | 'lock' | 'unlock' | 'close';
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  amount_minor: number | null;
+  currency: 'NGN';
+  transaction_reference: string | null;
+  reason: string | null;
+  request_id: string | null;
+  metadata: { [name: string]: unknown };
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
+export type TimelineEntry = {
+  /** When it happened. */
+  at: string;
+  type:
+    | 'accepted'
+    | 'submitted'
+    | 'provider_answer'
+    | 'poll'
+    | 'webhook'
+    | 'operator'
+    | 'settled'
+    | 'released'
+    | 'reversed'
+    | 'suspense'
+    | 'attention_raised'
+    | 'attention_cleared'
+    | 'webhook_delivered'
+    | 'note';
+  actor: string;
+  detail: string | null;
+  provider_request_id: string | null;
 };
 
 export type CardSecurity = {
@@ -350,29 +449,6 @@ export type Recipient = {
   recipient_bank_code: string;
 };
 
-export type TimelineEntry = {
-  /** When it happened. */
-  at: string;
-  type:
-    | 'accepted'
-    | 'submitted'
-    | 'provider_answer'
-    | 'poll'
-    | 'webhook'
-    | 'operator'
-    | 'settled'
-    | 'released'
-    | 'reversed'
-    | 'suspense'
-    | 'attention_raised'
-    | 'attention_cleared'
-    | 'webhook_delivered'
-    | 'note';
-  actor: string;
-  detail: string | null;
-  provider_request_id: string | null;
-};
-
 export type CardEvent = {
   id: string;
   card_id: string | null;
@@ -441,6 +517,26 @@ export type WebhookEvent =
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
       data: Transfer;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'card.operation.completed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: CardOperation;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'card.operation.failed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: CardOperation;
     };
 
 /** What can be called: what it takes, and what it answers. */
@@ -578,6 +674,97 @@ export type Operations = {
     };
     data: CardBalance;
   };
+  /** Get an operation on a card */
+  getCardOperation: {
+    input: {
+      id: string;
+      operation_id: string;
+    };
+    data: CardOperation;
+  };
+  /**
+   * Every step of an operation, in order.
+   *
+   * What happened, when, by whom, and under which request of the issuer’s.
+   */
+  getCardOperationTimeline: {
+    input: {
+      id: string;
+      operation_id: string;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
+   * List what a card was funded with, newest first.
+   *
+   * Its operations `fund`, `jit_fund` and `auto_reload`, whatever became of them.
+   */
+  listCardFundings: {
+    input: {
+      id: string;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: CardOperation;
+  };
+  /**
+   * Move money from the wallet to a card.
+   *
+   * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is back). Unknown fields of the body are kept as metadata.
+   */
+  fundCard: {
+    input: {
+      id: string;
+    } & CardFunding;
+    data: CardOperation;
+  };
+  /**
+   * Fund a card at once, or not at all.
+   *
+   * Answers when the issuer has funded the card, or at the deadline (2 s). Then it has `failed` with `deadline_exceeded`, whatever comes later: the amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
+   */
+  jitFundCard: {
+    input: {
+      id: string;
+    } & CardFunding;
+    data: CardOperation;
+  };
+  /** When a card is reloaded by itself */
+  getCardAutoReload: {
+    input: {
+      id: string;
+    };
+    data: CardAutoReload;
+  };
+  /**
+   * Have a prepaid card reloaded when it falls below a threshold.
+   *
+   * Each fall below the threshold is followed by one reload. One that is refused, by the wallet, the cap or the issuer, is tried again by the next spending; after three in a row none is tried until the settings are put again.
+   */
+  putCardAutoReload: {
+    input: {
+      id: string;
+    } & CardAutoReloadSettings;
+    data: CardAutoReload;
+  };
   /** What may be paid with a card */
   getCardSecurity: {
     input: {
@@ -679,6 +866,32 @@ export const operations = {
   listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
   getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
   getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
+  getCardOperation: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/operations/{operation_id}',
+    safe: true,
+  },
+  getCardOperationTimeline: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/operations/{operation_id}/timeline',
+    list: true,
+    safe: true,
+  },
+  listCardFundings: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/funding-history',
+    list: true,
+    safe: true,
+  },
+  fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
+  jitFundCard: {
+    method: 'POST',
+    path: '/api/v1/cards/{id}/jit-fund',
+    idempotent: true,
+    waits: true,
+  },
+  getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{id}/auto-reload', safe: true },
+  putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{id}/auto-reload' },
   getCardSecurity: { method: 'GET', path: '/api/v1/cards/{id}/security', safe: true },
   putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{id}/security' },
   listCardAuthorizations: {
