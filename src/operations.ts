@@ -1,3 +1,4 @@
+import { authorizationOperations } from './cards/authorizations/api.js';
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
@@ -5,15 +6,17 @@ import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
-import { receivePaymentCallback } from './webhooks/api.js';
+import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
 export const operations = {
   ...transferOperations,
   ...cardOperations,
   ...cardFundingOperations,
+  ...authorizationOperations,
   ...cardEventOperations,
   receivePaymentCallback,
+  receiveCardEvent,
 };
 
 /** What tenants are told by webhook. */

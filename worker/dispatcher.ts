@@ -1,4 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { Authorizations } from '../src/cards/authorizations/authorizations.js';
 import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
@@ -26,17 +27,19 @@ export function createDispatcher(deps: {
   batchStarter: BatchStarter;
   cardOperations: CardOperations;
   cardStarters: CardStarters;
+  authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
   cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
-  const { cardOperations, cardStarters, cardEvents } = deps;
+  const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
     cards: () => startAll(log, cardOperations, cardStarters),
+    authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
     card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),

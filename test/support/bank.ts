@@ -21,7 +21,16 @@ export type JournalEntry = {
 };
 
 export type Fault = {
-  call: 'submit' | 'lookup' | 'enquiry' | 'callback' | 'issue' | 'fund' | 'reverse' | 'any';
+  call:
+    | 'submit'
+    | 'lookup'
+    | 'enquiry'
+    | 'callback'
+    | 'issue'
+    | 'fund'
+    | 'reverse'
+    | 'authorization'
+    | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
   ms?: number;
