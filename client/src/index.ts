@@ -24,7 +24,6 @@ export type {
   ErrorCode,
   NewBulkTransfer,
   NewCard,
-  NewCardSecurity,
   NewTransfer,
   Operations,
   Pagination,
