@@ -1,6 +1,7 @@
 import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
 import { cardEventRoutes } from './cards/events/routes.js';
-import { cardRoutes } from './cards/issuing/routes.js';
+import { issuingRoutes } from './cards/issuing/routes.js';
+import { cardRoutes } from './cards/routes.js';
 import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
@@ -17,6 +18,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
   ...cardAuthorizationRoutes(deps),
+  ...issuingRoutes(deps),
   ...callbackRoutes(deps),
   ...cardWebhookRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),

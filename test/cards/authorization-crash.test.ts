@@ -21,7 +21,9 @@ beforeAll(async () => {
   issuer = issuerClient(service);
 });
 afterAll(async () => {
+  const problems = await service.problems();
   await service.close();
+  expect(problems).toEqual([]);
 });
 
 async function jitCard() {
