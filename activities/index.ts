@@ -1,4 +1,5 @@
 import { createCardControlActivities } from './card-control.js';
+import { createCardFundingActivities } from './card-funding.js';
 import {
   createCardAuthorizationActivities,
   type CardAuthorizationActivityDeps,
@@ -31,6 +32,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createCardControlActivities(deps),
+    ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
   });
 }

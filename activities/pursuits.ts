@@ -38,6 +38,8 @@ export type Pursued<R extends PursuedRecord, Own = never> = {
 export type ProviderCalls = {
   provider: string;
   absence: Absence;
+  /** Nothing is sent from then on, although it may have been permitted before. */
+  notAfter?: Date | null;
   send(requestedAt: Date, signal: AbortSignal): Promise<SendAnswer>;
   verify(signal: AbortSignal): Promise<VerifyAnswer>;
 };
@@ -97,7 +99,8 @@ async function send<R extends PursuedRecord, Own>(
   if (!record) return whyNotPermitted(records, await load(pursued, { tenant, id }));
   const sent = sendsOf(record);
   const calls = await pursued.callsFor(record);
-  if (performance.now() - began > SEND_WITHIN_MS) {
+  const over = calls.notAfter != null && calls.notAfter <= new Date();
+  if (over || performance.now() - began > SEND_WITHIN_MS) {
     return { kind: 'unknown', reason: 'too_old', ...sent };
   }
   const answer = await calls.send(requestedAt, signal);

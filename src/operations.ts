@@ -2,6 +2,7 @@ import { authorizationOperations } from './cards/authorizations/api.js';
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { cardControlOperations, cardStandingEvents } from './cards/control/api.js';
+import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
@@ -13,6 +14,7 @@ export const operations = {
   ...transferOperations,
   ...cardOperations,
   ...cardControlOperations,
+  ...cardFundingOperations,
   ...authorizationOperations,
   ...cardEventOperations,
   receivePaymentCallback,
@@ -20,7 +22,7 @@ export const operations = {
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, cardStandingEvents];
+export const events = [transferEvents, cardOperationEvents, cardStandingEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

@@ -1,8 +1,9 @@
 import { cardControlRoutes } from './cards/control/routes.js';
-import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
-import { cardEventRoutes } from './cards/events/routes.js';
+import { cardFundingRoutes } from './cards/funding/routes.js';
 import { issuingRoutes } from './cards/issuing/routes.js';
 import { cardRoutes } from './cards/routes.js';
+import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
+import { cardEventRoutes } from './cards/events/routes.js';
 import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
@@ -18,6 +19,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...issuingRoutes(deps),
   ...cardControlRoutes(deps),
   ...cardAuthorizationRoutes(deps),

@@ -38,7 +38,18 @@ export type Subject<Own = never> = Rules & {
   firstStep(): Promise<Step<Own>>;
   /** Replaces this run by a new one of the same input. */
   startOver(): Promise<never>;
+  /** By then the record ends for who waits for it, whatever it waits for. */
+  deadline?: Deadline;
 };
+
+export type Deadline = {
+  atMs: number;
+  /** Ends the record if it is still open; false if its store does not find that it is time. */
+  expire(): Promise<boolean>;
+};
+
+/** The clock that woke us and that of the store may differ a little. */
+const CLOCKS_DIFFER_MS = 100;
 
 type Run<Own> = Subject<Own> & {
   attention: Attention;
@@ -115,6 +126,26 @@ async function drive<Own>(subject: Subject<Own>, inbox: Inbox, pages: Pages): Pr
     record: (reason) => activities.raiseAttention({ ...ref, reason }),
   });
   const run: Run<Own> = { ...subject, attention, inbox, pages, triedHere: false };
+  const known = { ended: false };
+  if (subject.deadline) void expireInTime(subject.deadline, inbox, () => known.ended);
+  await advance(run);
+  known.ended = true;
+}
+
+/** Beside the calls: one that is slow does not keep the deadline waiting. */
+async function expireInTime(deadline: Deadline, inbox: Inbox, ended: () => boolean): Promise<void> {
+  let leftMs = deadline.atMs - Date.now();
+  while (!(await condition(ended, Math.max(1, leftMs)))) {
+    if (await deadline.expire()) {
+      inbox.awake = true;
+      return;
+    }
+    leftMs = CLOCKS_DIFFER_MS;
+  }
+}
+
+async function advance<Own>(run: Run<Own>): Promise<void> {
+  const { attention, inbox, pages } = run;
   let pursuit = newPursuit();
   let step = await run.firstStep();
   for (;;) {

@@ -7,6 +7,7 @@ import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
 import { createCardControl } from './control/create.js';
 import { createCardExpiry } from './control/expiry.js';
+import { createCardFunding } from './funding/fund.js';
 import { createAuthorizations } from './authorizations/authorizations.js';
 import { createApplyCardEvent } from './events/apply.js';
 import { createCardEvents } from './events/card-events.js';
@@ -48,6 +49,10 @@ export function createCards(deps: {
     authorizations,
   });
   const provider = providers.forCards.name;
+  // Whoever's spending has made one fall due has not made it itself.
+  groupCommit.onCreated(({ card_operations: created }) => {
+    created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
+  });
   return {
     cards,
     cardOperations,
@@ -58,6 +63,7 @@ export function createCards(deps: {
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
     controlCard: createCardControl({ groupCommit, starter: cardStarters }),
     expireCards: createCardExpiry({ db: database.db, groupCommit }),
+    fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
     cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
   };
 }

@@ -1,4 +1,5 @@
 import { cardControlKinds } from '../cards/control/items.js';
+import { fundingKinds } from '../cards/funding/items.js';
 import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
@@ -23,6 +24,7 @@ export const kinds = {
   ...transferKinds,
   ...issuingKinds,
   ...cardControlKinds,
+  ...fundingKinds,
   ...authorizationKinds,
   ...cardEventKinds,
 };

@@ -22,7 +22,16 @@ export type JournalEntry = {
 
 export type Fault = {
   call:
-    'submit' | 'lookup' | 'enquiry' | 'callback' | 'issue' | 'set_state' | 'authorization' | 'any';
+    | 'submit'
+    | 'lookup'
+    | 'enquiry'
+    | 'callback'
+    | 'issue'
+    | 'fund'
+    | 'set_state'
+    | 'reverse'
+    | 'authorization'
+    | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
   ms?: number;
@@ -50,6 +59,9 @@ export function bankAudit(url: string) {
     /** Decides a pending transfer from outside. The status: 404 as long as the bank does not know it. */
     tell: async (reference: string, outcome: 'paid' | 'failed') =>
       (await call(`/transfers/${reference}`, { outcome })).status,
+    /** The same of a funding. */
+    tellFunding: async (reference: string, outcome: 'funded' | 'failed') =>
+      (await call(`/fundings/${reference}`, { outcome })).status,
     /** Which calls are hit follows from the seed. */
     async faults(rules: Fault[], seed = 'bursar'): Promise<void> {
       await call('/faults', rules.length === 0 ? {} : { seed, rules });
