@@ -24,6 +24,7 @@ export type {
   ErrorCode,
   NewBulkTransfer,
   NewCard,
+  NewCardSecurity,
   NewTransfer,
   Operations,
   Pagination,
