@@ -36,7 +36,7 @@ export function callbackRoutes({
         const stored = await callbacks.store(provider.name, reading.callback);
         // After the answer: the provider waits for a receipt, not for our books.
         if (stored) ctx.res.once('finish', () => applySoon(stored));
-      } else {
+      } else if (reading.kind === 'ignored') {
         // It would only come again as it is. The bank is asked anyway; somebody should learn its new words.
         log.warn(
           { provider: provider.name, callback: reading.dedupeKey },
