@@ -8,7 +8,9 @@ import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
-export const operations = { ...transferOperations, ...cardOperations,
+export const operations = {
+  ...transferOperations,
+  ...cardOperations,
   ...tokenOperations,
   ...chargeOperations,
   receivePaymentCallback,

@@ -48,8 +48,7 @@ export type ChargeActionItem = {
 };
 
 export type ChargeFactOutcome =
-  | { kind: 'fact'; verdict: Transition['verdict']; charge: Charge }
-  | { kind: 'no_such_charge' };
+  { kind: 'fact'; verdict: Transition['verdict']; charge: Charge } | { kind: 'no_such_charge' };
 export type ChargeActionOutcome = { kind: 'action'; charge: Charge | null };
 
 const acceptCharge: Kind<AcceptChargeItem, AcceptOutcome> = {
