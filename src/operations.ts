@@ -1,3 +1,4 @@
+import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
@@ -13,6 +14,7 @@ export const operations = {
   ...cardOperations,
   ...tokenOperations,
   ...chargeOperations,
+  ...cardEventOperations,
   receivePaymentCallback,
 };
 

@@ -1,3 +1,4 @@
+import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
 import { tokenKinds } from '../payments/tokens/items.js';
@@ -16,7 +17,15 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = { refusal, credit, ...transferKinds, ...issuingKinds, ...tokenKinds, ...chargeKinds };
+export const kinds = {
+  refusal,
+  credit,
+  ...transferKinds,
+  ...issuingKinds,
+  ...cardEventKinds,
+  ...tokenKinds,
+  ...chargeKinds,
+};
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;
