@@ -15,6 +15,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
       'cardEvent',
       'cardIssuing',
+      'charge',
       'delivery',
       'replay',
       'transfer',
@@ -38,10 +39,12 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card/crd_1');
     }
+    expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
     expect(issuerCalls('sandbox-bank')).toBe('sandbox-bank-cards');
+    expect(paymentCalls('sandbox-bank')).toBe('sandbox-bank-payments');
   });
 
   test('activities', () => {
@@ -56,19 +59,27 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'noteCancellation',
       'noteCardCancellation',
       'noteCardOperator',
+      'noteChargeCancellation',
+      'noteChargeOperator',
       'noteOperator',
       'raiseAttention',
       'raiseCardAttention',
+      'raiseChargeAttention',
       'readCardStanding',
+      'readChargeStanding',
       'readStanding',
       'replayCardEvent',
       'resolveRecipient',
       'settleCardIssue',
+      'settleCharge',
       'settleTransfer',
       'submitBatchPart',
+      'submitCharge',
+      'submitChargeHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
+      'verifyCharge',
       'verifyTransfer',
     ]);
   });
