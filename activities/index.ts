@@ -1,3 +1,7 @@
+import {
+  createCardAuthorizationActivities,
+  type CardAuthorizationActivityDeps,
+} from './card-authorizations.js';
 import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
@@ -13,8 +17,9 @@ import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
-  CardEventActivityDeps &
   CardActivityDeps &
+  CardAuthorizationActivityDeps &
+  CardEventActivityDeps &
   ChargeActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
@@ -27,6 +32,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createChargeActivities(deps),
+    ...createCardAuthorizationActivities(deps),
   });
 }
 

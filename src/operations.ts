@@ -1,3 +1,4 @@
+import { authorizationOperations } from './cards/authorizations/api.js';
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { ERRORS } from './errors.js';
@@ -6,7 +7,7 @@ import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { chargeEvents, chargeOperations } from './payments/charges/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
-import { receivePaymentCallback } from './webhooks/api.js';
+import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
 export const operations = {
@@ -14,8 +15,10 @@ export const operations = {
   ...cardOperations,
   ...tokenOperations,
   ...chargeOperations,
+  ...authorizationOperations,
   ...cardEventOperations,
   receivePaymentCallback,
+  receiveCardEvent,
 };
 
 /** What tenants are told by webhook. */
