@@ -14,6 +14,8 @@ export type {
   Card,
   CardAuthorization,
   CardBalance,
+  CardEvent,
+  CardEventReplay,
   CardOperation,
   CardSecurity,
   Charge,

@@ -55,9 +55,11 @@ describe('issuing by the table of test values', () => {
     expect(card).toMatchObject({ status: 'active', type: 'physical', funding: 'jit' });
   });
 
-  // 001 is told by callback alone: see events.test.ts.
-  test('004: issued without an answer, it becomes active and is issued once', async () => {
-    const { body } = await cards.create(newCard('004'));
+  test.each([
+    ['001', 'told later, by callback alone'],
+    ['004', 'issued without an answer'],
+  ])('%s: %s, it becomes active and is issued once', async (suffix) => {
+    const { body } = await cards.create(newCard(suffix));
     const card = await cards.waitFor(body.data.id, 'active');
     expect(card.last4).toMatch(/^[0-9]{4}$/);
     expect(await journalOf(card.id)).toEqual(['issued']);
