@@ -1,3 +1,4 @@
+import { createCardFundingActivities } from './card-funding.js';
 import {
   createCardAuthorizationActivities,
   type CardAuthorizationActivityDeps,
@@ -32,6 +33,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createChargeActivities(deps),
+    ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
   });
 }
