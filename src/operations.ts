@@ -5,6 +5,8 @@ import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
+import { chargeEvents, chargeOperations } from './payments/charges/api.js';
+import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 
@@ -12,6 +14,8 @@ import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 export const operations = {
   ...transferOperations,
   ...cardOperations,
+  ...tokenOperations,
+  ...chargeOperations,
   ...cardFundingOperations,
   ...authorizationOperations,
   ...cardEventOperations,
@@ -20,7 +24,7 @@ export const operations = {
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, cardOperationEvents];
+export const events = [transferEvents, cardOperationEvents, chargeEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {
