@@ -1,11 +1,11 @@
 import { isControl, STANDING } from '../src/cards/control/control.js';
 import type { CardOperation } from '../src/cards/operation.js';
 import type { ReadStateAnswer, SetStateAnswer, StateOrder } from '../src/providers/card-issuer.js';
-import type { VerifyAnswer } from '../src/providers/provider.js';
+import type { Heard } from '../src/pursuits/heard.js';
 import { isOpen } from '../src/pursuits/record.js';
 import type { CardActivityDeps } from './card-operations.js';
 import { pursuitActivities, type Pursued } from './pursuits.js';
-import { toFact, type SendAnswer } from './reports.js';
+import { toFact } from './reports.js';
 
 /** The activities that have a card stand as it is wanted. Names are in histories; what they do is in pursuits.ts. */
 export function createCardControlActivities(deps: CardActivityDeps) {
@@ -68,7 +68,7 @@ const pursuedControls = ({
 });
 
 /** In the terms of every pursuit: what is set is "paid". Which refusals pass, and which are the end, is said here. */
-function readSetting(answer: SetStateAnswer): SendAnswer {
+function readSetting(answer: SetStateAnswer): Heard {
   const { providerRequestId } = answer;
   if (answer.kind === 'set') return { ...PAID, providerRequestId };
   if (answer.kind !== 'refused') return answer;
@@ -84,7 +84,7 @@ function readSetting(answer: SetStateAnswer): SendAnswer {
 function readStanding(
   answer: ReadStateAnswer,
   wanted: Pick<StateOrder, 'state' | 'version'>,
-): VerifyAnswer {
+): Heard {
   if (answer.kind !== 'state') return answer;
   const { providerRequestId, state, version } = answer;
   if (version >= wanted.version) {

@@ -7,6 +7,7 @@ import {
 import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
+import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import {
   createTransferBatchActivities,
@@ -20,7 +21,8 @@ export type ActivityDeps = TransferActivityDeps &
   WebhookActivityDeps &
   CardActivityDeps &
   CardAuthorizationActivityDeps &
-  CardEventActivityDeps;
+  CardEventActivityDeps &
+  ChargeActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -32,6 +34,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createCardControlActivities(deps),
+    ...createChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
   });

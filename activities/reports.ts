@@ -1,22 +1,15 @@
-import type {
-  Absence,
-  CallTrace,
-  InitiateAnswer,
-  VerifyAnswer,
-} from '../src/providers/provider.js';
+import type { Absence } from '../src/providers/provider.js';
 import type { FactOrigin, PursuitFact } from '../src/pursuits/facts.js';
+import type { Heard } from '../src/pursuits/heard.js';
 import type { PursuedRecord } from '../src/pursuits/record.js';
 import type { CallReport, FactReport, Sends } from '../src/pursuits/reports.js';
 
-/** What an order may be answered with: also that it is not done for now, and may be sent again. */
-export type SendAnswer = InitiateAnswer | (CallTrace & { kind: 'refused_for_now'; code: string });
-
 /** The provider says itself that it took nothing. */
-export const isNotTaken = ({ kind }: SendAnswer): boolean =>
+export const isNotTaken = ({ kind }: Heard): boolean =>
   kind === 'throttled' || kind === 'refused_for_now';
 
 /** What ends a record; everything else leaves it open. */
-export const isFinal = (answer: SendAnswer | VerifyAnswer): boolean =>
+export const isFinal = (answer: Heard): boolean =>
   answer.kind === 'paid' || answer.kind === 'refused' || answer.kind === 'reversed';
 
 /** Whether a report ends the record, or stands against what is booked. */
@@ -33,7 +26,7 @@ const wireAmount = (amountMinor: bigint | null) =>
 
 /** A provider's answer in the terms that may enter a history. `absence`: what its "not found" proves. */
 export function toReport(
-  answer: SendAnswer | VerifyAnswer,
+  answer: Heard,
   via: FactReport['via'],
   absence: Absence,
   sends: Sends,

@@ -8,12 +8,15 @@ import { migrations } from './database/schema.js';
 import { createIdempotency } from './idempotency/store.js';
 import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
+import { chargeApplier } from './payments/charges/callback.js';
+import { createPayments } from './payments/deps.js';
 import { createProviders } from './providers/registry.js';
 import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
 import { bulkTransfers } from './transfers/bulk.js';
 import { createBankList } from './transfers/bank-list.js';
+import { transferApplier } from './transfers/callback.js';
 import { createTransferCreation } from './transfers/create.js';
 import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
@@ -59,6 +62,11 @@ export async function createDeps(config: Config, name: string) {
   });
 
   const cards = createCards({ config, database, groupCommit, client, providers, log });
+  const payments = createPayments({ config, database, groupCommit, client, providers, log });
+  const appliers = {
+    transfer: transferApplier({ transfers, starter, log }),
+    charge: chargeApplier({ ...payments, log }),
+  };
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
@@ -78,26 +86,28 @@ export async function createDeps(config: Config, name: string) {
     createTransfer,
     ...bulk,
     ...cards,
+    ...payments,
     webhooks,
     idempotency: createIdempotency(database),
+    callbacks: createCallbacks(database, { appliers, log }),
     rateLimits: createRateLimits({ db, log }),
-    callbacks: createCallbacks(database, { transfers, starter, log }),
 
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
-      await cards.authorizations.decisions.idle();
-      await groupCommit.idle();
-      await starter.idle();
-      await bulk.batchStarter.idle();
-      await cards.cardStarters.idle();
-      await cards.authorizations.starter.idle();
-      await cards.cardEvents.idle();
+      const { cardStarters, authorizations, cardEvents } = cards;
+      const starters = [starter, bulk.batchStarter, cardStarters, payments.chargeStarter];
+      await idle([groupCommit, ...starters, authorizations.starter, cardEvents]);
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();
       await database.client.close();
     },
   };
+}
+
+/** One after the other: what ends may still hand something to the next. */
+async function idle(parts: readonly { idle(): Promise<void> }[]): Promise<void> {
+  for (const part of parts) await part.idle();
 }
 
 /** On a connection of its own: an index of a large collection takes longer than any operation of the service may. */

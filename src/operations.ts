@@ -6,6 +6,8 @@ import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
+import { chargeEvents, chargeOperations } from './payments/charges/api.js';
+import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 
@@ -14,6 +16,8 @@ export const operations = {
   ...transferOperations,
   ...cardOperations,
   ...cardControlOperations,
+  ...tokenOperations,
+  ...chargeOperations,
   ...cardFundingOperations,
   ...authorizationOperations,
   ...cardEventOperations,
@@ -22,7 +26,7 @@ export const operations = {
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, cardOperationEvents, cardStandingEvents];
+export const events = [transferEvents, cardOperationEvents, cardStandingEvents, chargeEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

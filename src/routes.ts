@@ -8,6 +8,8 @@ import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
+import { chargeRoutes } from './payments/charges/routes.js';
+import { tokenRoutes } from './payments/tokens/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
 import { transferRoutes } from './transfers/routes.js';
@@ -19,6 +21,8 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...tokenRoutes(deps),
+  ...chargeRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...issuingRoutes(deps),
   ...cardControlRoutes(deps),

@@ -4,6 +4,8 @@ import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
+import type { ChargeStarter } from '../src/payments/charges/starter.js';
+import type { Charges } from '../src/payments/charges/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
@@ -27,6 +29,8 @@ export function createDispatcher(deps: {
   batchStarter: BatchStarter;
   cardOperations: CardOperations;
   cardStarters: CardStarters;
+  charges: Charges;
+  chargeStarter: ChargeStarter;
   authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
   cardEvents: CardEvents;
@@ -34,11 +38,13 @@ export function createDispatcher(deps: {
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
   const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
+  const { charges, chargeStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
     cards: () => startAll(log, cardOperations, cardStarters),
+    charges: () => startAll(log, charges, chargeStarter),
     authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),

@@ -3,6 +3,8 @@ import { fundingKinds } from '../cards/funding/items.js';
 import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
+import { chargeKinds } from '../payments/charges/items.js';
+import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
 import type { Kind } from './kind.js';
@@ -27,6 +29,8 @@ export const kinds = {
   ...fundingKinds,
   ...authorizationKinds,
   ...cardEventKinds,
+  ...tokenKinds,
+  ...chargeKinds,
 };
 
 type Kinds = typeof kinds;

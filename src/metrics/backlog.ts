@@ -33,6 +33,8 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
   batches_overdue: overdue('transfer_batches'),
   cards_overdue: overdue('card_operations'),
   authorizations_overdue: overdue('card_authorizations'),
+  charges_attention: attention('charges'),
+  charges_overdue: overdue('charges'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
     match: () => ({ due_at: hasDate }),

@@ -3,7 +3,14 @@ import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { authorizationWorkflowId } from '../../src/cards/authorizations/authorization.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
-import { bulkQueue, issuerCalls, providerQueue, replaysQueue } from '../../src/temporal/queues.js';
+import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
+import {
+  bulkQueue,
+  issuerCalls,
+  paymentCalls,
+  providerQueue,
+  replaysQueue,
+} from '../../src/temporal/queues.js';
 import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
 import { searchAttributes } from '../../src/temporal/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
@@ -19,6 +26,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'cardEvent',
       'cardFunding',
       'cardIssuing',
+      'charge',
       'delivery',
       'replay',
       'transfer',
@@ -42,11 +50,13 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card/crd_1');
     }
+    expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
     expect(issuerCalls('sandbox-bank')).toBe('sandbox-bank-cards');
+    expect(paymentCalls('sandbox-bank')).toBe('sandbox-bank-payments');
   });
 
   test('activities', () => {
@@ -64,10 +74,14 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'noteCancellation',
       'noteCardCancellation',
       'noteCardOperator',
+      'noteChargeCancellation',
+      'noteChargeOperator',
       'noteOperator',
       'raiseAttention',
       'raiseCardAttention',
+      'raiseChargeAttention',
       'readCardStanding',
+      'readChargeStanding',
       'readStanding',
       'replayCardEvent',
       'resolveRecipient',
@@ -75,15 +89,19 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'setCardStateHere',
       'settleCardIssue',
       'settleCardState',
+      'settleCharge',
       'settleFunding',
       'settleTransfer',
       'submitBatchPart',
+      'submitCharge',
+      'submitChargeHere',
       'submitFunding',
       'submitFundingHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
       'verifyCardState',
+      'verifyCharge',
       'verifyFunding',
       'verifyTransfer',
     ]);

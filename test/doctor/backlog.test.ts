@@ -45,6 +45,8 @@ test('nothing waits: all is right', async () => {
     'transfers: attention': [true, 'none'],
     'cards: overdue': [true, 'none'],
     'cards: attention': [true, 'none'],
+    'charges: overdue': [true, 'none'],
+    'charges: attention': [true, 'none'],
     'callbacks: unapplied': [true, 'none'],
     'card events: not applied': [true, 'none'],
     'webhooks: undelivered': [true, 'none'],

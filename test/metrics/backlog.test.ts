@@ -30,6 +30,12 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('charges', [
+    ...many(() => transfer({ due_at: null, attention: null })),
+    transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ due_at: LONG_AGO, attention: null }),
+    transfer({ due_at: AHEAD, attention: null }),
+  ]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   const operation = (changes: object) => ({ ...transfer(changes), card: 'crd_a' });
   await insert('card_operations', [
@@ -86,6 +92,8 @@ const WAITING = {
   batches_overdue: 1,
   cards_overdue: 1,
   authorizations_overdue: 1,
+  charges_attention: 1,
+  charges_overdue: 2,
   webhooks_pending: 2,
   webhooks_dead: 1,
   card_authorizations_overdue: 1,

@@ -3,6 +3,7 @@ import { bulkClient } from './bulk.js';
 import { newOperation, type CardOperation } from '../../src/cards/operation.js';
 import type { Service } from './service.js';
 import { cardClient, issuedByHand } from './cards.js';
+import { chargeOrder, newCustomer, paymentClient } from './payments.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -15,6 +16,10 @@ export const fixtures: Record<string, Fixture> = {
     const { body } = await bulkClient(tenant).send([order()]);
     return body.data.id;
   },
+  '/payments/charges/{reference}': async (tenant) =>
+    (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
+  '/payments/customers/{customer_id}': async (tenant) =>
+    (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/cards/{id}': aCard,
   // As a lock that was done is stored: nothing has to be ordered for it.
   '/cards/{id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {
