@@ -92,6 +92,7 @@ export const recurringChargesCollection: CollectionSpec = {
       version: { bsonType: 'int' },
       next_period: { bsonType: 'int', minimum: 0 },
       charged: { bsonType: 'int', minimum: 0 },
+      unpaid: { bsonType: 'array' },
     },
   },
   indexes: [{ key: { tenant: 1, created_at: -1, _id: -1 } }, dueIndex],
