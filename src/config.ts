@@ -12,6 +12,13 @@ const seconds = z
   .transform((list) => list.split(',').map(Number))
   .pipe(z.array(z.number().nonnegative()).max(20));
 
+const days = z
+  .string()
+  .transform((list) => list.split(',').map(Number))
+  .pipe(z.array(z.number().positive().max(90)).max(20))
+  .refine((list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])), 'must rise');
+
+const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
 
 const fields = z.object({
@@ -72,6 +79,11 @@ const fields = z.object({
   BURSAR_AUTHORIZATION_DEADLINE_MS: milliseconds.max(10_000).default(1_500),
   /** How long an authorization holds its money if the issuer never says what became of it. */
   BURSAR_AUTHORIZATION_HOLD_DAYS: z.coerce.number().positive().max(90).default(7),
+
+  /** So many days after its first soft decline a merchant-initiated charge is tried again. A tenant may have others. */
+  BURSAR_DUNNING_DAYS: days.default(DUNNING_DAYS),
+  /** How long a customer has to pay on the provider's page. */
+  BURSAR_CHARGE_EXPIRES_MS: milliseconds.default(24 * 60 * 60 * 1000),
 
   /** Lets webhooks go to private addresses, one's own machine for one. Development only: refused in live. */
   BURSAR_WEBHOOK_ALLOW_PRIVATE: flag(false),
@@ -144,6 +156,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
       authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
       authorizationHoldMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
+    },
+    payments: {
+      dunningDays: e.BURSAR_DUNNING_DAYS,
+      chargeExpiresMs: e.BURSAR_CHARGE_EXPIRES_MS,
     },
     webhooks: {
       allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,
