@@ -4,15 +4,17 @@ import {
   type CalendarSpecDescription,
   type IntervalSpecDescription,
   type Range,
-  type ScheduleSpecDescription,
 } from '@temporalio/client';
 import { formatMajor } from '../../money.js';
 import { localStart } from './periods.js';
 import type { RecurringCharge } from './recurring-charge.js';
 
-type Spec = Pick<ScheduleSpecDescription, 'startAt' | 'endAt' | 'timezone'> & {
+type Spec = {
   calendars: CalendarSpecDescription[];
   intervals: IntervalSpecDescription[];
+  timezone: string | undefined;
+  startAt: Date | undefined;
+  endAt: Date | undefined;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -28,7 +30,7 @@ const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
  */
 export function specOf(recurring: RecurringCharge): Spec {
   const { interval, interval_count: count, timezone, start_at: startAt, end_at: endAt } = recurring;
-  const spec = { calendars: [], intervals: [], timezone, startAt, ...(endAt && { endAt }) };
+  const spec = { calendars: [], intervals: [], timezone, startAt, endAt: endAt ?? undefined };
   if (interval === 'month' || interval === 'year') {
     return { ...spec, calendars: monthly(recurring, interval === 'year' ? 12 * count : count) };
   }

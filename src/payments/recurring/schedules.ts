@@ -31,7 +31,7 @@ export function createSchedules({ client, taskQueue }: { client: Client; taskQue
     return {
       spec: specOf(recurring),
       action: {
-        type: 'startWorkflow',
+        type: 'startWorkflow' as const,
         workflowType: 'renewal',
         workflowId: renewalWorkflowId(id),
         taskQueue,
@@ -51,7 +51,7 @@ export function createSchedules({ client, taskQueue }: { client: Client; taskQue
         { key: searchAttributes.reference, value: id },
         { key: searchAttributes.amount, value: Number(recurring.amount_minor) },
       ],
-    } as const;
+    };
   }
 
   async function make(recurring: RecurringCharge): Promise<void> {
@@ -92,7 +92,7 @@ function isAsWanted({ spec, policies, state }: ScheduleDescription, wanted: Want
   const { calendars = [], intervals = [], timezone, startAt, endAt } = spec;
   const { overlap, catchupWindow } = policies;
   const present: Wanted = {
-    spec: { calendars, intervals, timezone, startAt, ...(endAt && { endAt }) },
+    spec: { calendars, intervals, timezone, startAt, endAt },
     policies: { overlap: String(overlap), catchupWindow },
     state: { paused: state.paused, note: state.note ?? '' },
   };
