@@ -1,3 +1,6 @@
+import { createCardIssuingActivities } from './card-issuing.js';
+import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
+import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import {
   createTransferBatchActivities,
@@ -6,7 +9,11 @@ import {
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
-export type ActivityDeps = TransferActivityDeps & TransferBatchActivityDeps & WebhookActivityDeps;
+export type ActivityDeps = TransferActivityDeps &
+  TransferBatchActivityDeps &
+  WebhookActivityDeps &
+  CardActivityDeps &
+  ChargeActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -14,6 +21,9 @@ export function createActivities(deps: ActivityDeps) {
     ...createTransferActivities(deps),
     ...createTransferBatchActivities(deps),
     ...createWebhookActivities(deps),
+    ...createCardOperationActivities(deps),
+    ...createCardIssuingActivities(deps),
+    ...createChargeActivities(deps),
   });
 }
 

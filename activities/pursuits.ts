@@ -43,17 +43,17 @@ type ProviderCalls = {
   verify(signal: AbortSignal): Promise<Heard>;
 };
 
-/** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
-export function pursuitActivities<R extends PursuedRecord, Own>(
-  pursued: Pursued<R, Own>,
-): Required<PursuitActivities<Own>> {
+type RecordActivities = Pick<
+  PursuitActivities,
+  'readStanding' | 'noteOperator' | 'raiseAttention' | 'noteCancellation'
+>;
+
+/** What the pursuit of a record writes, whatever it is about. */
+export function recordActivities<R extends PursuedRecord>(
+  pursued: Pick<Pursued<R>, 'name' | 'records'>,
+): RecordActivities {
   const { records } = pursued;
   return {
-    send: (order) => send(pursued, order, cancellationSignal()),
-    sendHere: (order) => sendHere(pursued, order),
-    verify: (question) => verify(pursued, question),
-    settle: (settlement) => settle(pursued, settlement),
-
     async readStanding(ref) {
       const { status, attention } = await load(pursued, ref);
       return { status, attention: attention?.reason ?? null };
@@ -69,6 +69,19 @@ export function pursuitActivities<R extends PursuedRecord, Own>(
         detail:
           'a cancellation was asked for in Temporal and not followed: money may be on its way',
       }),
+  };
+}
+
+/** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
+export function pursuitActivities<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+): Required<PursuitActivities<Own>> {
+  return {
+    ...recordActivities(pursued),
+    send: (order) => send(pursued, order, cancellationSignal()),
+    sendHere: (order) => sendHere(pursued, order),
+    verify: (question) => verify(pursued, question),
+    settle: (settlement) => settle(pursued, settlement),
   };
 }
 

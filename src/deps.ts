@@ -1,4 +1,5 @@
 import { createApiKeys } from './api-keys/store.js';
+import { createCards } from './cards/deps.js';
 import type { Config } from './config.js';
 import { connectDatabase } from './database/client.js';
 import { claimDatabase } from './database/environment.js';
@@ -7,11 +8,14 @@ import { migrations } from './database/schema.js';
 import { createIdempotency } from './idempotency/store.js';
 import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
+import { chargeApplier } from './payments/charges/callback.js';
+import { createPayments } from './payments/deps.js';
 import { createProviders } from './providers/registry.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
 import { bulkTransfers } from './transfers/bulk.js';
 import { createBankList } from './transfers/bank-list.js';
+import { transferApplier } from './transfers/callback.js';
 import { createTransferCreation } from './transfers/create.js';
 import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
@@ -56,6 +60,8 @@ export async function createDeps(config: Config, name: string) {
     provider: provider.name,
   });
 
+  const cards = createCards({ config, database, groupCommit, client, providers, log });
+  const payments = createPayments({ config, database, groupCommit, client, providers, log });
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
@@ -74,15 +80,25 @@ export async function createDeps(config: Config, name: string) {
     bankList: createBankList(provider),
     createTransfer,
     ...bulk,
+    ...cards,
+    ...payments,
     webhooks,
     idempotency: createIdempotency(database),
-    callbacks: createCallbacks(database, { transfers, starter, log }),
+    callbacks: createCallbacks(database, {
+      appliers: {
+        transfer: transferApplier({ transfers, starter, log }),
+        charge: chargeApplier({ ...payments, log }),
+      },
+      log,
+    }),
 
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
       await groupCommit.idle();
       await starter.idle();
       await bulk.batchStarter.idle();
+      await cards.cardStarters.idle();
+      await payments.chargeStarter.idle();
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();

@@ -17,6 +17,13 @@ async function main(): Promise<void> {
   const config = loadConfig();
   const deps = await createDeps(config, 'api');
   const { log, database, apiKeys } = deps;
+  const watches = [
+    deps.transferWatch,
+    deps.batchWatch,
+    deps.cardWatch,
+    deps.cardOperationWatch,
+    deps.chargeWatch,
+  ] as const;
   // Temporal is not asked for: a request is taken while it is away, and its workflow started later.
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
@@ -26,7 +33,7 @@ async function main(): Promise<void> {
   measureQueues(registry, {
     group_commit: () => deps.groupCommit.waiting(),
     rate_limit: () => rateLimits.waiting(),
-    prefer_wait: () => deps.transferWatch.waiting + deps.batchWatch.waiting,
+    prefer_wait: () => watches.reduce((sum, { waiting }) => sum + waiting, 0),
   });
   const app = createApp({
     log,
@@ -58,8 +65,7 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     // Who waits for something to end is told how it stands now.
-    deps.transferWatch.stop();
-    deps.batchWatch.stop();
+    for (const watch of watches) watch.stop();
     await server.drain();
     await rateLimits.idle();
     await metrics.close();

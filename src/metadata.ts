@@ -66,7 +66,7 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
 }
 
 /** 13 to 19 digits, perhaps grouped, that begin like a payment card (3 to 6) and pass the Luhn check. */
-function holdsCardNumber(text: string): boolean {
+export function holdsCardNumber(text: string): boolean {
   const runs = text.match(/(?<![0-9])[3-6](?:[ -]?[0-9]){12,18}(?![0-9])/g) ?? [];
   return runs.some((run) => passesLuhn(run.replace(/[ -]/g, '')));
 }

@@ -1,5 +1,8 @@
+import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
 import type { Route } from './http/routes.js';
+import { chargeRoutes } from './payments/charges/routes.js';
+import { tokenRoutes } from './payments/tokens/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
 import { transferRoutes } from './transfers/routes.js';
@@ -10,5 +13,8 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...transferRoutes(deps),
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
+  ...cardRoutes(deps),
+  ...tokenRoutes(deps),
+  ...chargeRoutes(deps),
   ...callbackRoutes(deps),
 ];

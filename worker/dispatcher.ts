@@ -1,5 +1,9 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { CardStarters } from '../src/cards/starters.js';
+import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
+import type { ChargeStarter } from '../src/payments/charges/starter.js';
+import type { Charges } from '../src/payments/charges/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
@@ -21,14 +25,21 @@ export function createDispatcher(deps: {
   starter: TransferStarter;
   batches: Batches;
   batchStarter: BatchStarter;
+  cardOperations: CardOperations;
+  cardStarters: CardStarters;
+  charges: Charges;
+  chargeStarter: ChargeStarter;
   callbacks: Callbacks;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
+  const { cardOperations, cardStarters, charges, chargeStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
+    cards: () => startAll(log, cardOperations, cardStarters),
+    charges: () => startAll(log, charges, chargeStarter),
     applied: () => callbacks.sweep(BATCH),
   };
 

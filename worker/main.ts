@@ -30,7 +30,7 @@ async function main(): Promise<void> {
   await ensureNamespace(setUp, namespace, config.environment);
   await setUp.close();
 
-  const providers = deps.providers.all.map(({ name, capabilities }) => ({ name, ...capabilities }));
+  const providers = deps.providers.callLimits;
   const peers = createPeers({ client: deps.temporal.client, namespace, taskQueue, log: deps.log });
   const connection = await NativeConnection.connect({ address });
   const workers = await createWorkers({

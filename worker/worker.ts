@@ -5,18 +5,16 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
-import { hasWorkflows, queuesOf, type Queue } from '../src/temporal/queues.js';
+import { hasWorkflows, queuesOf, type CallLimits, type Queue } from '../src/temporal/queues.js';
 import { HERE_SHARE } from '../src/pursuits/first-try.js';
 import { BATCH_PART } from '../workflows/policies.js';
-
-type ProviderLimits = { name: string; callsPerSecond: number };
 
 export type WorkerSettings = {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
   workflowBundle: WorkflowBundleOption;
-  providers: ProviderLimits[];
+  providers: readonly CallLimits[];
   activities: ActivityDeps;
 };
 
@@ -48,7 +46,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
   );
 }
 
-function limitsOf(queue: Queue<ProviderLimits>): Partial<WorkerOptions> {
+function limitsOf(queue: Queue<CallLimits>): Partial<WorkerOptions> {
   switch (queue.serves) {
     case 'workflows':
       return {
@@ -60,7 +58,8 @@ function limitsOf(queue: Queue<ProviderLimits>): Partial<WorkerOptions> {
       return {
         maxConcurrentActivityTaskExecutions: 200,
         maxTaskQueueActivitiesPerSecond:
-          queue.provider.callsPerSecond * (1 - BULK_SHARE - HERE_SHARE),
+          queue.provider.callsPerSecond *
+          (1 - HERE_SHARE - (queue.provider.batches ? BULK_SHARE : 0)),
       };
     case 'batches':
       return {

@@ -1,3 +1,5 @@
+export { cardIssuing } from './card-issuing.js';
+export { charge } from './charge.js';
 export { delivery } from './delivery.js';
 export { transfer } from './transfer.js';
 export { transferBatch } from './transfer-batch.js';

@@ -26,6 +26,23 @@ export type ErrorCode =
   | 'internal_error'
   | 'service_unavailable';
 
+export type NewCard = {
+  /** Your own id of who is to hold it. */
+  customer_id: string;
+  type: 'virtual' | 'physical';
+  /**
+   * `prepaid` spends what it was funded with; `jit` holds every authorization in the wallet.
+   * @default "prepaid"
+   */
+  funding?: 'prepaid' | 'jit';
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** To be printed on it. */
+  name?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type NewTransfer = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -133,6 +150,52 @@ export type AccountToResolve = {
     }
 );
 
+export type Card = {
+  id: string;
+  /** Your own id of who holds it. */
+  customer_id: string;
+  type: 'virtual' | 'physical';
+  /** `prepaid` spends what it was funded with; `jit` holds every authorization in the wallet. */
+  funding: 'prepaid' | 'jit';
+  /** To be printed on it. */
+  name: string | null;
+  /** Once the issuer has issued it. */
+  brand: string | null;
+  /** Once the issuer has issued it. */
+  last4: string | null;
+  /** Once the issuer has issued it. */
+  expiry_month: number | null;
+  /** Once the issuer has issued it. */
+  expiry_year: number | null;
+  currency: 'NGN';
+  status: 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
+  provider: string;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  metadata: { [name: string]: unknown };
+  /** When it was accepted. */
+  created_at: string;
+};
+
+export type Pagination = {
+  page: number;
+  limit: number;
+  total: number;
+  pages: number;
+  has_more: boolean;
+};
+
+export type CardBalance = {
+  card_id: string;
+  /** Kobo that can be spent, less what authorizations hold. */
+  available_minor: number;
+  currency: 'NGN';
+  /** When it was read. */
+  as_of: string;
+};
+
 export type Transfer = {
   id: string;
   /** Kobo that the recipient gets. */
@@ -170,14 +233,6 @@ export type Transfer = {
   updated_at: string;
   completed_at: string | null;
   reversed_at: string | null;
-};
-
-export type Pagination = {
-  page: number;
-  limit: number;
-  total: number;
-  pages: number;
-  has_more: boolean;
 };
 
 export type Bank = {
@@ -390,6 +445,42 @@ export type Operations = {
     };
     data: Bank;
   };
+  /**
+   * Have a card issued.
+   *
+   * The card is `pending` until the issuer has issued it (`active`) or refused it (`failed`).
+   */
+  createCard: { input: NewCard; data: Card };
+  /** List cards, newest first */
+  listCards: {
+    input: {
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: Card;
+  };
+  /** Get a card */
+  getCard: {
+    input: {
+      id: string;
+    };
+    data: Card;
+  };
+  /** What a card can spend */
+  getCardBalance: {
+    input: {
+      id: string;
+    };
+    data: CardBalance;
+  };
 };
 
 /** How it is called. */
@@ -412,4 +503,8 @@ export const operations = {
   getBulkTransfer: { method: 'GET', path: '/api/v1/transfers/bulk/{id}', safe: true },
   resolveAccount: { method: 'POST', path: '/api/v1/transfers/resolve-account', safe: true },
   listBanks: { method: 'GET', path: '/api/v1/transfers/banks', list: true, safe: true },
+  createCard: { method: 'POST', path: '/api/v1/cards', idempotent: true, waits: true },
+  listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
+  getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
+  getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
 } as const satisfies Record<keyof Operations, object>;

@@ -1,3 +1,6 @@
+import { issuingKinds } from '../cards/issuing/items.js';
+import { chargeKinds } from '../payments/charges/items.js';
+import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
 import type { Kind } from './kind.js';
@@ -13,7 +16,7 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = { refusal, credit, ...transferKinds };
+export const kinds = { refusal, credit, ...transferKinds, ...issuingKinds, ...tokenKinds, ...chargeKinds };
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;

@@ -1,7 +1,7 @@
 import type { CardAuthorization } from '../cards/authorizations/authorization.js';
 import type { Card } from '../cards/card.js';
 import type { CardOperation } from '../cards/operation.js';
-import { errorBody, type ApiError } from '../errors.js';
+import { ApiError, errorBody } from '../errors.js';
 import type { Charge } from '../payments/charges/charge.js';
 import type { RecurringCharge } from '../payments/recurring/recurring-charge.js';
 import type { Refund } from '../payments/refunds/refund.js';
@@ -149,6 +149,12 @@ export function createView(snapshot: Snapshot) {
 export type AcceptOutcome =
   | { kind: 'answered'; answer: Answer; resource: string | null; replayed: boolean }
   | { kind: 'key_reused' };
+
+/** What a commit answered; a key that was used for another request is an error and not an answer. */
+export function unlessReused(outcome: AcceptOutcome) {
+  if (outcome.kind === 'key_reused') throw new ApiError('idempotency_key_reused');
+  return outcome;
+}
 
 /** A refusal as the answer that is given and kept. */
 export const refusalAnswer = (error: ApiError): Answer => ({

@@ -1,4 +1,5 @@
 import type { Config } from '../config.js';
+import { issuerCalls, paymentCalls, type CallLimits } from '../temporal/queues.js';
 import type { CardIssuer } from './card-issuer.js';
 import type { PaymentProvider } from './payment-provider.js';
 import type { TransferProvider } from './provider.js';
@@ -17,8 +18,27 @@ export function createProviders(config: Config) {
   const payments = byName<PaymentProvider>('payment provider', [
     createSandboxBankPayments(config.sandboxBank),
   ]);
+  const callLimits: CallLimits[] = [
+    ...transfers.all.map(({ name, capabilities: { callsPerSecond } }) => ({
+      name,
+      callsPerSecond,
+      batches: true,
+    })),
+    ...cards.all.map(({ name, cards: { callsPerSecond } }) => ({
+      name: issuerCalls(name),
+      callsPerSecond,
+      batches: false,
+    })),
+    ...payments.all.map(({ name, payments: { callsPerSecond } }) => ({
+      name: paymentCalls(name),
+      callsPerSecond,
+      batches: false,
+    })),
+  ];
   return {
     all: transfers.all,
+    /** Every kind of calls that goes out, each with its queue and its rate. */
+    callLimits,
     /** Where new transfers go. */
     forTransfers: transfers.first,
     find: transfers.find,

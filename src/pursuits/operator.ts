@@ -89,7 +89,7 @@ function judgeFail(
   command: OperatorCommand,
   report: CallReport,
   said: string,
-  { provider, payment }: Words,
+  { provider, release, late }: Words,
 ): Judgement {
   if (report.kind === 'refused' || report.kind === 'reversed') {
     return { done: true, act: 'nothing', message: `Failed: ${said}.` };
@@ -101,10 +101,10 @@ function judgeFail(
     return { done: false, act: 'nothing', message: `Not failed: ${said}.` };
   }
   if (command.force) {
-    const message = `Failed by force although ${said}. The ${provider} is watched on: a ${payment} goes to suspense.`;
+    const message = `Failed by force although ${said}. The ${provider} is watched on: ${late}.`;
     return { done: true, act: 'release', message };
   }
-  const message = `Not failed: ${said}. With force the hold is released all the same.`;
+  const message = `Not failed: ${said}. With force ${release} all the same.`;
   return { done: false, act: 'nothing', message };
 }
 

@@ -31,6 +31,9 @@ export type PursuedRecord = {
   updated_at: Date;
 };
 
+/** After this the dispatcher starts a workflow that nobody has started. */
+export const START_WITHIN_MS = 2_000;
+
 export const isOpen = ({ status }: Pick<PursuedRecord, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
 

@@ -14,7 +14,8 @@ export type PursuedSettings<R> = {
   collection: Collection<PursuedRecord>;
   clock: () => Date;
   sweepSlackMs: number;
-  announced: Announced<R>;
+  /** Not there: nobody is told that the order goes out, and it is no event. */
+  announced?: Announced<R>;
 };
 
 export type PursuedRecords<R extends PursuedRecord> = ReturnType<typeof pursuedRecords<R>>;
@@ -50,7 +51,7 @@ function attempts<R extends PursuedRecord>({
       const now = clock();
       const dueAt = dueAfter(0);
       const first = sends === 0;
-      if (first && (await announced.isHeard(tenant))) {
+      if (first && announced && (await announced.isHeard(tenant))) {
         return announced.permit(tenant, id, { sends, actor: 'bursar', dueAt });
       }
       const permitted = await collection.findOneAndUpdate(
@@ -63,7 +64,7 @@ function attempts<R extends PursuedRecord>({
         },
         {
           $set: { status: 'processing', updated_at: now, due_at: dueAt },
-          $inc: { sends: 1, version: 1, ...(first && { events: 1 }) },
+          $inc: { sends: 1, version: 1, ...(first && announced && { events: 1 }) },
           ...(!quietly && { $push: { timeline: submitted(sends, 'bursar', now) } }),
         },
         { returnDocument: 'after' },

@@ -4,12 +4,15 @@ export type Queue<Provider> = { name: string } & (
   { serves: 'workflows' | 'webhooks' } | { serves: 'calls' | 'batches'; provider: Provider }
 );
 
+/** Where calls go out to: how many a second over all workers, and whether orders of batches are among them. */
+export type CallLimits = { name: string; callsPerSecond: number; batches: boolean };
+
 /**
  * Every queue that a worker process serves. Workers are made from this list, and `bursar doctor` looks for them by it.
  * A queue per provider keeps its rate limit, and a slow provider holds back no other. Parts of batches have a queue
  * beside it, and webhooks that failed one of their own.
  */
-export function queuesOf<Provider extends { name: string }>(
+export function queuesOf<Provider extends Pick<CallLimits, 'name' | 'batches'>>(
   taskQueue: string,
   providers: readonly Provider[],
 ): Queue<Provider>[] {
@@ -17,7 +20,9 @@ export function queuesOf<Provider extends { name: string }>(
     { name: taskQueue, serves: 'workflows' },
     ...providers.flatMap((provider): Queue<Provider>[] => [
       { name: providerQueue(taskQueue, provider.name), serves: 'calls', provider },
-      { name: bulkQueue(taskQueue, provider.name), serves: 'batches', provider },
+      ...(provider.batches
+        ? [{ name: bulkQueue(taskQueue, provider.name), serves: 'batches' as const, provider }]
+        : []),
     ]),
     { name: webhooksQueue(taskQueue), serves: 'webhooks' },
   ];
@@ -26,6 +31,12 @@ export function queuesOf<Provider extends { name: string }>(
 /** Whether workflows run on it. Activities do on all of them. */
 export const hasWorkflows = ({ serves }: Queue<unknown>): boolean =>
   serves === 'workflows' || serves === 'webhooks';
+
+/** What calls to a card issuer are counted as: one that is a bank too has a rate of its own for each. */
+export const issuerCalls = (issuer: string) => `${issuer}-cards`;
+
+/** The same of who takes payments. */
+export const paymentCalls = (provider: string) => `${provider}-payments`;
 
 /** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
 export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;

@@ -1,6 +1,7 @@
 import { createActivities } from '../../activities/index.js';
 import { batchWorkflowId } from '../../src/transfers/batch.js';
-import { bulkQueue, providerQueue } from '../../src/temporal/queues.js';
+import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
+import { bulkQueue, issuerCalls, providerQueue } from '../../src/temporal/queues.js';
 import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
 import { searchAttributes } from '../../src/temporal/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
@@ -10,15 +11,31 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
-    expect(Object.keys(workflows).toSorted()).toEqual(['delivery', 'transfer', 'transferBatch']);
+    expect(Object.keys(workflows).toSorted()).toEqual([
+      'cardIssuing',
+      'delivery',
+      'transfer',
+      'transferBatch',
+    ]);
     expect(batchWorkflowId('btr_1')).toBe('bulk/btr_1');
     expect(bulkQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk');
     expect(deliveryWorkflowId('dlv_1')).toBe('delivery/dlv_1');
     expect(webhooksQueue('bursar')).toBe('bursar-webhooks');
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
+    const operation = (type: CardOperationType, unwinds: string | null = null) =>
+      operationWorkflowId({ _id: 'cop_1', type, card: 'crd_1', unwinds });
+    expect(operation('issue')).toBe('card-issuing/cop_1');
+    for (const type of ['fund', 'jit_fund', 'auto_reload'] as const) {
+      expect(operation(type)).toBe('card-funding/cop_1');
+    }
+    expect(operation('unwind', 'cop_2')).toBe('card-funding/cop_2');
+    for (const type of ['lock', 'unlock', 'close'] as const) {
+      expect(operation(type)).toBe('card/crd_1');
+    }
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
+    expect(issuerCalls('sandbox-bank')).toBe('sandbox-bank-cards');
   });
 
   test('activities', () => {
@@ -27,15 +44,23 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(Object.keys(activities).toSorted()).toEqual([
       'closeBatch',
       'deliverWebhook',
+      'issueCard',
+      'issueCardHere',
       'noteCancellation',
+      'noteCardCancellation',
+      'noteCardOperator',
       'noteOperator',
       'raiseAttention',
+      'raiseCardAttention',
+      'readCardStanding',
       'readStanding',
       'resolveRecipient',
+      'settleCardIssue',
       'settleTransfer',
       'submitBatchPart',
       'submitTransfer',
       'submitTransferHere',
+      'verifyCardIssue',
       'verifyTransfer',
     ]);
   });

@@ -1,6 +1,19 @@
 export type JournalEntry = {
   seq: number;
-  kind: 'paid' | 'reversed';
+  kind:
+    | 'paid'
+    | 'reversed'
+    | 'issued'
+    | 'funded'
+    | 'funding_reversed'
+    | 'card_locked'
+    | 'card_opened'
+    | 'card_closed'
+    | 'authorized'
+    | 'declined'
+    | 'cleared'
+    | 'authorization_reversed'
+    | 'authorization_expired';
   reference: string;
   client_reference: string;
   amount_minor: number;

@@ -1,5 +1,6 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
 import { bulkClient } from './bulk.js';
+import { cardClient, newCard } from './cards.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -12,6 +13,7 @@ export const fixtures: Record<string, Fixture> = {
     const { body } = await bulkClient(tenant).send([order()]);
     return body.data.id;
   },
+  '/cards/{id}': async (tenant) => (await cardClient(tenant).create(newCard())).body.data.id,
 };
 
 export type Fixture = (tenant: TestTenant, made: Record<string, string>) => Promise<string>;

@@ -1,0 +1,40 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.js';
+import type { Database } from '../database/client.js';
+import type { GroupCommit } from '../ledger/group-commit.js';
+import type { Log } from '../log.js';
+import type { Providers } from '../providers/registry.js';
+import { createWatch } from '../watch.js';
+import { createCardCreation } from './issuing/create.js';
+import { createCardStarters } from './starters.js';
+import { createCardOperationStore, createCardStore } from './store.js';
+
+/** Everything that cards are made of; a line in deps.ts. */
+export function createCards(deps: {
+  config: Config;
+  database: Database;
+  groupCommit: GroupCommit;
+  client: Client;
+  providers: Providers;
+  log: Log;
+}) {
+  const { config, database, groupCommit, client, providers, log } = deps;
+  const { attentionAfterMs, pollMaxMs, sweepSlackMs } = config.transfers;
+  const cards = createCardStore(database);
+  const cardOperations = createCardOperationStore(database, sweepSlackMs);
+  const cardStarters = createCardStarters({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    policy: { attentionAfterMs, pollMaxMs },
+    log,
+  });
+  const provider = providers.forCards.name;
+  return {
+    cards,
+    cardOperations,
+    cardStarters,
+    cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
+    cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
+    createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
+  };
+}
