@@ -6,6 +6,7 @@ import {
   createTransferBatchActivities,
   type TransferBatchActivityDeps,
 } from './transfer-batches.js';
+import { createRenewalActivities, type RenewalActivityDeps } from './renewals.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
@@ -13,7 +14,8 @@ export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
   CardActivityDeps &
-  ChargeActivityDeps;
+  ChargeActivityDeps &
+  RenewalActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -24,6 +26,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createChargeActivities(deps),
+    ...createRenewalActivities(deps),
   });
 }
 

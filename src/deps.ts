@@ -61,7 +61,15 @@ export async function createDeps(config: Config, name: string) {
   });
 
   const cards = createCards({ config, database, groupCommit, client, providers, log });
-  const payments = createPayments({ config, database, groupCommit, client, providers, log });
+  const payments = createPayments({
+    config,
+    database,
+    groupCommit,
+    client,
+    tenants,
+    providers,
+    log,
+  });
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
@@ -99,6 +107,7 @@ export async function createDeps(config: Config, name: string) {
       await bulk.batchStarter.idle();
       await cards.cardStarters.idle();
       await payments.chargeStarter.idle();
+      await payments.recurringStarter.idle();
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();

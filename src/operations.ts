@@ -3,19 +3,23 @@ import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { chargeEvents, chargeOperations } from './payments/charges/api.js';
+import { recurringChargeEvents, recurringChargeOperations } from './payments/recurring/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
-export const operations = { ...transferOperations, ...cardOperations,
+export const operations = {
+  ...transferOperations,
+  ...cardOperations,
   ...tokenOperations,
   ...chargeOperations,
+  ...recurringChargeOperations,
   receivePaymentCallback,
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, chargeEvents];
+export const events = [transferEvents, chargeEvents, recurringChargeEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

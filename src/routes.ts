@@ -2,6 +2,7 @@ import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
 import type { Route } from './http/routes.js';
 import { chargeRoutes } from './payments/charges/routes.js';
+import { recurringChargeRoutes } from './payments/recurring/routes.js';
 import { tokenRoutes } from './payments/tokens/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -16,5 +17,6 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...cardRoutes(deps),
   ...tokenRoutes(deps),
   ...chargeRoutes(deps),
+  ...recurringChargeRoutes(deps),
   ...callbackRoutes(deps),
 ];

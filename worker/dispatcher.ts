@@ -4,6 +4,8 @@ import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
 import type { ChargeStarter } from '../src/payments/charges/starter.js';
 import type { Charges } from '../src/payments/charges/store.js';
+import type { RecurringStarter } from '../src/payments/recurring/starter.js';
+import type { RecurringCharges } from '../src/payments/recurring/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
@@ -29,6 +31,8 @@ export function createDispatcher(deps: {
   cardStarters: CardStarters;
   charges: Charges;
   chargeStarter: ChargeStarter;
+  recurringCharges: RecurringCharges;
+  recurringStarter: RecurringStarter;
   callbacks: Callbacks;
   log: Log;
 }): Loop {
@@ -40,6 +44,7 @@ export function createDispatcher(deps: {
     started: () => startAll(log, transfers, starter),
     cards: () => startAll(log, cardOperations, cardStarters),
     charges: () => startAll(log, charges, chargeStarter),
+    recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
     applied: () => callbacks.sweep(BATCH),
   };
 

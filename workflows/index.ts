@@ -1,5 +1,6 @@
 export { cardIssuing } from './card-issuing.js';
 export { charge } from './charge.js';
 export { delivery } from './delivery.js';
+export { renewal } from './renewal.js';
 export { transfer } from './transfer.js';
 export { transferBatch } from './transfer-batch.js';

@@ -1,5 +1,6 @@
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
+import { recurringKinds } from '../payments/recurring/items.js';
 import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
@@ -16,7 +17,15 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = { refusal, credit, ...transferKinds, ...issuingKinds, ...tokenKinds, ...chargeKinds };
+export const kinds = {
+  refusal,
+  credit,
+  ...transferKinds,
+  ...issuingKinds,
+  ...tokenKinds,
+  ...chargeKinds,
+  ...recurringKinds,
+};
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;

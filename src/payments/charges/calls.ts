@@ -126,7 +126,11 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
   /** Nobody is late: it is asked about slowly, and once more when the customer's time is over. */
   function customersTurn({ expires_at: at }: Charge, awaits: 'customer' | 'provider' = 'customer') {
     const leftMs = at === null ? 1 : Math.max(1, at.getTime() - clock().getTime());
-    return { kind: 'pending', untilMs: leftMs, ...(awaits === 'customer' && { idle: true }) } as const;
+    return {
+      kind: 'pending',
+      untilMs: leftMs,
+      ...(awaits === 'customer' && { idle: true }),
+    } as const;
   }
 
   return {

@@ -47,9 +47,7 @@ export type Charge = PursuedRecord & {
 export type ChargeStatus = Charge['status'] | 'requires_action';
 
 export const statusOf = (charge: Pick<Charge, 'status' | 'next_action'>): ChargeStatus =>
-  charge.status === 'processing' && charge.next_action !== null
-    ? 'requires_action'
-    : charge.status;
+  charge.status === 'processing' && charge.next_action !== null ? 'requires_action' : charge.status;
 
 /** Whether who waits for it has something to look at: it has ended, or it is the customer's turn. */
 export const isWaitedFor = (charge: Pick<Charge, 'status' | 'next_action'>): boolean =>
@@ -72,6 +70,7 @@ const FAILURES: Record<string, string> = {
   expired_card: 'The card has expired.',
   authorization_revoked: 'The customer’s authorization is no longer valid.',
   token_revoked: 'The payment token was revoked.',
+  recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
   operator: 'An operator ended this charge.',
 };
 

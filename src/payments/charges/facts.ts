@@ -185,7 +185,10 @@ function decideRefused(charge: Charge, fact: Refused, now: Date): Change | 'unch
   }
   if (byOperator) return clearAttention(charge, 'an operator gave it up');
   if (charge.watch_until === null) return 'unchanged';
-  return { set: { watch_until: null }, entry: ['note', 'the provider confirms that it was not paid'] };
+  return {
+    set: { watch_until: null },
+    entry: ['note', 'the provider confirms that it was not paid'],
+  };
 }
 
 /** Declined softly: a new attempt, with a reference of its own, so many days after the first decline. */
@@ -206,7 +209,10 @@ function nextAttempt(charge: Charge, now: Date): Change | null {
       attention: null,
       due_at: at > now ? at : now,
     },
-    entry: ['note', `declined for now; attempt ${charge.attempt + 1} is due at ${at.toISOString()}`],
+    entry: [
+      'note',
+      `declined for now; attempt ${charge.attempt + 1} is due at ${at.toISOString()}`,
+    ],
   };
 }
 

@@ -9,13 +9,7 @@ import { presentTimelineEntry } from '../../pursuits/resource.js';
 import { wholeTimeline } from '../../pursuits/timeline.js';
 import type { Watch } from '../../watch.js';
 import type { Deliveries } from '../../webhooks/outbound/deliveries.js';
-import {
-  createCharge,
-  getCharge,
-  getChargeTimeline,
-  listCharges,
-  verifyCharge,
-} from './api.js';
+import { createCharge, getCharge, getChargeTimeline, listCharges, verifyCharge } from './api.js';
 import type { ChargeCalls } from './calls.js';
 import type { Charge } from './charge.js';
 import type { CreateCharge } from './create.js';

@@ -80,9 +80,7 @@ const day = (description: string) =>
 export const listChargesQuery = z
   .strictObject({
     ...pageQuery(),
-    status: z
-      .enum(['pending', 'requires_action', 'processing', 'completed', 'failed'])
-      .optional(),
+    status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).optional(),
     customer_id: customerId.optional(),
     start_date: day('First day of acceptance, UTC.'),
     end_date: day('Last day of acceptance, UTC; not before `start_date`.'),

@@ -1,3 +1,4 @@
+import { START_WITHIN_MS } from '../../pursuits/record.js';
 import type { Charge } from '../charges/charge.js';
 import { nextPeriod } from './periods.js';
 import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
@@ -8,8 +9,7 @@ export type Step = { next: RecurringCharge; told: Told[] };
 export type Change = 'pause' | 'resume' | 'cancel';
 
 /** After a change the sweep looks at once whether schedule and workflow agree. */
-const LOOK_AFTER_MS = 2_000;
-export const lookAfter = (now: Date): Date => new Date(now.getTime() + LOOK_AFTER_MS);
+export const lookAfter = (now: Date): Date => new Date(now.getTime() + START_WITHIN_MS);
 
 /** The state of its charge of that period was written: it is the next period's turn. */
 export function charged(

@@ -5,10 +5,12 @@ import { presentRecurringCharge } from './presenter.js';
 import type { RecurringCharge } from './recurring-charge.js';
 
 /** What a charge's recurring charge makes of a change of it, in the same commit. Which has to have read it. */
-export function recurringFollows(view: View, before: Charge, after: Charge, now: Date): void {
+export function recurringFollows(view: View, before: Charge, after: Charge): void {
   if (after.recurring === null || standingOf(before) === standingOf(after)) return;
   const recurring = view.record('recurring_charges', after.recurring.id);
-  if (recurring?.tenant === after.tenant) takeStep(view, followed(recurring, after, now));
+  if (recurring?.tenant === after.tenant) {
+    takeStep(view, followed(recurring, after, after.updated_at));
+  }
 }
 
 /** Writes a change and states its events; answers the recurring charge with them counted. */

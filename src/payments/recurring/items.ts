@@ -9,13 +9,11 @@ import {
   type Claim,
   type View,
 } from '../../ledger/view.js';
-import { timelineEntry } from '../../pursuits/timeline.js';
-import { chargeFailure, type Charge } from '../charges/charge.js';
-import { withEvent } from '../charges/events.js';
-import { admitCharge, changeCharge, chargeReads } from '../charges/items.js';
+import type { Charge } from '../charges/charge.js';
+import { changeCharge } from '../charges/items.js';
 import { applyChargeFact } from '../charges/facts.js';
 import { cancelled, charged, paused, resumed, type Change, type Step } from './course.js';
-import { recurringFollows, takeStep } from './follow.js';
+import { takeStep } from './follow.js';
 import { isDue, isOver, type RecurringCharge } from './recurring-charge.js';
 
 export type AcceptRecurringItem = {
@@ -76,13 +74,10 @@ const changeRecurring: Kind<ChangeRecurringItem, AcceptOutcome> = {
 };
 
 const renewPeriod: Kind<RenewItem, RenewOutcome> = {
-  reads: ({ id, charge }, again) => {
-    const { references, records } = chargeReads(charge);
-    return {
-      references,
-      records: { ...records, recurring_charges: [id], charges: again ? [charge._id] : [] },
-    };
-  },
+  reads: ({ tenant, id, charge: { _id: charge, reference } }, again) => ({
+    references: [{ collection: 'charges', tenant, reference }],
+    records: { recurring_charges: [id], charges: again ? [charge] : [] },
+  }),
   decide: decideRenew,
   leavesWallet: () => true,
 };
@@ -154,7 +149,7 @@ function giveUpDeclined(view: View, { tenant, charges, at }: ChangeRecurringItem
       charge,
       {
         kind: 'refused',
-        code: 'cancelled',
+        code: 'recurring_cancelled',
         decline: 'hard',
         ifUnsent: true,
         attempt: null,
@@ -166,7 +161,7 @@ function giveUpDeclined(view: View, { tenant, charges, at }: ChangeRecurringItem
       at,
       view.wallet(tenant),
     );
-    if (next !== charge) changeCharge(view, charge, next, at);
+    if (next !== charge) changeCharge(view, charge, next);
   }
 }
 
@@ -184,28 +179,11 @@ function decideRenew(view: View, item: RenewItem): RenewOutcome {
   // A tenant may have used that very name: then this one goes without.
   const taken = view.reference({ collection: 'charges', tenant, reference });
   const named = taken === undefined ? charge : { ...charge, reference: charge._id };
+  // Also with a token that can't be charged any more: no period is passed by in silence, its charge fails.
+  view.create('charges', named);
+  view.takeReference({ collection: 'charges', tenant, reference: named.reference }, named._id);
   takeStep(view, charged(recurring, named, at));
-  const refusal = admitCharge(view, named);
-  return { kind: 'renewal', charge: refusal ? failAtOnce(view, named, at) : named };
-}
-
-/** A token that can't be charged any more is no reason to pass a period by in silence: its charge has failed. */
-function failAtOnce(view: View, charge: Charge, at: Date): Charge {
-  const { next, event } = withEvent(charge, {
-    ...charge,
-    status: 'failed',
-    failure: chargeFailure('token_revoked'),
-    due_at: null,
-    timeline: [
-      ...charge.timeline,
-      timelineEntry(at, 'note', 'bursar', { detail: 'the payment token can not be charged' }),
-    ],
-  });
-  view.create('charges', next);
-  view.takeReference({ ...next, collection: 'charges' }, next._id);
-  view.tell(event);
-  recurringFollows(view, charge, next, at);
-  return next;
+  return { kind: 'renewal', charge: named };
 }
 
 const ownOf = (view: View, { tenant, id }: { tenant: string; id: string }) => {

@@ -9,12 +9,12 @@ import { formatMajor } from '../../money.js';
 import { localStart } from './periods.js';
 import type { RecurringCharge } from './recurring-charge.js';
 
-type Spec = {
+export type Spec = {
   calendars: CalendarSpecDescription[];
   intervals: IntervalSpecDescription[];
-  timezone: string | undefined;
-  startAt: Date | undefined;
-  endAt: Date | undefined;
+  timezone: string;
+  startAt: Date;
+  endAt?: Date;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -30,7 +30,7 @@ const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
  */
 export function specOf(recurring: RecurringCharge): Spec {
   const { interval, interval_count: count, timezone, start_at: startAt, end_at: endAt } = recurring;
-  const spec = { calendars: [], intervals: [], timezone, startAt, endAt: endAt ?? undefined };
+  const spec = { calendars: [], intervals: [], timezone, startAt, ...(endAt && { endAt }) };
   if (interval === 'month' || interval === 'year') {
     return { ...spec, calendars: monthly(recurring, interval === 'year' ? 12 * count : count) };
   }

@@ -10,7 +10,7 @@ import { TEMPORAL_DEADLINE_MS } from '../../temporal/client.js';
 import { searchAttributes } from '../../temporal/search-attributes.js';
 import { isOver, renewalWorkflowId, scheduleId, type RecurringCharge } from './recurring-charge.js';
 import type { RenewalInput } from './reports.js';
-import { inWords, specOf } from './schedule.js';
+import { inWords, specOf, type Spec } from './schedule.js';
 
 /** What a Schedule missed while the server was away is made up for, however long that was. */
 const CATCH_UP_MS = 365 * 24 * 60 * 60 * 1000;
@@ -83,16 +83,16 @@ export function createSchedules({ client, taskQueue }: { client: Client; taskQue
 }
 
 type Wanted = {
-  spec: ReturnType<typeof specOf>;
+  spec: Spec;
   policies: { overlap: string; catchupWindow: number };
   state: { paused: boolean; note: string };
 };
 
 function isAsWanted({ spec, policies, state }: ScheduleDescription, wanted: Wanted): boolean {
-  const { calendars = [], intervals = [], timezone, startAt, endAt } = spec;
+  const { calendars = [], intervals = [], timezone = '', startAt = null, endAt } = spec;
   const { overlap, catchupWindow } = policies;
-  const present: Wanted = {
-    spec: { calendars, intervals, timezone, startAt, endAt },
+  const present = {
+    spec: { calendars, intervals, timezone, startAt, ...(endAt && { endAt }) },
     policies: { overlap: String(overlap), catchupWindow },
     state: { paused: state.paused, note: state.note ?? '' },
   };

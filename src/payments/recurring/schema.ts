@@ -89,7 +89,9 @@ export const createRecurringChargeBody = z
 
 export type CreateRecurringChargeBody = z.output<typeof createRecurringChargeBody>;
 
-function checkRhythm(body: Partial<CreateRecurringChargeBody>, ctx: z.core.$RefinementCtx): void {
+type Fields = z.output<z.ZodObject<typeof recurringFields>>;
+
+function checkRhythm(body: Partial<Fields>, ctx: z.core.$RefinementCtx): void {
   const refuse = (field: string, message: string) =>
     ctx.addIssue({ code: 'custom', path: [field], message });
   const { interval: each, interval_count: times, start_at: start, end_at: end, count } = body;

@@ -15,7 +15,7 @@ export function createRecurringStarter(settings: { client: Client; taskQueue: st
   const renewals = createRecordStarter<RecurringCharge>({
     ...settings,
     workflow: 'renewal',
-    workflowId: renewalWorkflowId,
+    workflowId: ({ _id }) => renewalWorkflowId(_id),
     toStart(recurring) {
       const { _id: reference, tenant, amount_minor: amountMinor } = recurring;
       const input: RenewalInput = { tenant, id: reference };

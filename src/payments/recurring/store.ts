@@ -36,7 +36,7 @@ export function createRecurringCharges(
     dunningDays,
   }: {
     sweepSlackMs: number;
-    dunningDays: (tenant: string) => Promise<number[]>;
+    dunningDays: (tenant: string) => Promise<readonly number[]>;
   },
   clock: () => Date = () => new Date(),
 ) {
@@ -66,7 +66,7 @@ export function createRecurringCharges(
       if (!isDue(recurring, at)) return { kind: 'not_due', recurring };
       const token = await tokens.findOne({ _id: recurring.payment_token, tenant });
       if (!token) throw new Error(`${id} has no payment token`);
-      const charge = chargeOf(recurring, token, await dunningDays(tenant), at);
+      const charge = chargeOf(recurring, token, [...(await dunningDays(tenant))], at);
       const item = { kind: 'renewPeriod', tenant, id, charge, at } as const;
       const renewed = (await groupCommit.commit(item)).charge;
       return renewed ? { kind: 'renewed', charge: renewed } : { kind: 'overtaken' };
