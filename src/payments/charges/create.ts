@@ -49,7 +49,7 @@ export function createChargeCreation(deps: {
         description: body.description ?? null,
         metadata: body.metadata ?? null,
         provider,
-        dunning_days: tenant.dunningDays ?? dunningDays,
+        dunning_days: [...(tenant.dunningDays ?? dunningDays)],
         ...(waits && { expiresAfterMs: deps.expiresAfterMs }),
       },
       clock(),
