@@ -1,5 +1,6 @@
 import { newId } from '../../src/ids.js';
 import type { RecurringCharge } from '../../src/payments/recurring/recurring-charge.js';
+import type { PaymentToken } from '../../src/payments/tokens/token.js';
 
 /** A recurring charge as acceptance makes it: every month from its start. */
 export function recurringCharge(changes: Partial<RecurringCharge> = {}): RecurringCharge {
@@ -32,6 +33,29 @@ export function recurringCharge(changes: Partial<RecurringCharge> = {}): Recurri
     created_at: start,
     updated_at: start,
     ended_at: null,
+    ...changes,
+  };
+}
+
+/** A card that the customer has left with the provider. */
+export function paymentToken(changes: Partial<PaymentToken> = {}): PaymentToken {
+  const at = new Date('2026-01-01T08:00:00.000Z');
+  return {
+    _id: newId('paymentToken'),
+    tenant: 'ten_a',
+    version: 1,
+    type: 'card',
+    customer: { id: 'customer-1', email: 'ada@example.com', name: null },
+    status: 'active',
+    provider: 'sandbox-bank',
+    authorization: 'AUTH_of_the_tests',
+    brand: 'visa',
+    last4: '4081',
+    bank_code: null,
+    account_number: null,
+    metadata: null,
+    created_at: at,
+    updated_at: at,
     ...changes,
   };
 }
