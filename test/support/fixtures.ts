@@ -1,6 +1,7 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
 import { bulkClient } from './bulk.js';
 import { cardClient, newCard } from './cards.js';
+import { chargeOrder, newCustomer, paymentClient } from './payments.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -14,6 +15,10 @@ export const fixtures: Record<string, Fixture> = {
     return body.data.id;
   },
   '/cards/{id}': async (tenant) => (await cardClient(tenant).create(newCard())).body.data.id,
+  '/payments/charges/{reference}': async (tenant) =>
+    (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
+  '/payments/customers/{customer_id}': async (tenant) =>
+    (await paymentClient(tenant).token(newCustomer())).customer_id,
 };
 
 export type Fixture = (tenant: TestTenant, made: Record<string, string>) => Promise<string>;

@@ -59,10 +59,11 @@ export const createChargeBody = z
   .meta({
     id: 'NewCharge',
     override: ({ jsonSchema }: { jsonSchema: object }) => {
+      const mode = (name: string) => ({ capture_mode: { const: name } });
       Object.assign(jsonSchema, {
-        anyOf: [
-          { properties: { capture_mode: { const: 'customer_action_required' } } },
-          { required: ['payment_token_id'] },
+        oneOf: [
+          { properties: mode('customer_action_required') },
+          { required: ['payment_token_id'], properties: mode('merchant_initiated') },
         ],
       });
     },
