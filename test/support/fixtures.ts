@@ -2,6 +2,7 @@ import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank
 import { bulkClient } from './bulk.js';
 import { cardClient, newCard } from './cards.js';
 import { chargeOrder, newCustomer, paymentClient } from './payments.js';
+import { newRecurring } from './recurring.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -17,6 +18,8 @@ export const fixtures: Record<string, Fixture> = {
   '/cards/{id}': async (tenant) => (await cardClient(tenant).create(newCard())).body.data.id,
   '/payments/charges/{reference}': async (tenant) =>
     (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
+  '/payments/recurring-charges/{id}': async (tenant) =>
+    (await newRecurring(paymentClient(tenant))).body.data.id,
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
 };

@@ -1,5 +1,8 @@
+import type { z } from 'zod';
+import type { recurringChargeResource } from '../../src/payments/recurring/api.js';
 import { newId } from '../../src/ids.js';
 import type { RecurringCharge } from '../../src/payments/recurring/recurring-charge.js';
+import { activeToken, type PaymentClient } from './payments.js';
 import type { PaymentToken } from '../../src/payments/tokens/token.js';
 
 /** A recurring charge as acceptance makes it: every month from its start. */
@@ -58,4 +61,24 @@ export function paymentToken(changes: Partial<PaymentToken> = {}): PaymentToken 
     updated_at: at,
     ...changes,
   };
+}
+
+export type RecurringView = z.infer<typeof recurringChargeResource>;
+
+export const RECURRING_PATH = '/payments/recurring-charges';
+
+/** The body of a recurring charge that begins tomorrow. */
+export const recurringOrder = (token: string, changes: Record<string, unknown> = {}) => ({
+  payment_token_id: token,
+  amount_minor: 300_000,
+  interval: 'month',
+  start_at: new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString(),
+  ...changes,
+});
+
+/** One of a tenant, on a token of its own. */
+export async function newRecurring(client: PaymentClient) {
+  const { token } = await activeToken(client);
+  const body = recurringOrder(token.payment_token_id);
+  return client.call<RecurringView>('POST', RECURRING_PATH, body);
 }

@@ -56,6 +56,7 @@ function timeOfDay(recurring: RecurringCharge): CalendarSpecDescription {
     month: [{ start: 'JANUARY', end: 'DECEMBER', step: 1 }],
     year: [],
     dayOfWeek: [{ start: 'SUNDAY', end: 'SATURDAY', step: 1 }],
+    comment: '',
   };
 }
 

@@ -26,7 +26,7 @@ export function createSchedules({ client, taskQueue }: { client: Client; taskQue
     client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, call);
 
   function optionsOf(recurring: RecurringCharge) {
-    const { _id: id, tenant, customer_id: customer, payment_token: token } = recurring;
+    const { _id: id, tenant, payment_token: token } = recurring;
     const input: RenewalInput = { tenant, id };
     return {
       spec: specOf(recurring),
@@ -45,7 +45,7 @@ export function createSchedules({ client, taskQueue }: { client: Client; taskQue
         catchupWindow: CATCH_UP_MS,
       },
       state: { paused: recurring.status === 'paused', note: inWords(recurring) },
-      memo: { tenant, customer, payment_token: token },
+      memo: { payment_token: token },
       typedSearchAttributes: [
         { key: searchAttributes.tenant, value: tenant },
         { key: searchAttributes.reference, value: id },

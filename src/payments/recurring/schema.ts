@@ -4,7 +4,7 @@ import { idSchema } from '../../ids.js';
 import { metadata } from '../../metadata.js';
 import { ALWAYS, refuseCardData } from '../card-data.js';
 import { zoneName } from './periods.js';
-import { INTERVALS, MAX_INTERVAL_COUNT } from './recurring-charge.js';
+import { INTERVALS, MAX_INTERVAL_COUNT, type Interval } from './recurring-charge.js';
 
 const MAX_COUNT = 10_000;
 
@@ -75,15 +75,15 @@ export const createRecurringChargeBody = z
   .meta({
     id: 'NewRecurringCharge',
     override: ({ jsonSchema }: { jsonSchema: object }) => {
-      Object.assign(jsonSchema, {
-        not: { required: ['end_at', 'count'] },
-        anyOf: INTERVALS.map((each) => ({
-          properties: {
-            interval: { const: each },
-            interval_count: { maximum: MAX_INTERVAL_COUNT[each] },
-          },
-        })),
+      const tooLong = (each: Interval) => ({
+        required: ['interval', 'interval_count'],
+        properties: {
+          interval: { const: each },
+          interval_count: { minimum: MAX_INTERVAL_COUNT[each] + 1 },
+        },
       });
+      const never = [{ required: ['end_at', 'count'] }, ...INTERVALS.map(tooLong)];
+      Object.assign(jsonSchema, { allOf: never.map((not) => ({ not })) });
     },
   });
 
