@@ -1,3 +1,4 @@
+import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
@@ -13,6 +14,7 @@ import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
+  CardEventActivityDeps &
   CardActivityDeps &
   ChargeActivityDeps &
   RenewalActivityDeps;
@@ -23,6 +25,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createTransferActivities(deps),
     ...createTransferBatchActivities(deps),
     ...createWebhookActivities(deps),
+    ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createChargeActivities(deps),

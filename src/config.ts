@@ -84,6 +84,10 @@ const fields = z.object({
   BURSAR_DUNNING_DAYS: days.default(DUNNING_DAYS),
   /** How long a customer has to pay on the provider's page. */
   BURSAR_CHARGE_EXPIRES_MS: milliseconds.default(24 * 60 * 60 * 1000),
+  /** The pauses before an issuer's event that could not be applied is tried again, in seconds; then it needs a replay. */
+  BURSAR_CARD_EVENT_RETRY_SECONDS: seconds.default([1, 5, 30, 120, 600]),
+  /** How long events of issuers are kept; what could not be applied is kept longer. */
+  BURSAR_CARD_EVENT_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
 
   /** Lets webhooks go to private addresses, one's own machine for one. Development only: refused in live. */
   BURSAR_WEBHOOK_ALLOW_PRIVATE: flag(false),
@@ -156,6 +160,8 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       jitDeadlineMs: e.BURSAR_JIT_DEADLINE_MS,
       authorizationDeadlineMs: e.BURSAR_AUTHORIZATION_DEADLINE_MS,
       authorizationHoldMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
+      eventRetryMs: e.BURSAR_CARD_EVENT_RETRY_SECONDS.map((one) => one * 1000),
+      eventRetentionMs: e.BURSAR_CARD_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,
     },
     payments: {
       dunningDays: e.BURSAR_DUNNING_DAYS,

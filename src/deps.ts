@@ -11,6 +11,7 @@ import { createLog } from './log.js';
 import { chargeApplier } from './payments/charges/callback.js';
 import { createPayments } from './payments/deps.js';
 import { createProviders } from './providers/registry.js';
+import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
 import { bulkTransfers } from './transfers/bulk.js';
@@ -99,6 +100,7 @@ export async function createDeps(config: Config, name: string) {
       },
       log,
     }),
+    rateLimits: createRateLimits({ db, log }),
 
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
@@ -108,6 +110,7 @@ export async function createDeps(config: Config, name: string) {
       await cards.cardStarters.idle();
       await payments.chargeStarter.idle();
       await payments.recurringStarter.idle();
+      await cards.cardEvents.idle();
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();

@@ -1,3 +1,4 @@
+import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
@@ -15,6 +16,7 @@ export const operations = {
   ...tokenOperations,
   ...chargeOperations,
   ...recurringChargeOperations,
+  ...cardEventOperations,
   receivePaymentCallback,
 };
 

@@ -1,5 +1,7 @@
+import { cardEventRoutes } from './cards/events/routes.js';
 import { cardRoutes } from './cards/issuing/routes.js';
 import type { Deps } from './deps.js';
+import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
 import { chargeRoutes } from './payments/charges/routes.js';
 import { recurringChargeRoutes } from './payments/recurring/routes.js';
@@ -19,4 +21,5 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...chargeRoutes(deps),
   ...recurringChargeRoutes(deps),
   ...callbackRoutes(deps),
+  ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

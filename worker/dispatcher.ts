@@ -1,4 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
@@ -34,10 +35,11 @@ export function createDispatcher(deps: {
   recurringCharges: RecurringCharges;
   recurringStarter: RecurringStarter;
   callbacks: Callbacks;
+  cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
-  const { cardOperations, cardStarters, charges, chargeStarter } = deps;
+  const { cardOperations, cardStarters, cardEvents, charges, chargeStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
@@ -46,6 +48,8 @@ export function createDispatcher(deps: {
     charges: () => startAll(log, charges, chargeStarter),
     recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
     applied: () => callbacks.sweep(BATCH),
+    card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
+    card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),
   };
 
   /** Jobs that do not wait for each other: one may fail for ever, the other goes on. */

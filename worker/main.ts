@@ -11,7 +11,7 @@ import { ensureNamespace } from '../src/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
 import { createDispatcher } from './dispatcher.js';
-import { createWebhookRetention } from './webhook-retention.js';
+import { createCardEventRetention, createWebhookRetention } from './retention.js';
 import { createWebhookSweep } from './webhook-sweep.js';
 import { createPeers } from './peers.js';
 import { createWorkers } from './worker.js';
@@ -45,6 +45,7 @@ async function main(): Promise<void> {
     createDispatcher(deps),
     createWebhookSweep(deps),
     createWebhookRetention(deps),
+    createCardEventRetention(deps),
     peers.loop,
   ];
   const stop = () => {

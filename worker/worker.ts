@@ -26,6 +26,10 @@ const BULK_SHARE = 0.5;
 /** Parts of batches at once in one process. */
 const MAX_PARTS = 8;
 
+/** Replays of stored events: at once in one process, and over all of them. */
+const MAX_REPLAYS = 10;
+const REPLAYS_PER_SECOND = 100;
+
 /** Attempts at webhooks in one process: they mostly wait, for receivers that may take 10 s each. */
 const MAX_WEBHOOK_ATTEMPTS = 500;
 
@@ -72,6 +76,11 @@ function limitsOf(queue: Queue<CallLimits>): Partial<WorkerOptions> {
         maxCachedWorkflows: 200,
         maxConcurrentWorkflowTaskExecutions: 20,
         maxConcurrentActivityTaskExecutions: MAX_WEBHOOK_ATTEMPTS,
+      };
+    case 'replays':
+      return {
+        maxConcurrentActivityTaskExecutions: MAX_REPLAYS,
+        maxTaskQueueActivitiesPerSecond: REPLAYS_PER_SECOND,
       };
   }
 }

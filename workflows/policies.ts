@@ -23,6 +23,12 @@ export const ownStore: LocalActivityOptions = {
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
 };
 
+/** Work of our own on a queue that paces it: repeatable, and repeated until it works. */
+export const ownWork: ActivityOptions = {
+  startToCloseTimeout: '30s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
+};
+
 /** The first pause before a provider is asked; doubled with every answer that settles nothing. */
 export const FIRST_POLL_MS = 1_000;
 

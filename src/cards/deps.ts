@@ -5,6 +5,8 @@ import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
+import { createApplyCardEvent } from './events/apply.js';
+import { createCardEvents } from './events/card-events.js';
 import { createCardCreation } from './issuing/create.js';
 import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
@@ -28,6 +30,7 @@ export function createCards(deps: {
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
+  const apply = createApplyCardEvent({ groupCommit, cardOperations, cardStarters });
   const provider = providers.forCards.name;
   return {
     cards,
@@ -36,5 +39,6 @@ export function createCards(deps: {
     cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
+    cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
   };
 }

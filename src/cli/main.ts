@@ -7,6 +7,7 @@ import {
 import { Command } from 'commander';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { addDoctorCommand } from './doctor.js';
+import { addEventCommands } from './events.js';
 import { addKeyCommands } from './keys.js';
 import { addReconcileCommand } from './reconcile.js';
 import { addTenantCommands } from './tenants.js';
@@ -22,6 +23,7 @@ addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
 addWebhookCommands(program);
+addEventCommands(program);
 addReconcileCommand(program);
 addDoctorCommand(program);
 

@@ -41,6 +41,14 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
       if (late < LATE_MS) return fine(told);
       return wrong(told, 'the worker applies them and says in its log why it could not');
     }),
+    examine('card events: not applied', NOT_READ, async () => {
+      const late = await lateBy(db, 'card_events', 'due_at', now);
+      if (late >= LATE_MS) return wrong(`overdue for ${duration(late)}`, UNATTENDED);
+      const waiting = { 'attention.since': IS_DATE };
+      const total = await count(db, 'card_events', waiting);
+      if (total === 0) return fine('none');
+      return wrong(`${total} wait to be replayed`, 'bursar events list --attention');
+    }),
     examineDeliveries(db, now),
     examine('webhooks: given up', NOT_READ, async () => {
       const dead = { status: 'dead' };

@@ -1,3 +1,4 @@
+import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
 import { recurringKinds } from '../payments/recurring/items.js';
@@ -22,6 +23,7 @@ export const kinds = {
   credit,
   ...transferKinds,
   ...issuingKinds,
+  ...cardEventKinds,
   ...tokenKinds,
   ...chargeKinds,
   ...recurringKinds,

@@ -1,5 +1,6 @@
 import type { CardAuthorization } from '../cards/authorizations/authorization.js';
 import type { Card } from '../cards/card.js';
+import type { CardEventReplay } from '../cards/events/event.js';
 import type { CardOperation } from '../cards/operation.js';
 import { ApiError, errorBody } from '../errors.js';
 import type { Charge } from '../payments/charges/charge.js';
@@ -29,6 +30,7 @@ export type Records = {
   cards: Card;
   card_operations: CardOperation;
   card_authorizations: CardAuthorization;
+  card_event_replays: CardEventReplay;
   payment_tokens: PaymentToken;
   charges: Charge;
   refunds: Refund;
@@ -41,6 +43,7 @@ export const RECORD_NAMES = [
   'cards',
   'card_operations',
   'card_authorizations',
+  'card_event_replays',
   'payment_tokens',
   'charges',
   'refunds',

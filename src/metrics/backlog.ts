@@ -50,6 +50,15 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     order: '_id',
     since: 'created_at',
   },
+  card_events_overdue: overdue('card_events'),
+  card_events_attention: {
+    collection: 'card_events',
+    match: () => ({ 'attention.since': hasDate }),
+    index: { 'attention.since': 1 },
+    order: 'attention.since',
+    since: 'attention.since',
+  },
+  card_event_replays_overdue: overdue('card_event_replays'),
   callbacks_unapplied: {
     collection: 'callbacks',
     match: () => ({ next_try_at: hasDate }),

@@ -1,7 +1,8 @@
 import { createActivities } from '../../activities/index.js';
 import { batchWorkflowId } from '../../src/transfers/batch.js';
+import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
-import { bulkQueue, issuerCalls, providerQueue } from '../../src/temporal/queues.js';
+import { bulkQueue, issuerCalls, providerQueue, replaysQueue } from '../../src/temporal/queues.js';
 import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
 import { searchAttributes } from '../../src/temporal/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
@@ -12,8 +13,10 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'cardEvent',
       'cardIssuing',
       'delivery',
+      'replay',
       'transfer',
       'transferBatch',
     ]);
@@ -21,6 +24,9 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(bulkQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk');
     expect(deliveryWorkflowId('dlv_1')).toBe('delivery/dlv_1');
     expect(webhooksQueue('bursar')).toBe('bursar-webhooks');
+    expect(cardEventWorkflowId('cwe_1')).toBe('card-event/cwe_1');
+    expect(replayWorkflowId('rpl_1')).toBe('replay/rpl_1');
+    expect(replaysQueue('bursar')).toBe('bursar-replays');
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
     const operation = (type: CardOperationType, unwinds: string | null = null) =>
       operationWorkflowId({ _id: 'cop_1', type, card: 'crd_1', unwinds });
@@ -42,6 +48,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     // Only the names are looked at: nothing of the dependencies is used.
     const activities = createActivities({} as Parameters<typeof createActivities>[0]);
     expect(Object.keys(activities).toSorted()).toEqual([
+      'applyCardEvent',
       'closeBatch',
       'deliverWebhook',
       'issueCard',
@@ -54,6 +61,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'raiseCardAttention',
       'readCardStanding',
       'readStanding',
+      'replayCardEvent',
       'resolveRecipient',
       'settleCardIssue',
       'settleTransfer',

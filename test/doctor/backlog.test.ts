@@ -43,6 +43,7 @@ test('nothing waits: all is right', async () => {
     'transfers: overdue': [true, 'none'],
     'transfers: attention': [true, 'none'],
     'callbacks: unapplied': [true, 'none'],
+    'card events: not applied': [true, 'none'],
     'webhooks: undelivered': [true, 'none'],
     'webhooks: given up': [true, 'none'],
   });
@@ -75,6 +76,33 @@ test('a callback that was stored and not applied is told of', async () => {
   });
   expect(await told()).toMatchObject({
     'callbacks: unapplied': [false, '1, the oldest for 4 min'],
+  });
+});
+
+test('what an issuer told and nobody applies is told of, and what waits to be replayed', async () => {
+  let events = 0;
+  const event = (changes: object) =>
+    database.db.collection('card_events').insertOne({
+      tenant: null,
+      card: null,
+      provider: 'p',
+      dedupe: String((events += 1)),
+      event: 'card.funded',
+      state: {},
+      status: 'received',
+      received_at: ago(300),
+      due_at: null,
+      ...changes,
+    });
+  await event({ due_at: ago(5) });
+  expect(await told()).toMatchObject({ 'card events: not applied': [true, 'none'] });
+  await event({ status: 'failed', attention: { since: ago(60), reason: 'not there' } });
+  expect(await told()).toMatchObject({
+    'card events: not applied': [false, '1 wait to be replayed'],
+  });
+  await event({ due_at: ago(240) });
+  expect(await told()).toMatchObject({
+    'card events: not applied': [false, 'overdue for 4 min'],
   });
 });
 

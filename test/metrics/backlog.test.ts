@@ -38,6 +38,16 @@ beforeAll(async () => {
     { status: 'retrying', due_at: LONG_AGO, created_at },
     { status: 'dead', due_at: null, created_at },
   ]);
+  const attention = { since: LONG_AGO };
+  // As it is with real events: no two are equal.
+  const event = (changes: object, i = Math.random()) => ({ dedupe: `${i}`, ...changes });
+  await insert('card_events', [
+    ...many(() => event({ due_at: null, attention: null })),
+    event({ due_at: LONG_AGO, attention: null }),
+    event({ due_at: null, attention }),
+    event({ due_at: AHEAD, attention: null }),
+  ]);
+  await insert('card_event_replays', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('callbacks', [
     ...many(() => ({ next_try_at: null, received_at: LONG_AGO })),
     { next_try_at: LONG_AGO, received_at: LONG_AGO },
@@ -59,6 +69,9 @@ const WAITING = {
   batches_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
+  card_events_overdue: 1,
+  card_events_attention: 1,
+  card_event_replays_overdue: 1,
   callbacks_unapplied: 1,
 };
 

@@ -69,7 +69,7 @@ describe('an operation answers as it says, to the example of its body', () => {
         const { provider, ...callback } = known(callbacks, resource, id)(service.env);
         made[resource] = provider;
         request = callback;
-      } else made[resource] = await known(fixtures, resource, id)(tenant, made);
+      } else made[resource] = await known(fixtures, resource, id)(tenant, made, service);
     }
     const path = pathWith(one, (resource) => made[resource] ?? '');
     const reply = await tenant.call(one.method, path, request.body, { headers: request.headers });

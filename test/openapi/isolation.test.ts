@@ -61,7 +61,7 @@ async function party(): Promise<Party> {
       if (ids[resource] !== undefined) continue;
       // A provider is no tenant's.
       if (level === null) ids[resource] = known(callbacks, resource, id)(service.env).provider;
-      else own.push((ids[resource] = await known(fixtures, resource, id)(tenant, ids)));
+      else own.push((ids[resource] = await known(fixtures, resource, id)(tenant, ids, service)));
     }
   }
   return { tenant: tenant.id, key: tenant.key, ids, own };

@@ -1,5 +1,6 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
 import { bulkClient } from './bulk.js';
+import type { Service } from './service.js';
 import { cardClient, newCard } from './cards.js';
 import { chargeOrder, newCustomer, paymentClient } from './payments.js';
 import { newRecurring } from './recurring.js';
@@ -15,16 +16,42 @@ export const fixtures: Record<string, Fixture> = {
     const { body } = await bulkClient(tenant).send([order()]);
     return body.data.id;
   },
-  '/cards/{id}': async (tenant) => (await cardClient(tenant).create(newCard())).body.data.id,
   '/payments/charges/{reference}': async (tenant) =>
     (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
   '/payments/recurring-charges/{id}': async (tenant) =>
     (await newRecurring(paymentClient(tenant))).body.data.id,
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
+  '/cards/{id}': aCard,
+  '/webhooks/cards/events/{card_id}': aCard,
+  // What an issuer tells, without its having to tell it.
+  '/webhooks/cards/events/{event_id}': async (tenant, _made, { deps: { cardEvents } }) => {
+    const card = await aCard(tenant);
+    const state = { subject: 'card', state: { kind: 'pending' } } as const;
+    const told = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
+    await cardEvents.receive('sandbox-bank', { ...told, dedupeKey: card });
+    const { items } = await cardEvents.store.list(
+      { tenant: tenant.id, card },
+      { page: 1, limit: 1 },
+    );
+    return String(items[0]?._id);
+  },
+  '/webhooks/cards/events/{event_id}/replays/{id}': async (tenant, made) => {
+    const event = made['/webhooks/cards/events/{event_id}'];
+    const { body } = await tenant.call('POST', `/webhooks/cards/events/${event}/replay`, undefined);
+    return body.data.id;
+  },
 };
 
-export type Fixture = (tenant: TestTenant, made: Record<string, string>) => Promise<string>;
+async function aCard(tenant: TestTenant): Promise<string> {
+  return (await cardClient(tenant).create(newCard())).body.data.id;
+}
+
+export type Fixture = (
+  tenant: TestTenant,
+  made: Record<string, string>,
+  service: Service,
+) => Promise<string>;
 
 /** For routes that providers call: who, and a callback as it signs it. */
 export const callbacks: Record<string, (env: Record<string, string>) => Callback> = {

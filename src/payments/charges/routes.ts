@@ -11,7 +11,7 @@ import type { Watch } from '../../watch.js';
 import type { Deliveries } from '../../webhooks/outbound/deliveries.js';
 import { createCharge, getCharge, getChargeTimeline, listCharges, verifyCharge } from './api.js';
 import type { ChargeCalls } from './calls.js';
-import type { Charge } from './charge.js';
+import { readAttempt, type Charge } from './charge.js';
 import type { CreateCharge } from './create.js';
 import { presentCharge } from './presenter.js';
 import type { ListChargesQuery } from './schema.js';
@@ -74,9 +74,16 @@ export function chargeRoutes(deps: {
     }),
   ];
 
-  /** The caller's charge of that reference; another tenant's is not found either. */
+  /**
+   * The caller's charge of that reference; another tenant's is not found either. Customers come back from the page with
+   * the reference that the provider has, so that one is taken too.
+   */
   async function find(ctx: Context, reference: string): Promise<Charge> {
-    const found = await charges.byReference(callerOf(ctx).tenant.id, reference);
+    const tenant = callerOf(ctx).tenant.id;
+    const { id } = readAttempt(reference) ?? {};
+    const found =
+      (await charges.byReference(tenant, reference)) ??
+      (id === undefined ? null : await charges.get(tenant, id));
     if (!found) throw new ApiError('not_found');
     return found;
   }

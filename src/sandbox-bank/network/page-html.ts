@@ -11,7 +11,7 @@ body { margin: 0; font: 1rem/1.5 system-ui, sans-serif; }
 main { max-width: 32rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; }
 .sandbox { padding: .5rem .75rem; border: 1px solid var(--line); border-radius: .5rem; font-size: .875rem; }
 h1 { font-size: 1rem; font-weight: 600; margin: 1.5rem 0 0; }
-.amount { font-size: 2.25rem; font-weight: 700; line-height: 1.2; margin: 0; overflow-wrap: anywhere; }
+.amount { font-size: clamp(1.5rem, 6.5vw, 2.25rem); font-weight: 700; line-height: 1.2; margin: 0; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: .125rem 1rem; margin: 1rem 0; font-size: .9375rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 fieldset { border: 0; padding: 0; margin: 1.5rem 0; min-width: 0; }

@@ -43,8 +43,9 @@ function openPage({ order, accessCode }: Charge, problem: string | null): string
 }
 
 function closedPage(charge: Charge): string {
-  const { amount_minor, client_reference } = charge.order;
-  const { status } = charge;
+  const { client_reference } = charge.order;
+  const { status, paidMinor } = charge;
+  const amount_minor = paidMinor ?? charge.order.amount_minor;
   return endPage({ amount_minor, client_reference, status, returnUrl: returnUrl(charge) });
 }
 

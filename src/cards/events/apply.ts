@@ -1,0 +1,62 @@
+import type { GroupCommit } from '../../ledger/group-commit.js';
+import type { FactOrigin } from '../../pursuits/facts.js';
+import { applyIssueFact, issueFactOf } from '../issuing/apply.js';
+import type { CardOperation } from '../operation.js';
+import type { CardStarters } from '../starters.js';
+import type { CardOperations } from '../store.js';
+import type { CardEventOwner, StoredCardEvent } from './event.js';
+
+/** What the guard of an event's subject said; `not_there`: we have nothing of what it is about. */
+export type Applied = { kind: 'applied'; outcome: string } | { kind: 'not_there' };
+
+export type ApplyCardEvent = (event: StoredCardEvent, owner: CardEventOwner) => Promise<Applied>;
+
+const NOT_THERE: Applied = { kind: 'not_there' };
+const applied = (outcome: string): Applied => ({ kind: 'applied', outcome });
+const NOTHING_TO_APPLY = applied('nothing_to_apply');
+
+/** Books what an event says by the guard of its subject, and wakes who waits for it. Repeatable, in any order. */
+export function createApplyCardEvent(deps: {
+  groupCommit: GroupCommit;
+  cardOperations: Pick<CardOperations, 'get' | 'issueOf'>;
+  cardStarters: Pick<CardStarters, 'wakeSoon'>;
+}): ApplyCardEvent {
+  const { groupCommit, cardOperations, cardStarters } = deps;
+
+  /** An operation that has ended and needs an operator now is brought back by its due date. */
+  async function toOperation(
+    operation: CardOperation | null,
+    book: (operation: CardOperation) => Promise<{ verdict: string } | { kind: string }> | null,
+  ): Promise<Applied> {
+    if (!operation) return NOT_THERE;
+    const booking = book(operation);
+    if (!booking) return NOTHING_TO_APPLY;
+    const outcome = await booking;
+    cardStarters.wakeSoon(operation);
+    return applied('verdict' in outcome ? outcome.verdict : outcome.kind);
+  }
+
+  return async (event, owner) => {
+    const { subject, state } = event.state;
+    const { tenant, card } = owner;
+    const origin = originOf(event);
+    switch (subject) {
+      case 'card':
+        return toOperation(await cardOperations.issueOf({ _id: card, tenant }), (operation) => {
+          const fact = issueFactOf(state, origin);
+          return fact && applyIssueFact(groupCommit, operation, fact);
+        });
+      case 'funding':
+        return NOT_THERE;
+      case 'authorization':
+        return NOT_THERE;
+    }
+  };
+}
+
+const originOf = ({ _id, provider }: StoredCardEvent): FactOrigin => ({
+  via: 'webhook',
+  actor: provider,
+  providerRequestId: _id,
+  note: null,
+});
