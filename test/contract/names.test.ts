@@ -3,6 +3,7 @@ import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
 import { bulkQueue, issuerCalls, providerQueue, replaysQueue } from '../../src/temporal/queues.js';
+import { renewalWorkflowId, scheduleId } from '../../src/payments/recurring/recurring-charge.js';
 import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
 import { searchAttributes } from '../../src/temporal/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
@@ -16,6 +17,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'cardEvent',
       'cardIssuing',
       'delivery',
+      'renewal',
       'replay',
       'transfer',
       'transferBatch',
@@ -38,6 +40,8 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card/crd_1');
     }
+    expect(renewalWorkflowId('rec_1')).toBe('renewal/rec_1');
+    expect(scheduleId('rec_1')).toBe('recurring/rec_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
@@ -61,6 +65,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'raiseCardAttention',
       'readCardStanding',
       'readStanding',
+      'renewPeriod',
       'replayCardEvent',
       'resolveRecipient',
       'settleCardIssue',

