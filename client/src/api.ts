@@ -112,8 +112,6 @@ export type NewRecurringCharge = {
   metadata?: { [name: string]: unknown };
 };
 
-export type RecurringChargeChange = {};
-
 export type NewBankAccountToken = {
   customer: Customer;
   /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
@@ -880,7 +878,7 @@ export type Operations = {
   pauseRecurringCharge: {
     input: {
       id: string;
-    } & RecurringChargeChange;
+    } & {};
     data: RecurringCharge;
   };
   /**
@@ -891,7 +889,7 @@ export type Operations = {
   resumeRecurringCharge: {
     input: {
       id: string;
-    } & RecurringChargeChange;
+    } & {};
     data: RecurringCharge;
   };
   /**
@@ -902,7 +900,7 @@ export type Operations = {
   cancelRecurringCharge: {
     input: {
       id: string;
-    } & RecurringChargeChange;
+    } & {};
     data: RecurringCharge;
   };
   /**

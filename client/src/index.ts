@@ -28,7 +28,6 @@ export type {
   PaymentToken,
   Recipient,
   RecurringCharge,
-  RecurringChargeChange,
   TimelineEntry,
   Transfer,
   WebhookEvent,

@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client';
 import { Command } from 'commander';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
+import { addChargeCommands } from './charges.js';
 import { addDoctorCommand } from './doctor.js';
 import { addEventCommands } from './events.js';
 import { addKeyCommands } from './keys.js';
@@ -22,6 +23,7 @@ addTenantCommands(program);
 addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
+addChargeCommands(program);
 addWebhookCommands(program);
 addEventCommands(program);
 addReconcileCommand(program);

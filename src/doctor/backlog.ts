@@ -14,24 +14,10 @@ const UNATTENDED = 'no worker takes them up: see the rows on workers, and the lo
 /** What waits, by the records: for a worker, for a receiver of webhooks, for an operator. */
 export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   return Promise.all([
-    examine('transfers: overdue', NOT_READ, async () => {
-      const late = Math.max(
-        await lateBy(db, 'transfers', 'due_at', now),
-        await lateBy(db, 'transfer_batches', 'due_at', now),
-      );
-      if (late === 0) return fine('none');
-      const told = `the oldest for ${duration(late)}`;
-      if (late < LATE_MS) return fine(told);
-      return wrong(told, UNATTENDED);
-    }),
-    examine('transfers: attention', NOT_READ, async () => {
-      const waiting = { 'attention.since': IS_DATE };
-      const oldest = await first(db, 'transfers', waiting, { 'attention.since': 1 });
-      if (!oldest) return fine('none');
-      const waited = duration(now.getTime() - Number(oldest.attention.since));
-      const told = `${await count(db, 'transfers', waiting)} wait for an operator, the oldest for ${waited}`;
-      return wrong(told, 'bursar transfers list --attention');
-    }),
+    examineOverdue(db, 'transfers', ['transfers', 'transfer_batches'], now),
+    examineAttention(db, 'transfers', now),
+    examineOverdue(db, 'charges', ['charges'], now),
+    examineAttention(db, 'charges', now),
     examine('callbacks: unapplied', NOT_READ, async () => {
       const open = { next_try_at: IS_DATE };
       const total = await count(db, 'callbacks', open);
@@ -62,6 +48,34 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
       return wrong(told, 'bursar webhooks deliveries list --dead, then redeliver');
     }),
   ]);
+}
+
+/** Whether workers take up what they have to. */
+function examineOverdue(
+  db: Db,
+  what: string,
+  collections: readonly string[],
+  now: Date,
+): Promise<Check> {
+  return examine(`${what}: overdue`, NOT_READ, async () => {
+    const all = collections.map((collection) => lateBy(db, collection, 'due_at', now));
+    const late = Math.max(...(await Promise.all(all)));
+    if (late === 0) return fine('none');
+    const told = `the oldest for ${duration(late)}`;
+    return late < LATE_MS ? fine(told) : wrong(told, UNATTENDED);
+  });
+}
+
+/** What operators have to see, by the command of the same name. */
+function examineAttention(db: Db, what: string, now: Date): Promise<Check> {
+  return examine(`${what}: attention`, NOT_READ, async () => {
+    const waiting = { 'attention.since': IS_DATE };
+    const oldest = await first(db, what, waiting, { 'attention.since': 1 });
+    if (!oldest) return fine('none');
+    const waited = duration(now.getTime() - Number(oldest.attention.since));
+    const told = `${await count(db, what, waiting)} wait for an operator, the oldest for ${waited}`;
+    return wrong(told, `bursar ${what} list --attention`);
+  });
 }
 
 /** One that waits for its receiver is late by nobody's fault; one that is overdue is looked after by nobody. */

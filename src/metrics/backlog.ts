@@ -27,15 +27,11 @@ const hasDate = { $type: 'date' };
 
 /** Everything that somebody or something still has to do. */
 export const BACKLOGS: Record<string, BacklogQuery> = {
-  attention: {
-    collection: 'transfers',
-    match: () => ({ 'attention.since': hasDate }),
-    index: { 'attention.since': 1 },
-    order: 'attention.since',
-    since: 'attention.since',
-  },
+  attention: attention('transfers'),
   transfers_overdue: overdue('transfers'),
   batches_overdue: overdue('transfer_batches'),
+  charges_attention: attention('charges'),
+  charges_overdue: overdue('charges'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
     match: () => ({ due_at: hasDate }),
@@ -51,13 +47,7 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     since: 'created_at',
   },
   card_events_overdue: overdue('card_events'),
-  card_events_attention: {
-    collection: 'card_events',
-    match: () => ({ 'attention.since': hasDate }),
-    index: { 'attention.since': 1 },
-    order: 'attention.since',
-    since: 'attention.since',
-  },
+  card_events_attention: attention('card_events'),
   card_event_replays_overdue: overdue('card_event_replays'),
   callbacks_unapplied: {
     collection: 'callbacks',
@@ -67,6 +57,13 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     since: 'received_at',
   },
 };
+
+/** Records that wait for an operator. */
+function attention(collection: string): BacklogQuery {
+  const match = () => ({ 'attention.since': hasDate });
+  const order = 'attention.since';
+  return { collection, match, index: { [order]: 1 }, order, since: order };
+}
 
 /** Records whose workflow should have been heard of: what the dispatcher has to start, and how late it is. */
 function overdue(collection: string): BacklogQuery {

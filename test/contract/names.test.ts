@@ -16,6 +16,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
       'cardEvent',
       'cardIssuing',
+      'charge',
       'delivery',
       'renewal',
       'replay',
@@ -42,10 +43,12 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     }
     expect(renewalWorkflowId('rec_1')).toBe('renewal/rec_1');
     expect(scheduleId('rec_1')).toBe('recurring/rec_1');
+    expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
     expect(issuerCalls('sandbox-bank')).toBe('sandbox-bank-cards');
+    expect(paymentCalls('sandbox-bank')).toBe('sandbox-bank-payments');
   });
 
   test('activities', () => {
@@ -60,20 +63,28 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'noteCancellation',
       'noteCardCancellation',
       'noteCardOperator',
+      'noteChargeCancellation',
+      'noteChargeOperator',
       'noteOperator',
       'raiseAttention',
       'raiseCardAttention',
+      'raiseChargeAttention',
       'readCardStanding',
+      'readChargeStanding',
       'readStanding',
       'renewPeriod',
       'replayCardEvent',
       'resolveRecipient',
       'settleCardIssue',
+      'settleCharge',
       'settleTransfer',
       'submitBatchPart',
+      'submitCharge',
+      'submitChargeHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
+      'verifyCharge',
       'verifyTransfer',
     ]);
   });

@@ -42,6 +42,8 @@ test('nothing waits: all is right', async () => {
   expect(await told()).toEqual({
     'transfers: overdue': [true, 'none'],
     'transfers: attention': [true, 'none'],
+    'charges: overdue': [true, 'none'],
+    'charges: attention': [true, 'none'],
     'callbacks: unapplied': [true, 'none'],
     'card events: not applied': [true, 'none'],
     'webhooks: undelivered': [true, 'none'],

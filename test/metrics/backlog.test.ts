@@ -30,6 +30,12 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('charges', [
+    ...many(() => transfer({ due_at: null, attention: null })),
+    transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ due_at: LONG_AGO, attention: null }),
+    transfer({ due_at: AHEAD, attention: null }),
+  ]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   const created_at = LONG_AGO;
   await insert('webhook_deliveries', [
@@ -67,6 +73,8 @@ const WAITING = {
   attention: 1,
   transfers_overdue: 2,
   batches_overdue: 1,
+  charges_attention: 1,
+  charges_overdue: 2,
   webhooks_pending: 2,
   webhooks_dead: 1,
   card_events_overdue: 1,

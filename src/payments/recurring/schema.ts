@@ -108,9 +108,9 @@ function checkRhythm(body: Partial<Fields>, ctx: z.core.$RefinementCtx): void {
 }
 
 /** The body of pause, resume and cancel. */
-export const changeRecurringChargeBody = z
-  .strictObject({ idempotency_key: idempotencyKey.optional() })
-  .meta({ id: 'RecurringChargeChange' });
+export const changeRecurringChargeBody = z.strictObject({
+  idempotency_key: idempotencyKey.optional(),
+});
 
 /** The query of GET /payments/recurring-charges. */
 export const listRecurringChargesQuery = z.strictObject({
