@@ -16,7 +16,7 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   return Promise.all([
     examineOverdue(db, 'transfers', ['transfers', 'transfer_batches'], now),
     examineAttention(db, 'transfers', now),
-    examineOverdue(db, 'charges', ['charges'], now),
+    examineOverdue(db, 'charges', ['charges', 'recurring_charges'], now),
     examineAttention(db, 'charges', now),
     examine('callbacks: unapplied', NOT_READ, async () => {
       const open = { next_try_at: IS_DATE };

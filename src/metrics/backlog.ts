@@ -32,6 +32,7 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
   batches_overdue: overdue('transfer_batches'),
   charges_attention: attention('charges'),
   charges_overdue: overdue('charges'),
+  recurring_charges_overdue: overdue('recurring_charges'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
     match: () => ({ due_at: hasDate }),

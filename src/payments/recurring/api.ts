@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../http/operation.js';
 import { amountMinor, timestamp } from '../../http/wire.js';
 import { idSchema } from '../../ids.js';
+import { RECURRING_STATUSES } from './recurring-charge.js';
 import {
   changeRecurringChargeBody,
   createRecurringChargeBody,
@@ -49,7 +50,7 @@ export const recurringChargeResource = z
     count: z.int().min(1).nullable().meta({
       description: 'How many periods there are; those passed by while it was paused count.',
     }),
-    status: z.enum(['active', 'paused', 'past_due', 'ended', 'cancelled']).meta({
+    status: z.enum(RECURRING_STATUSES).meta({
       description:
         '`past_due`: a charge was declined. It goes on, and is `active` again when a later charge is paid, or when ' +
         'it is resumed by hand.',

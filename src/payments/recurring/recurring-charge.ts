@@ -1,4 +1,5 @@
-export type RecurringStatus = 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
+export const RECURRING_STATUSES = ['active', 'paused', 'past_due', 'ended', 'cancelled'] as const;
+export type RecurringStatus = (typeof RECURRING_STATUSES)[number];
 
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 export type Interval = (typeof INTERVALS)[number];

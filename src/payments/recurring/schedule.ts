@@ -112,7 +112,7 @@ export function inWords(recurring: RecurringCharge): string {
   const every = count === 1 ? `every ${interval}` : `every ${count} ${interval}s`;
   const since = start.toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ');
   const what = `${currency} ${formatMajor(amount)} ${every}${on}, from ${since} ${timezone}.`;
-  const how = 'Each run charges what the record says is due: runs between periods do nothing.';
+  const how = 'Each run charges what its record says is due, which may be nothing.';
   if (status !== 'paused') return `${what} ${how}`;
   return `Paused by its record since ${pausedAt?.toISOString() ?? 'now'}: resume it there. ${what}`;
 }

@@ -4,7 +4,12 @@ import { idSchema } from '../../ids.js';
 import { metadata } from '../../metadata.js';
 import { ALWAYS, refuseCardData } from '../card-data.js';
 import { zoneName } from './periods.js';
-import { INTERVALS, MAX_INTERVAL_COUNT, type Interval } from './recurring-charge.js';
+import {
+  INTERVALS,
+  MAX_INTERVAL_COUNT,
+  RECURRING_STATUSES,
+  type Interval,
+} from './recurring-charge.js';
 
 const MAX_COUNT = 10_000;
 
@@ -115,7 +120,7 @@ export const changeRecurringChargeBody = z.strictObject({
 /** The query of GET /payments/recurring-charges. */
 export const listRecurringChargesQuery = z.strictObject({
   ...pageQuery(),
-  status: z.enum(['active', 'paused', 'past_due', 'ended', 'cancelled']).optional(),
+  status: z.enum(RECURRING_STATUSES).optional(),
 });
 
 export type ListRecurringChargesQuery = z.infer<typeof listRecurringChargesQuery>;
