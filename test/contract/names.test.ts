@@ -2,8 +2,15 @@ import { createActivities } from '../../activities/index.js';
 import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
-import { bulkQueue, issuerCalls, providerQueue, replaysQueue } from '../../src/temporal/queues.js';
 import { renewalWorkflowId, scheduleId } from '../../src/payments/recurring/recurring-charge.js';
+import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
+import {
+  bulkQueue,
+  issuerCalls,
+  paymentCalls,
+  providerQueue,
+  replaysQueue,
+} from '../../src/temporal/queues.js';
 import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
 import { searchAttributes } from '../../src/temporal/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';

@@ -36,6 +36,7 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: null }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('recurring_charges', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   const created_at = LONG_AGO;
   await insert('webhook_deliveries', [
@@ -75,6 +76,7 @@ const WAITING = {
   batches_overdue: 1,
   charges_attention: 1,
   charges_overdue: 2,
+  recurring_charges_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
   card_events_overdue: 1,

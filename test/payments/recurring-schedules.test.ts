@@ -87,6 +87,12 @@ const chargesOf = (id: string) =>
     .sort({ _id: 1 })
     .toArray();
 
+async function firstPaid(id: string): Promise<void> {
+  await eventually('its first charge is paid', async () =>
+    (await chargesOf(id))[0]?.status === 'completed' ? true : undefined,
+  );
+}
+
 const isPaused = (id: string, paused: boolean) =>
   eventually(`the Schedule is ${paused ? 'paused' : 'not paused'}`, async () =>
     (await scheduleOf(id).describe()).state.paused === paused ? true : undefined,
@@ -96,7 +102,7 @@ describe('a recurring charge and its Schedule', () => {
   test('charged at its start, seen as a Schedule in plain words, and not charged again when it is triggered', async () => {
     const { id, status, next_charge_at: next } = await create({ description: 'Gold plan' });
     expect([status, next]).toEqual(['active', (await get(id)).start_at]);
-    await payments.waitFor(`${id}-0`, 'completed');
+    await firstPaid(id);
     const { state, spec, policies } = await eventually('the Schedule', () =>
       scheduleOf(id).describe(),
     );
@@ -118,6 +124,19 @@ describe('a recurring charge and its Schedule', () => {
     expect(at.events(id)).toMatchObject([
       { event: 'recurring_charge.renewed', sequence: 1, data: await get(id) },
     ]);
+  });
+
+  test('charged when its Schedule fires; a run that is too early waits for the moment, and nothing is charged twice', async () => {
+    const { id } = await create({ start_at: new Date(Date.now() + 5_000).toISOString() });
+    await eventually('the Schedule', () => scheduleOf(id).describe());
+    await scheduleOf(id).trigger();
+    await firstPaid(id);
+    // By the trigger and by the clock.
+    await eventually('both runs have ended', async () => {
+      const { numActionsTaken, runningActions } = (await scheduleOf(id).describe()).info;
+      return numActionsTaken === 2 && runningActions.length === 0 ? true : undefined;
+    });
+    expect(await chargesOf(id)).toHaveLength(1);
   });
 
   test('after an outage everything that was missed is charged, the oldest first at the provider, with nobody asking', async () => {
@@ -206,6 +225,9 @@ describe('a recurring charge and its Schedule', () => {
     await collection().updateOne(
       { _id: id },
       { $set: { next_at: new Date(Date.now() - 1_000), due_at: new Date(0) } },
+    );
+    await eventually('there is a charge', async () =>
+      (await chargesOf(id))[0] ? true : undefined,
     );
     const failed = await payments.waitFor(`${id}-0`, 'failed');
     expect(failed.failure?.code).toBe('token_revoked');

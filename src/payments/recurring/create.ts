@@ -24,11 +24,11 @@ export function recurringChanges({
   clock = () => new Date(),
 }: Deps & { clock?: () => Date }) {
   return {
-    async createRecurring(
+    createRecurring: async (
       tenant: Tenant,
       body: CreateRecurringChargeBody,
       claim: Claim | null,
-    ): Promise<Answered> {
+    ): Promise<Answered> => {
       const now = clock();
       const start = startOf(body, now);
       const token = await recurringCharges.tokenOf(tenant.id, body.payment_token_id);
@@ -48,11 +48,11 @@ export function recurringChanges({
       return outcome;
     },
 
-    async changeRecurring(
+    changeRecurring: async (
       recurring: RecurringCharge,
       change: Change,
       claim: Claim | null,
-    ): Promise<Answered> {
+    ): Promise<Answered> => {
       const { tenant, _id: id } = recurring;
       const outcome = unlessReused(
         await recurringCharges.change(recurring, {

@@ -1,4 +1,4 @@
-import type { Filter } from 'mongodb';
+import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../database/client.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { RefusalItem } from '../../ledger/kinds.js';
@@ -44,6 +44,9 @@ export function createRecurringCharges(
   const tokens = db.collection<PaymentToken>('payment_tokens');
 
   return {
+    ...recurringQueries(collection),
+    ...looks(collection, sweepSlackMs, clock),
+
     accept: (item: AcceptRecurringItem | RefusalItem): Promise<AcceptOutcome> =>
       groupCommit.commit(item),
 
@@ -72,12 +75,17 @@ export function createRecurringCharges(
       return renewed ? { kind: 'renewed', charge: renewed } : { kind: 'overtaken' };
     },
 
+    tokenOf: (tenant: string, id: string) => tokens.findOne({ _id: id, tenant }),
+  };
+}
+
+/** What is read. Clients' queries carry the tenant; the others are for operators. */
+function recurringQueries(collection: Collection<RecurringCharge>) {
+  return {
     get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
 
-    /** By our id alone, for operators. */
+    /** By our id alone. */
     find: (id: string) => collection.findOne({ _id: id }),
-
-    tokenOf: (tenant: string, id: string) => tokens.findOne({ _id: id, tenant }),
 
     async list(tenant: string, { page, limit, status }: RecurringListing) {
       const filter: Filter<RecurringCharge> = { tenant, ...(status && { status }) };
@@ -94,11 +102,16 @@ export function createRecurringCharges(
       return { items, total };
     },
 
-    /** For operators, over all tenants, the latest first. */
+    /** Over all tenants, the latest first. */
     latest: (filter: { tenant?: string; status?: RecurringStatus }, limit: number) =>
       collection.find(filter).sort({ _id: -1 }).limit(limit).toArray(),
+  };
+}
 
-    /** Of which schedule and workflow have to be looked at, the oldest first. */
+/** When the sweep looks whether schedule and workflow are as they should be. */
+function looks(collection: Collection<RecurringCharge>, sweepSlackMs: number, clock: () => Date) {
+  return {
+    /** Of those that have to be looked at the oldest first. */
     due: (limit: number): Promise<RecurringCharge[]> =>
       collection
         // The type is named so that the partial index serves this query.
@@ -112,21 +125,12 @@ export function createRecurringCharges(
       const now = clock();
       const later = new Date(now.getTime() + LOOK_EVERY_MS);
       const overdue = { $add: [{ $max: ['$next_at', now] }, sweepSlackMs] };
+      const idle = { $or: [{ $eq: ['$status', 'paused'] }, { $eq: ['$next_at', null] }] };
+      const next = { $cond: [idle, later, { $min: [overdue, later] }] };
+      const over = { $in: ['$status', ['ended', 'cancelled']] };
       await collection.updateMany({ _id: { $in: ids }, due_at: { $lt: now } }, [
         {
-          $set: {
-            version: { $add: ['$version', 1] },
-            due_at: {
-              $switch: {
-                branches: [
-                  { case: { $in: ['$status', ['ended', 'cancelled']] }, then: null },
-                  { case: { $eq: ['$status', 'paused'] }, then: later },
-                  { case: { $eq: ['$next_at', null] }, then: later },
-                ],
-                default: { $min: [overdue, later] },
-              },
-            },
-          },
+          $set: { due_at: { $cond: [over, null, next] }, version: { $add: ['$version', 1] } },
         },
       ]);
     },
