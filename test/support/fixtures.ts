@@ -18,8 +18,8 @@ export const fixtures: Record<string, Fixture> = {
   },
   '/payments/charges/{reference}': async (tenant) =>
     (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
-  '/payments/recurring-charges/{id}': async (tenant) =>
-    (await newRecurring(paymentClient(tenant))).body.data.id,
+  '/payments/recurring-charges/{id}': async (tenant, _, service) =>
+    (await newRecurring(tenant, service)).id,
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/cards/{id}': aCard,

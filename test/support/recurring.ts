@@ -2,8 +2,10 @@ import type { z } from 'zod';
 import type { recurringChargeResource } from '../../src/payments/recurring/api.js';
 import { newId } from '../../src/ids.js';
 import type { RecurringCharge } from '../../src/payments/recurring/recurring-charge.js';
-import { activeToken, type PaymentClient } from './payments.js';
 import type { PaymentToken } from '../../src/payments/tokens/token.js';
+import { paymentClient } from './payments.js';
+import type { Service } from './service.js';
+import type { TestTenant } from './tenant.js';
 
 /** A recurring charge as acceptance makes it: every month from its start. */
 export function recurringCharge(changes: Partial<RecurringCharge> = {}): RecurringCharge {
@@ -76,9 +78,13 @@ export const recurringOrder = (token: string, changes: Record<string, unknown> =
   ...changes,
 });
 
-/** One of a tenant, on a token of its own. */
-export async function newRecurring(client: PaymentClient) {
-  const { token } = await activeToken(client);
-  const body = recurringOrder(token.payment_token_id);
-  return client.call<RecurringView>('POST', RECURRING_PATH, body);
+/** One of a tenant's, on a token that nobody had to bind: for services without a worker. */
+export async function newRecurring(tenant: TestTenant, { deps }: Service): Promise<RecurringView> {
+  const token = paymentToken({ tenant: tenant.id });
+  await deps.database.db.collection<PaymentToken>('payment_tokens').insertOne(token);
+  const body = recurringOrder(token._id);
+  const client = paymentClient(tenant);
+  const reply = await client.call<RecurringView>('POST', RECURRING_PATH, body);
+  if (reply.status !== 201) throw new Error(`not accepted: ${reply.text}`);
+  return reply.body.data;
 }
