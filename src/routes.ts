@@ -1,5 +1,6 @@
 import { cardEventRoutes } from './cards/events/routes.js';
-import { cardRoutes } from './cards/issuing/routes.js';
+import { issuingRoutes } from './cards/issuing/routes.js';
+import { cardRoutes } from './cards/routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
@@ -20,6 +21,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...tokenRoutes(deps),
   ...chargeRoutes(deps),
   ...recurringChargeRoutes(deps),
+  ...issuingRoutes(deps),
   ...callbackRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

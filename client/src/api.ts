@@ -281,6 +281,55 @@ export type CardBalance = {
   as_of: string;
 };
 
+export type CardOperation = {
+  id: string;
+  card_id: string;
+  type: 'fund' | 'jit_fund' | 'auto_reload' | 'lock' | 'unlock' | 'close';
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  amount_minor: number | null;
+  currency: 'NGN';
+  transaction_reference: string | null;
+  reason: string | null;
+  request_id: string | null;
+  metadata: { [name: string]: unknown };
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
+export type TimelineEntry = {
+  /** When it happened. */
+  at: string;
+  type:
+    | 'accepted'
+    | 'submitted'
+    | 'provider_answer'
+    | 'poll'
+    | 'webhook'
+    | 'operator'
+    | 'settled'
+    | 'released'
+    | 'reversed'
+    | 'suspense'
+    | 'attention_raised'
+    | 'attention_cleared'
+    | 'webhook_delivered'
+    | 'note';
+  actor: string;
+  detail: string | null;
+  provider_request_id: string | null;
+};
+
 export type Charge = {
   /** What it is asked for by. */
   reference: string;
@@ -315,29 +364,6 @@ export type Charge = {
   /** When it was accepted. */
   created_at: string;
   completed_at: string | null;
-};
-
-export type TimelineEntry = {
-  /** When it happened. */
-  at: string;
-  type:
-    | 'accepted'
-    | 'submitted'
-    | 'provider_answer'
-    | 'poll'
-    | 'webhook'
-    | 'operator'
-    | 'settled'
-    | 'released'
-    | 'reversed'
-    | 'suspense'
-    | 'attention_raised'
-    | 'attention_cleared'
-    | 'webhook_delivered'
-    | 'note';
-  actor: string;
-  detail: string | null;
-  provider_request_id: string | null;
 };
 
 export type PaymentToken = {
@@ -734,6 +760,57 @@ export type Operations = {
     };
     data: CardBalance;
   };
+  /** Get an operation on a card */
+  getCardOperation: {
+    input: {
+      id: string;
+      operation_id: string;
+    };
+    data: CardOperation;
+  };
+  /**
+   * Every step of an operation, in order.
+   *
+   * What happened, when, by whom, and under which request of the issuer’s.
+   */
+  getCardOperationTimeline: {
+    input: {
+      id: string;
+      operation_id: string;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
+   * List what a card was funded with, newest first.
+   *
+   * Its operations `fund`, `jit_fund` and `auto_reload`, whatever became of them.
+   */
+  listCardFundings: {
+    input: {
+      id: string;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: CardOperation;
+  };
   /**
    * Make a token for a customer’s card.
    *
@@ -969,6 +1046,23 @@ export const operations = {
   listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
   getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
   getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
+  getCardOperation: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/operations/{operation_id}',
+    safe: true,
+  },
+  getCardOperationTimeline: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/operations/{operation_id}/timeline',
+    list: true,
+    safe: true,
+  },
+  listCardFundings: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/funding-history',
+    list: true,
+    safe: true,
+  },
   createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
   createBankAccountToken: {
     method: 'POST',

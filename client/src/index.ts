@@ -13,6 +13,7 @@ export type {
   BulkTransfer,
   Card,
   CardBalance,
+  CardOperation,
   Charge,
   Customer,
   ErrorCode,

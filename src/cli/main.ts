@@ -7,6 +7,7 @@ import {
 import { Command } from 'commander';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { addChargeCommands } from './charges.js';
+import { addCardCommands } from './cards.js';
 import { addDoctorCommand } from './doctor.js';
 import { addEventCommands } from './events.js';
 import { addKeyCommands } from './keys.js';
@@ -26,6 +27,7 @@ addWalletCommands(program);
 addTransferCommands(program);
 addChargeCommands(program);
 addRecurringCommands(program);
+addCardCommands(program);
 addWebhookCommands(program);
 addEventCommands(program);
 addReconcileCommand(program);

@@ -3,65 +3,25 @@ import type { Command } from 'commander';
 import type { Deps } from '../deps.js';
 import { OPERATOR_KINDS } from '../pursuits/operator.js';
 import type { PursuedRecord } from '../pursuits/record.js';
-import type { OperatorAnswer, OperatorPayload } from '../pursuits/reports.js';
+import type { OperatorAnswer, OperatorCommand, OperatorPayload } from '../pursuits/reports.js';
 import { wholeTimeline } from '../pursuits/timeline.js';
 import { addCommand, CommandError } from './command.js';
 import { addYes, confirm } from './confirm.js';
-import { print, printLatest, printTable } from './print.js';
+import { print, printTable } from './print.js';
 
-const LISTED = 100;
-
-type Row = Record<string, string | number | boolean | null | undefined | object>;
-type Kind = (typeof OPERATOR_KINDS)[number];
-
-/** What an operator can do with the records of a capability, whatever it is. */
-export type PursuitCommands<R extends PursuedRecord> = {
-  /** What it is called, and who is asked about it. */
-  record: string;
+/** What operators can do with a kind of record that is pursued, beside looking at it. */
+export type Pursued<R extends PursuedRecord> = {
+  /** What the record is called, and who has to confirm what is said of it. */
+  name: string;
   provider: string;
-  latest(deps: Deps, query: { attention: boolean; limit: number }): Promise<R[]>;
-  /** By its id alone. */
   find(deps: Deps, id: string): Promise<R | null>;
-  row(record: R): Row;
-  present(record: R): Row;
-  command(deps: Deps, record: R, kind: Kind, payload: OperatorPayload): Promise<OperatorAnswer>;
+  command(
+    deps: Deps,
+    record: R,
+    kind: OperatorCommand['kind'],
+    payload: OperatorPayload,
+  ): Promise<OperatorAnswer>;
 };
-
-/** `list`, `show`, `retry`, `verify`, `complete` and `fail`. */
-export function addPursuitCommands<R extends PursuedRecord>(
-  parent: Command,
-  commands: PursuitCommands<R>,
-): void {
-  addCommand<{ attention?: boolean }>(
-    parent,
-    'list',
-    (command) => command.option('--attention', 'only those that wait for an operator'),
-    async (deps, { json, options }) => {
-      const attention = options.attention ?? false;
-      const found = await commands.latest(deps, { attention, limit: LISTED });
-      printLatest(json, found.map(commands.row), LISTED);
-    },
-  );
-
-  addCommand(
-    parent,
-    `show <${commands.record}>`,
-    (command) => command,
-    async (deps, { json, args }) => {
-      const record = await find(commands, deps, args[0]);
-      const told = await deps.webhooks.deliveries.timelineOf(record.tenant, record._id);
-      const timeline = wholeTimeline(record, told).map((entry) => ({
-        ...entry,
-        at: entry.at.toISOString(),
-      }));
-      if (json) return print(json, { ...commands.present(record), timeline });
-      print(json, commands.present(record));
-      printTable(json, timeline);
-    },
-  );
-
-  for (const kind of OPERATOR_KINDS) addOperatorCommand(parent, kind, commands);
-}
 
 type Act = {
   reason: string;
@@ -71,13 +31,20 @@ type Act = {
   yes?: boolean;
 };
 
-/** The provider is asked first; exit code 1 when the act was refused. */
+/** `retry`, `verify`, `complete` and `fail`. The provider is asked first; exit code 1 when the act was refused. */
+export function addOperatorCommands<R extends PursuedRecord>(
+  parent: Command,
+  pursued: Pursued<R>,
+): void {
+  for (const kind of OPERATOR_KINDS) addOperatorCommand(parent, pursued, kind);
+}
+
 function addOperatorCommand<R extends PursuedRecord>(
   parent: Command,
-  kind: Kind,
-  commands: PursuitCommands<R>,
+  pursued: Pursued<R>,
+  kind: OperatorCommand['kind'],
 ): void {
-  const { record: name, provider } = commands;
+  const { name, provider } = pursued;
   addCommand<Act>(
     parent,
     `${kind} <${name}>`,
@@ -87,32 +54,49 @@ function addOperatorCommand<R extends PursuedRecord>(
         .option('--actor <name>', 'who, for the timeline', userInfo().username);
       if (kind === 'complete') command.option('--session-id <id>', `as the ${provider} has it`);
       if (kind === 'fail') {
-        addYes(command).option('--force', `give it up although the ${provider} is undecided`);
+        addYes(command).option('--force', `release although the ${provider} is undecided`);
       }
       return command;
     },
     async (deps, { json, options, args }) => {
-      const record = await find(commands, deps, args[0]);
+      const record = await findRecord(deps, pursued, String(args[0]));
       const { reason, actor, sessionId = null, force = false, yes } = options;
       if (force) {
-        const question = `Give ${record._id} up, although the ${provider} may have paid it?`;
+        const question = `Give ${record._id} up, although the ${provider} may have done it?`;
         await confirm(question, { json, yes });
       }
       const payload = { actor, reason, session_id: sessionId, force };
-      const { done, message } = await commands.command(deps, record, kind, payload);
-      const { status } = await find(commands, deps, record._id);
+      const { done, message } = await pursued.command(deps, record, kind, payload);
+      const { status } = await findRecord(deps, pursued, record._id);
       print(json, { id: record._id, done, message, status });
       if (!done) process.exitCode = 1;
     },
   );
 }
 
-async function find<R extends PursuedRecord>(
-  { record, find: findOne }: PursuitCommands<R>,
+export async function findRecord<R extends PursuedRecord>(
   deps: Deps,
-  id: unknown,
+  { name, find }: Pick<Pursued<R>, 'name' | 'find'>,
+  id: string,
 ): Promise<R> {
-  const found = await findOne(deps, String(id));
-  if (!found) throw new CommandError(`there is no ${record} ${String(id)}`);
-  return found;
+  const record = await find(deps, id);
+  if (!record) throw new CommandError(`there is no ${name} ${id}`);
+  return record;
+}
+
+/** A record with every step of its life, and what its tenant was told of it. */
+export async function printWithTimeline(
+  { webhooks }: Deps,
+  json: boolean,
+  record: PursuedRecord,
+  presented: Record<string, string | number | boolean | object | null>,
+): Promise<void> {
+  const told = await webhooks.deliveries.timelineOf(record.tenant, record._id);
+  const timeline = wholeTimeline(record, told).map((entry) => ({
+    ...entry,
+    at: entry.at.toISOString(),
+  }));
+  if (json) return print(json, { ...presented, timeline });
+  print(json, presented);
+  printTable(json, timeline);
 }

@@ -3,26 +3,49 @@ import { MAX_WAIT_SECONDS } from '../http/prefer.js';
 import { toWireAmount } from '../money.js';
 import { presentTransfer } from '../transfers/presenter.js';
 import type { Transfer } from '../transfers/transfer.js';
-import { addPlainCommand, parseAmount, parseWhole } from './command.js';
-import { print } from './print.js';
+import { addCommand, addPlainCommand, parseAmount, parseWhole } from './command.js';
+import { print, printLatest } from './print.js';
 import { explain, findApi, type ApiOptions } from './public-api.js';
-import { addPursuitCommands } from './pursuits.js';
+import { addOperatorCommands, findRecord, printWithTimeline, type Pursued } from './pursuits.js';
+
+const LISTED = 100;
+
+const pursued: Pursued<Transfer> = {
+  name: 'transfer',
+  provider: 'bank',
+  async find({ transfers }, id) {
+    const owner = await transfers.ownerOf(id);
+    return owner && transfers.get(owner.tenant, id);
+  },
+  command: ({ starter }, ...given) => starter.command(...given),
+};
 
 export function addTransferCommands(program: Command): void {
   const transfers = program.command('transfers').description('what was promised');
-  addSendCommand(transfers);
-  addPursuitCommands<Transfer>(transfers, {
-    record: 'transfer',
-    provider: 'bank',
-    latest: ({ transfers: store }, query) => store.latest(query),
-    async find({ transfers: store }, id) {
-      const owner = await store.ownerOf(id);
-      return owner && store.get(owner.tenant, id);
+
+  addCommand<{ attention?: boolean }>(
+    transfers,
+    'list',
+    (command) => command.option('--attention', 'only those that wait for an operator'),
+    async (deps, { json, options }) => {
+      const attention = options.attention ?? false;
+      const found = await deps.transfers.latest({ attention, limit: LISTED });
+      printLatest(json, found.map(presentRow), LISTED);
     },
-    row: presentRow,
-    present: presentTransfer,
-    command: ({ starter }, ...act) => starter.command(...act),
-  });
+  );
+
+  addCommand(
+    transfers,
+    'show <transfer>',
+    (command) => command,
+    async (deps, { json, args }) => {
+      const transfer = await findRecord(deps, pursued, String(args[0]));
+      await printWithTimeline(deps, json, transfer, presentTransfer(transfer));
+    },
+  );
+
+  addSendCommand(transfers);
+  addOperatorCommands(transfers, pursued);
 }
 
 type Send = ApiOptions & {

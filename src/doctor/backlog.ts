@@ -14,10 +14,12 @@ const UNATTENDED = 'no worker takes them up: see the rows on workers, and the lo
 /** What waits, by the records: for a worker, for a receiver of webhooks, for an operator. */
 export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   return Promise.all([
-    examineOverdue(db, 'transfers', ['transfers', 'transfer_batches'], now),
-    examineAttention(db, 'transfers', now),
-    examineOverdue(db, 'charges', ['charges', 'recurring_charges'], now),
-    examineAttention(db, 'charges', now),
+    examineOverdue(db, now, 'transfers', ['transfers', 'transfer_batches']),
+    examineAttention(db, now, 'transfers', 'transfers'),
+    examineOverdue(db, now, 'cards', ['card_operations', 'card_authorizations']),
+    examineAttention(db, now, 'cards', 'card_operations'),
+    examineOverdue(db, now, 'charges', ['charges', 'recurring_charges']),
+    examineAttention(db, now, 'charges', 'charges'),
     examine('callbacks: unapplied', NOT_READ, async () => {
       const open = { next_try_at: IS_DATE };
       const total = await count(db, 'callbacks', open);
@@ -50,31 +52,31 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   ]);
 }
 
-/** Whether workers take up what they have to. */
+/** What should have been heard of by now, of everything that belongs to a capability. */
 function examineOverdue(
   db: Db,
-  what: string,
-  collections: readonly string[],
   now: Date,
+  name: string,
+  collections: readonly string[],
 ): Promise<Check> {
-  return examine(`${what}: overdue`, NOT_READ, async () => {
-    const all = collections.map((collection) => lateBy(db, collection, 'due_at', now));
-    const late = Math.max(...(await Promise.all(all)));
+  return examine(`${name}: overdue`, NOT_READ, async () => {
+    const each = collections.map((collection) => lateBy(db, collection, 'due_at', now));
+    const late = Math.max(...(await Promise.all(each)));
     if (late === 0) return fine('none');
     const told = `the oldest for ${duration(late)}`;
-    return late < LATE_MS ? fine(told) : wrong(told, UNATTENDED);
+    if (late < LATE_MS) return fine(told);
+    return wrong(told, UNATTENDED);
   });
 }
 
-/** What operators have to see, by the command of the same name. */
-function examineAttention(db: Db, what: string, now: Date): Promise<Check> {
-  return examine(`${what}: attention`, NOT_READ, async () => {
+function examineAttention(db: Db, now: Date, name: string, collection: string): Promise<Check> {
+  return examine(`${name}: attention`, NOT_READ, async () => {
     const waiting = { 'attention.since': IS_DATE };
-    const oldest = await first(db, what, waiting, { 'attention.since': 1 });
+    const oldest = await first(db, collection, waiting, { 'attention.since': 1 });
     if (!oldest) return fine('none');
     const waited = duration(now.getTime() - Number(oldest.attention.since));
-    const told = `${await count(db, what, waiting)} wait for an operator, the oldest for ${waited}`;
-    return wrong(told, `bursar ${what} list --attention`);
+    const told = `${await count(db, collection, waiting)} wait for an operator, the oldest for ${waited}`;
+    return wrong(told, `bursar ${name} list --attention`);
   });
 }
 

@@ -28,8 +28,11 @@ const hasDate = { $type: 'date' };
 /** Everything that somebody or something still has to do. */
 export const BACKLOGS: Record<string, BacklogQuery> = {
   attention: attention('transfers'),
+  cards_attention: attention('card_operations'),
   transfers_overdue: overdue('transfers'),
   batches_overdue: overdue('transfer_batches'),
+  cards_overdue: overdue('card_operations'),
+  authorizations_overdue: overdue('card_authorizations'),
   charges_attention: attention('charges'),
   charges_overdue: overdue('charges'),
   recurring_charges_overdue: overdue('recurring_charges'),
@@ -48,7 +51,13 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     since: 'created_at',
   },
   card_events_overdue: overdue('card_events'),
-  card_events_attention: attention('card_events'),
+  card_events_attention: {
+    collection: 'card_events',
+    match: () => ({ 'attention.since': hasDate }),
+    index: { 'attention.since': 1 },
+    order: 'attention.since',
+    since: 'attention.since',
+  },
   card_event_replays_overdue: overdue('card_event_replays'),
   callbacks_unapplied: {
     collection: 'callbacks',
@@ -61,9 +70,9 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
 
 /** Records that wait for an operator. */
 function attention(collection: string): BacklogQuery {
-  const match = () => ({ 'attention.since': hasDate });
-  const order = 'attention.since';
-  return { collection, match, index: { [order]: 1 }, order, since: order };
+  const since = 'attention.since';
+  const match = () => ({ [since]: hasDate });
+  return { collection, match, index: { [since]: 1 }, order: since, since };
 }
 
 /** Records whose workflow should have been heard of: what the dispatcher has to start, and how late it is. */
