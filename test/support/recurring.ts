@@ -1,5 +1,8 @@
 import type { z } from 'zod';
-import type { recurringChargeResource } from '../../src/payments/recurring/api.js';
+import {
+  createRecurringCharge,
+  type recurringChargeResource,
+} from '../../src/payments/recurring/api.js';
 import { newId } from '../../src/ids.js';
 import type { RecurringCharge } from '../../src/payments/recurring/recurring-charge.js';
 import type { PaymentToken } from '../../src/payments/tokens/token.js';
@@ -69,22 +72,22 @@ export type RecurringView = z.infer<typeof recurringChargeResource>;
 
 export const RECURRING_PATH = '/payments/recurring-charges';
 
-/** The body of a recurring charge that begins tomorrow. */
-export const recurringOrder = (token: string, changes: Record<string, unknown> = {}) => ({
-  payment_token_id: token,
-  amount_minor: 300_000,
-  interval: 'month',
-  start_at: new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString(),
-  ...changes,
-});
-
-/** One of a tenant's, on a token that nobody had to bind: for services without a worker. */
-export async function newRecurring(tenant: TestTenant, { deps }: Service): Promise<RecurringView> {
-  const token = paymentToken({ tenant: tenant.id });
+/** A token that can be charged and that nobody had to bind: also for services without a worker. */
+export async function boundToken(tenant: TestTenant, { deps }: Service): Promise<string> {
+  const customer = { id: 'customer-77', email: 'ada@example.com', name: null };
+  const token = paymentToken({ tenant: tenant.id, customer });
   await deps.database.db.collection<PaymentToken>('payment_tokens').insertOne(token);
-  const body = recurringOrder(token._id);
-  const client = paymentClient(tenant);
-  const reply = await client.call<RecurringView>('POST', RECURRING_PATH, body);
+  return token._id;
+}
+
+/** What the document shows, but from tomorrow on. */
+export async function newRecurring(tenant: TestTenant, service: Service): Promise<string> {
+  const body = {
+    ...createRecurringCharge.examples.body,
+    payment_token_id: await boundToken(tenant, service),
+    start_at: new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString(),
+  };
+  const reply = await paymentClient(tenant).call<RecurringView>('POST', RECURRING_PATH, body);
   if (reply.status !== 201) throw new Error(`not accepted: ${reply.text}`);
-  return reply.body.data;
+  return reply.body.data.id;
 }

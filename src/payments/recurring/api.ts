@@ -79,6 +79,13 @@ const links = Object.fromEntries(
   ['get', 'pause', 'resume', 'cancel'].map((act) => [`${act}RecurringCharge`, 'id']),
 );
 const { payment_token_id, amount_minor, count, description, metadata } = exampleRecurring;
+/** One of which nothing was charged yet. */
+const exampleNew = {
+  ...exampleRecurring,
+  next_charge_at: exampleRecurring.start_at,
+  charged_periods: 0,
+  last_paid_reference: null,
+};
 
 export const createRecurringCharge = operation({
   id: 'createRecurringCharge',
@@ -99,18 +106,11 @@ export const createRecurringCharge = operation({
       payment_token_id,
       amount_minor,
       interval: 'month',
-      start_at: exampleRecurring.start_at,
       count,
       description,
       metadata,
     },
-    data: {
-      ...exampleRecurring,
-      next_charge_at: exampleRecurring.start_at,
-      charged_periods: 0,
-      last_paid_reference: null,
-      updated_at: exampleRecurring.created_at,
-    },
+    data: exampleNew,
   },
   links,
 });
@@ -153,7 +153,7 @@ export const pauseRecurringCharge = operation({
   description:
     'Periods that begin from now on are passed by, and never made up for. A charge that exists goes on. One that is ' +
     'paused already stays so.',
-  examples: { body: {}, data: { ...exampleRecurring, status: 'paused', next_charge_at: null } },
+  examples: { body: {}, data: { ...exampleNew, status: 'paused', next_charge_at: null } },
 });
 
 export const resumeRecurringCharge = operation({
@@ -164,7 +164,7 @@ export const resumeRecurringCharge = operation({
   description:
     'Goes on with the next period that begins. One that is past due is active again, unless a charge of it is still ' +
     'being tried. One that is active already stays so.',
-  examples: { body: {}, data: exampleRecurring },
+  examples: { body: {}, data: exampleNew },
 });
 
 export const cancelRecurringCharge = operation({
@@ -177,10 +177,10 @@ export const cancelRecurringCharge = operation({
   examples: {
     body: {},
     data: {
-      ...exampleRecurring,
+      ...exampleNew,
       status: 'cancelled',
       next_charge_at: null,
-      ended_at: exampleRecurring.updated_at,
+      ended_at: exampleNew.updated_at,
     },
   },
 });
