@@ -1,3 +1,7 @@
+import {
+  createCardAuthorizationActivities,
+  type CardAuthorizationActivityDeps,
+} from './card-authorizations.js';
 import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
@@ -14,8 +18,9 @@ import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
-  CardEventActivityDeps &
   CardActivityDeps &
+  CardAuthorizationActivityDeps &
+  CardEventActivityDeps &
   ChargeActivityDeps &
   RenewalActivityDeps;
 
@@ -30,6 +35,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardIssuingActivities(deps),
     ...createChargeActivities(deps),
     ...createRenewalActivities(deps),
+    ...createCardAuthorizationActivities(deps),
   });
 }
 

@@ -1,3 +1,4 @@
+import { authorizationOperations } from './cards/authorizations/api.js';
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { ERRORS } from './errors.js';
@@ -7,7 +8,7 @@ import { chargeEvents, chargeOperations } from './payments/charges/api.js';
 import { recurringChargeEvents, recurringChargeOperations } from './payments/recurring/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
-import { receivePaymentCallback } from './webhooks/api.js';
+import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
 export const operations = {
@@ -16,8 +17,10 @@ export const operations = {
   ...tokenOperations,
   ...chargeOperations,
   ...recurringChargeOperations,
+  ...authorizationOperations,
   ...cardEventOperations,
   receivePaymentCallback,
+  receiveCardEvent,
 };
 
 /** What tenants are told by webhook. */

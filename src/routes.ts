@@ -1,6 +1,8 @@
+import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
 import { cardEventRoutes } from './cards/events/routes.js';
 import { issuingRoutes } from './cards/issuing/routes.js';
 import { cardRoutes } from './cards/routes.js';
+import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
@@ -22,6 +24,8 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...chargeRoutes(deps),
   ...recurringChargeRoutes(deps),
   ...issuingRoutes(deps),
+  ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),
+  ...cardWebhookRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

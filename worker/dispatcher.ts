@@ -1,4 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { Authorizations } from '../src/cards/authorizations/authorizations.js';
 import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
@@ -34,12 +35,14 @@ export function createDispatcher(deps: {
   chargeStarter: ChargeStarter;
   recurringCharges: RecurringCharges;
   recurringStarter: RecurringStarter;
+  authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
   cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
-  const { cardOperations, cardStarters, cardEvents, charges, chargeStarter } = deps;
+  const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
+  const { charges, chargeStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
@@ -47,6 +50,7 @@ export function createDispatcher(deps: {
     cards: () => startAll(log, cardOperations, cardStarters),
     charges: () => startAll(log, charges, chargeStarter),
     recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
+    authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
     card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),

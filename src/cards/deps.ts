@@ -5,6 +5,7 @@ import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
+import { createAuthorizations } from './authorizations/authorizations.js';
 import { createApplyCardEvent } from './events/apply.js';
 import { createCardEvents } from './events/card-events.js';
 import { createCardCreation } from './issuing/create.js';
@@ -30,12 +31,26 @@ export function createCards(deps: {
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
-  const apply = createApplyCardEvent({ groupCommit, cardOperations, cardStarters });
+  const authorizations = createAuthorizations({
+    config,
+    database,
+    groupCommit,
+    client,
+    cards,
+    log,
+  });
+  const apply = createApplyCardEvent({
+    groupCommit,
+    cardOperations,
+    cardStarters,
+    authorizations,
+  });
   const provider = providers.forCards.name;
   return {
     cards,
     cardOperations,
     cardStarters,
+    authorizations,
     cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),

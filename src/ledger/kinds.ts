@@ -1,3 +1,4 @@
+import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
@@ -23,6 +24,7 @@ export const kinds = {
   credit,
   ...transferKinds,
   ...issuingKinds,
+  ...authorizationKinds,
   ...cardEventKinds,
   ...tokenKinds,
   ...chargeKinds,

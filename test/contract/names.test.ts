@@ -1,5 +1,6 @@
 import { createActivities } from '../../activities/index.js';
 import { batchWorkflowId } from '../../src/transfers/batch.js';
+import { authorizationWorkflowId } from '../../src/cards/authorizations/authorization.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
 import { renewalWorkflowId, scheduleId } from '../../src/payments/recurring/recurring-charge.js';
@@ -21,6 +22,7 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'cardAuthorization',
       'cardEvent',
       'cardIssuing',
       'charge',
@@ -51,6 +53,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(renewalWorkflowId('rec_1')).toBe('renewal/rec_1');
     expect(scheduleId('rec_1')).toBe('recurring/rec_1');
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
+    expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
@@ -65,6 +68,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'applyCardEvent',
       'closeBatch',
       'deliverWebhook',
+      'followAuthorization',
       'issueCard',
       'issueCardHere',
       'noteCancellation',

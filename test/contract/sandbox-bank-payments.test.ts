@@ -16,7 +16,7 @@ function paymentsAt(url: string, deduplicates = true) {
     secret: SECRET,
     deduplicates,
     finalAfterMs: 1_000,
-    timeoutMs: 400,
+    timeoutMs: 700,
     callsPerSecond: 100,
   });
 }

@@ -24,7 +24,7 @@ export type JournalEntry = {
 };
 
 export type Fault = {
-  call: 'submit' | 'lookup' | 'enquiry' | 'charge' | 'callback' | 'any';
+  call: 'submit' | 'lookup' | 'enquiry' | 'charge' | 'callback' | 'authorization' | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
   ms?: number;

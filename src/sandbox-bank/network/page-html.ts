@@ -45,11 +45,10 @@ export function payPage(
     customer: PageOrder['customer'];
     channel: Channel;
     choices: readonly Choice[];
-    action: string;
     problem: string | null;
   },
 ): string {
-  const { customer, channel, choices, action, problem } = shown;
+  const { customer, channel, choices, problem } = shown;
   const isCard = channel.type === 'card';
   const account = isCard ? '' : ` with the account that ends in ${channel.account.slice(-4)}`;
   const amount = naira(shown.amount_minor);
@@ -62,7 +61,7 @@ export function payPage(
 <dt>Reference</dt><dd>${escaped(shown.client_reference)}</dd>
 <dt>Customer</dt><dd>${escaped(customer.name ?? customer.email)}</dd>
 </dl>
-<form method="post" action="${escaped(action)}">
+<form method="post">
 <fieldset>
 <legend>${isCard ? 'Choose a test card' : 'Choose what happens'}</legend>
 ${choices.map(choiceField).join('\n')}

@@ -24,7 +24,7 @@ export function createPages({ charges }: { charges: ChargeState }, books: Charge
         else if (form.get('action') === 'pay' && choice) books.choose(charge, choice);
         else return page(400, openPage(charge, 'Choose what to pay with.'));
       }
-      const location = returnUrl(charge) ?? `/pay/${accessCode}`;
+      const location = returnUrl(charge) ?? `./${accessCode}`;
       return page(303, '', { location });
     },
   };
@@ -34,12 +34,11 @@ function page(status: number, html: string, headers: Record<string, string> = {}
   return answer(status, html, { ...PAGE_HEADERS, ...headers });
 }
 
-function openPage({ order, accessCode }: Charge, problem: string | null): string {
+function openPage({ order }: Charge, problem: string | null): string {
   if (!('channel' in order)) return missingPage();
   const { amount_minor, client_reference, customer, channel } = order;
   const choices = choicesOf(channel);
-  const action = `/pay/${accessCode}`;
-  return payPage({ amount_minor, client_reference, customer, channel, choices, action, problem });
+  return payPage({ amount_minor, client_reference, customer, channel, choices, problem });
 }
 
 function closedPage(charge: Charge): string {
