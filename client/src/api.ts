@@ -43,6 +43,23 @@ export type NewCard = {
   metadata?: { [name: string]: unknown };
 };
 
+export type NewCardSecurity = {
+  channels: {
+    online: boolean;
+    pos: boolean;
+    atm: boolean;
+    contactless: boolean;
+  };
+  /** Kobo that one payment may be; null: no such limit. */
+  per_transaction_limit_minor: number | null;
+  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  daily_limit_minor: number | null;
+  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  allowed_countries: string[];
+  /** ISO 18245; empty: none. */
+  blocked_merchant_categories: string[];
+};
+
 export type NewCharge = {
   /** Kobo that the customer pays. */
   amount_minor: number;
@@ -272,6 +289,42 @@ export type Pagination = {
   has_more: boolean;
 };
 
+export type CardAuthorization = {
+  id: string;
+  card_id: string;
+  status: 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
+  /** What was decided, whatever became of it. */
+  approved: boolean;
+  /** Why it was decided so. */
+  code: string;
+  /** What was asked for, in minor units of the currency. */
+  amount_minor: number;
+  /** Kobo that are still held for it. */
+  held_minor: number;
+  /** Kobo that were taken for it, which may be less or more. */
+  cleared_minor: number;
+  currency: string;
+  channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
+  merchant: {
+    name: string;
+    /** ISO 18245. */
+    category: string;
+    /** ISO 3166. */
+    country: string;
+  } | null;
+  /** Why somebody should look at it. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  expires_at: string | null;
+  /** When it was decided. */
+  created_at: string;
+  /** Its last change. */
+  updated_at: string;
+};
+
 export type CardBalance = {
   card_id: string;
   /** Kobo that can be spent, less what authorizations hold. */
@@ -328,6 +381,23 @@ export type TimelineEntry = {
   actor: string;
   detail: string | null;
   provider_request_id: string | null;
+};
+
+export type CardSecurity = {
+  channels: {
+    online: boolean;
+    pos: boolean;
+    atm: boolean;
+    contactless: boolean;
+  };
+  /** Kobo that one payment may be; null: no such limit. */
+  per_transaction_limit_minor: number | null;
+  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  daily_limit_minor: number | null;
+  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  allowed_countries: string[];
+  /** ISO 18245; empty: none. */
+  blocked_merchant_categories: string[];
 };
 
 export type Charge = {
@@ -980,6 +1050,41 @@ export type Operations = {
     } & {};
     data: RecurringCharge;
   };
+  /** What may be paid with a card */
+  getCardSecurity: {
+    input: {
+      id: string;
+    };
+    data: CardSecurity;
+  };
+  /**
+   * Set what may be paid with a card.
+   *
+   * All of it at once. It holds for every payment that is decided from the answer on; what was approved before stays approved. Needs a key of level admin.
+   */
+  putCardSecurity: {
+    input: {
+      id: string;
+    } & NewCardSecurity;
+    data: CardSecurity;
+  };
+  /** Payments with a card, approved and declined, newest first */
+  listCardAuthorizations: {
+    input: {
+      id: string;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: CardAuthorization;
+  };
   /**
    * What the issuer told about a card, the latest first.
    *
@@ -1115,6 +1220,14 @@ export const operations = {
     method: 'POST',
     path: '/api/v1/payments/recurring-charges/{id}/cancel',
     idempotent: true,
+  },
+  getCardSecurity: { method: 'GET', path: '/api/v1/cards/{id}/security', safe: true },
+  putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{id}/security' },
+  listCardAuthorizations: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/authorizations',
+    list: true,
+    safe: true,
   },
   listCardEvents: {
     method: 'GET',
