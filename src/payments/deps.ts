@@ -64,5 +64,12 @@ export function createPayments(deps: {
     recurringCharges,
     recurringStarter,
     ...recurringChanges({ recurringCharges, recurringStarter }),
+
+    paymentStarters: {
+      async idle(): Promise<void> {
+        await chargeStarter.idle();
+        await recurringStarter.idle();
+      },
+    },
   };
 }
