@@ -1,3 +1,4 @@
+import { createCardFundingActivities } from './card-funding.js';
 import {
   createCardAuthorizationActivities,
   type CardAuthorizationActivityDeps,
@@ -35,6 +36,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardIssuingActivities(deps),
     ...createChargeActivities(deps),
     ...createRenewalActivities(deps),
+    ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
   });
 }

@@ -1,6 +1,7 @@
 import { authorizationOperations } from './cards/authorizations/api.js';
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
+import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
@@ -17,6 +18,7 @@ export const operations = {
   ...tokenOperations,
   ...chargeOperations,
   ...recurringChargeOperations,
+  ...cardFundingOperations,
   ...authorizationOperations,
   ...cardEventOperations,
   receivePaymentCallback,
@@ -24,7 +26,7 @@ export const operations = {
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, chargeEvents, recurringChargeEvents];
+export const events = [transferEvents, cardOperationEvents, chargeEvents, recurringChargeEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

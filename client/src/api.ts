@@ -43,6 +43,36 @@ export type NewCard = {
   metadata?: { [name: string]: unknown };
 };
 
+export type CardAutoReloadSettings = {
+  enabled: boolean;
+  /** Kobo. Spending that leaves the card less than this reloads it. */
+  threshold_minor: number;
+  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  amount_minor: number;
+  /** Kobo that reloads may take of the wallet on one day (Africa/Lagos); at least one of them. */
+  daily_cap_minor: number;
+};
+
+export type CardFunding = {
+  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Your own name for it, unique for ever among the fundings of the card. */
+  transaction_reference?: string;
+  /**
+   * Older name of `transaction_reference`.
+   * @deprecated
+   */
+  reference?: string;
+  /** Why, for whoever reads it later. */
+  reason?: string;
+  /** Your own id of the request. */
+  request_id?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type NewCardSecurity = {
   channels: {
     online: boolean;
@@ -323,6 +353,26 @@ export type CardAuthorization = {
   created_at: string;
   /** Its last change. */
   updated_at: string;
+};
+
+export type CardAutoReload = {
+  card_id: string;
+  enabled: boolean;
+  threshold_minor: number | null;
+  amount_minor: number | null;
+  daily_cap_minor: number | null;
+  /** Kobo that reloads have taken today. */
+  used_today_minor: number;
+  /** The reload that is under way. */
+  operation_id: string | null;
+  /** Reloads refused in a row. */
+  refusals: number;
+  /** Why it is not tried any more until the settings are put again. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
 };
 
 export type CardBalance = {
@@ -633,6 +683,26 @@ export type WebhookEvent =
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
       data: Transfer;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'card.operation.completed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: CardOperation;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'card.operation.failed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: CardOperation;
     }
   | {
       /** The same in every attempt and in `webhook-id`. */
@@ -1050,6 +1120,46 @@ export type Operations = {
     } & {};
     data: RecurringCharge;
   };
+  /**
+   * Move money from the wallet to a card.
+   *
+   * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is back). Unknown fields of the body are kept as metadata.
+   */
+  fundCard: {
+    input: {
+      id: string;
+    } & CardFunding;
+    data: CardOperation;
+  };
+  /**
+   * Fund a card at once, or not at all.
+   *
+   * Answers when the issuer has funded the card, or at the deadline (2 s). Then it has `failed` with `deadline_exceeded`, whatever comes later: the amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
+   */
+  jitFundCard: {
+    input: {
+      id: string;
+    } & CardFunding;
+    data: CardOperation;
+  };
+  /** When a card is reloaded by itself */
+  getCardAutoReload: {
+    input: {
+      id: string;
+    };
+    data: CardAutoReload;
+  };
+  /**
+   * Have a prepaid card reloaded when it falls below a threshold.
+   *
+   * Each fall below the threshold is followed by one reload. One that is refused, by the wallet, the cap or the issuer, is tried again by the next spending; after three in a row none is tried until the settings are put again.
+   */
+  putCardAutoReload: {
+    input: {
+      id: string;
+    } & CardAutoReloadSettings;
+    data: CardAutoReload;
+  };
   /** What may be paid with a card */
   getCardSecurity: {
     input: {
@@ -1221,6 +1331,15 @@ export const operations = {
     path: '/api/v1/payments/recurring-charges/{id}/cancel',
     idempotent: true,
   },
+  fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
+  jitFundCard: {
+    method: 'POST',
+    path: '/api/v1/cards/{id}/jit-fund',
+    idempotent: true,
+    waits: true,
+  },
+  getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{id}/auto-reload', safe: true },
+  putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{id}/auto-reload' },
   getCardSecurity: { method: 'GET', path: '/api/v1/cards/{id}/security', safe: true },
   putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{id}/security' },
   listCardAuthorizations: {

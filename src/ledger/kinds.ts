@@ -1,3 +1,4 @@
+import { fundingKinds } from '../cards/funding/items.js';
 import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
@@ -24,6 +25,7 @@ export const kinds = {
   credit,
   ...transferKinds,
   ...issuingKinds,
+  ...fundingKinds,
   ...authorizationKinds,
   ...cardEventKinds,
   ...tokenKinds,

@@ -1,13 +1,19 @@
 import type { Database } from '../../src/database/client.js';
 import { auditLedger } from '../../src/ledger/audit.js';
 import type { Transfer } from '../../src/transfers/transfer.js';
+import { compareAuthorizations } from './authorization-books.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-books.js';
 import { compareCharges } from './charge-books.js';
 import { checkMoney, type Compare, type Comparison } from './journal.js';
 
 /** Each capability that the bank moves money for, or has cards at. */
-const COMPARISONS: readonly Compare[] = [compareTransfers, compareCards, compareCharges];
+const COMPARISONS: readonly Compare[] = [
+  compareTransfers,
+  compareCards,
+  compareAuthorizations,
+  compareCharges,
+];
 
 /**
  * What is wrong, in plain words: in our own books, and between them and what the bank really did. Empty when every

@@ -1,8 +1,9 @@
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { FactOrigin } from '../../pursuits/facts.js';
+import { applyFundingFact, fundingFactOf } from '../funding/apply.js';
 import type { Authorizations } from '../authorizations/authorizations.js';
 import { applyIssueFact, issueFactOf } from '../issuing/apply.js';
-import type { CardOperation } from '../operation.js';
+import { FUNDING_TYPES, type CardOperation } from '../operation.js';
 import type { CardStarters } from '../starters.js';
 import type { CardOperations } from '../store.js';
 import type { CardEventOwner, StoredCardEvent } from './event.js';
@@ -25,6 +26,12 @@ export function createApplyCardEvent(deps: {
 }): ApplyCardEvent {
   const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
 
+  /** Of this card, and a funding: whatever an issuer may mix up. */
+  async function fundingOf({ reference }: StoredCardEvent, { tenant, card }: CardEventOwner) {
+    const found = reference === null ? null : await cardOperations.get(tenant, reference);
+    return found?.card === card && isFunding(found) ? found : null;
+  }
+
   /** An operation that has ended and needs an operator now is brought back by its due date. */
   async function toOperation(
     operation: CardOperation | null,
@@ -38,9 +45,8 @@ export function createApplyCardEvent(deps: {
     return applied('verdict' in outcome ? outcome.verdict : outcome.kind);
   }
 
-  return async (event, owner) => {
+  return async (event, { tenant, card }) => {
     const { subject, state } = event.state;
-    const { tenant, card } = owner;
     const origin = originOf(event);
     switch (subject) {
       case 'card':
@@ -49,7 +55,10 @@ export function createApplyCardEvent(deps: {
           return fact && applyIssueFact(groupCommit, operation, fact);
         });
       case 'funding':
-        return NOT_THERE;
+        return toOperation(await fundingOf(event, { tenant, card }), (operation) => {
+          const fact = fundingFactOf(state, origin);
+          return fact && applyFundingFact(groupCommit, operation, fact);
+        });
       case 'authorization': {
         const { provider, reference: token, dedupe: key, occurred_at: at, received_at } = event;
         if (token === null) return NOT_THERE;
@@ -60,6 +69,8 @@ export function createApplyCardEvent(deps: {
     }
   };
 }
+
+const isFunding = ({ type }: CardOperation) => (FUNDING_TYPES as readonly string[]).includes(type);
 
 const originOf = ({ _id, provider }: StoredCardEvent): FactOrigin => ({
   via: 'webhook',
