@@ -1,12 +1,30 @@
+import { createCardControlActivities } from './card-control.js';
+import { createCardFundingActivities } from './card-funding.js';
+import {
+  createCardAuthorizationActivities,
+  type CardAuthorizationActivityDeps,
+} from './card-authorizations.js';
+import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
+import { createCardIssuingActivities } from './card-issuing.js';
+import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
+import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import {
   createTransferBatchActivities,
   type TransferBatchActivityDeps,
 } from './transfer-batches.js';
+import { createRenewalActivities, type RenewalActivityDeps } from './renewals.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
-export type ActivityDeps = TransferActivityDeps & TransferBatchActivityDeps & WebhookActivityDeps;
+export type ActivityDeps = TransferActivityDeps &
+  TransferBatchActivityDeps &
+  WebhookActivityDeps &
+  CardActivityDeps &
+  CardAuthorizationActivityDeps &
+  CardEventActivityDeps &
+  ChargeActivityDeps &
+  RenewalActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -14,6 +32,14 @@ export function createActivities(deps: ActivityDeps) {
     ...createTransferActivities(deps),
     ...createTransferBatchActivities(deps),
     ...createWebhookActivities(deps),
+    ...createCardEventActivities(deps),
+    ...createCardOperationActivities(deps),
+    ...createCardIssuingActivities(deps),
+    ...createCardControlActivities(deps),
+    ...createChargeActivities(deps),
+    ...createRenewalActivities(deps),
+    ...createCardFundingActivities(deps),
+    ...createCardAuthorizationActivities(deps),
   });
 }
 

@@ -2,8 +2,9 @@ import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { failpoint } from '../src/failpoints.js';
 import type { Log } from '../src/log.js';
-import type { Absence, InitiateAnswer, VerifyAnswer } from '../src/providers/provider.js';
+import type { Absence } from '../src/providers/provider.js';
 import type { FirstTries } from '../src/pursuits/first-try.js';
+import type { Heard } from '../src/pursuits/heard.js';
 import type { PursuedRecords } from '../src/pursuits/store.js';
 import type { FactOrigin } from '../src/pursuits/facts.js';
 import { isOpen, type PursuedRecord } from '../src/pursuits/record.js';
@@ -18,7 +19,7 @@ import type {
   Settlement,
   SettleReport,
 } from '../src/pursuits/reports.js';
-import { isFinal, sendsOf, toReport } from './reports.js';
+import { isFinal, isNotTaken, sendsOf, toReport } from './reports.js';
 
 /** A permission that could not be used at once is not used: the workflow may have given this call up by then. */
 const SEND_WITHIN_MS = 5_000;
@@ -31,29 +32,31 @@ export type Pursued<R extends PursuedRecord, Own = never> = {
   log: Log;
   firstTries: FirstTries;
   /** The provider of a record, and how it is told of it and asked. */
-  callsFor(record: R): ProviderCalls;
+  callsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
   /** Books a fact through the state guard; answers the record as it stands then, null if there is none. */
   apply(ref: RecordRef, fact: FactReport<Own>, origin: FactOrigin): Promise<R | null>;
 };
 
-type ProviderCalls = {
+export type ProviderCalls = {
   provider: string;
   absence: Absence;
-  send(requestedAt: Date, signal: AbortSignal): Promise<InitiateAnswer>;
-  verify(signal: AbortSignal): Promise<VerifyAnswer>;
+  /** Nothing is sent from then on, although it may have been permitted before. */
+  notAfter?: Date | null;
+  send(requestedAt: Date, signal: AbortSignal): Promise<Heard>;
+  verify(signal: AbortSignal): Promise<Heard>;
 };
 
-/** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
-export function pursuitActivities<R extends PursuedRecord, Own>(
-  pursued: Pursued<R, Own>,
-): Required<PursuitActivities<Own>> {
+type RecordActivities = Pick<
+  PursuitActivities,
+  'readStanding' | 'noteOperator' | 'raiseAttention' | 'noteCancellation'
+>;
+
+/** What the pursuit of a record writes, whatever it is about. */
+export function recordActivities<R extends PursuedRecord>(
+  pursued: Pick<Pursued<R>, 'name' | 'records'>,
+): RecordActivities {
   const { records } = pursued;
   return {
-    send: (order) => send(pursued, order, cancellationSignal()),
-    sendHere: (order) => sendHere(pursued, order),
-    verify: (question) => verify(pursued, question),
-    settle: (settlement) => settle(pursued, settlement),
-
     async readStanding(ref) {
       const { status, attention } = await load(pursued, ref);
       return { status, attention: attention?.reason ?? null };
@@ -72,6 +75,19 @@ export function pursuitActivities<R extends PursuedRecord, Own>(
   };
 }
 
+/** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
+export function pursuitActivities<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+): Required<PursuitActivities<Own>> {
+  return {
+    ...recordActivities(pursued),
+    send: (order) => send(pursued, order, cancellationSignal()),
+    sendHere: (order) => sendHere(pursued, order),
+    verify: (question) => verify(pursued, question),
+    settle: (settlement) => settle(pursued, settlement),
+  };
+}
+
 async function send<R extends PursuedRecord, Own>(
   pursued: Pursued<R, Own>,
   { tenant, id, sends, quietly = false }: SendOrder,
@@ -84,16 +100,18 @@ async function send<R extends PursuedRecord, Own>(
   const record = await records.permitSend(tenant, id, sends, quietly);
   if (!record) return whyNotPermitted(records, await load(pursued, { tenant, id }));
   const sent = sendsOf(record);
-  if (performance.now() - began > SEND_WITHIN_MS) {
+  const calls = await pursued.callsFor(record);
+  const over = calls.notAfter != null && calls.notAfter <= new Date();
+  if (over || performance.now() - began > SEND_WITHIN_MS) {
     return { kind: 'unknown', reason: 'too_old', ...sent };
   }
-  const calls = pursued.callsFor(record);
   failpoint('send.permitted');
   const answer = await calls.send(requestedAt, signal);
   failpoint('send.answered');
+  if (answer.report) return reported(pursued, answer.report, record);
   if (!isFinal(answer)) {
     // Support reads this; a failure to write it must not turn an answer into silence.
-    const extra = { notTaken: answer.kind === 'throttled', quietly };
+    const extra = { notTaken: isNotTaken(answer), quietly };
     await records
       .noteAnswer(tenant, id, calls.provider, answer, extra)
       .catch((error: unknown) => log.warn({ err: error, [name]: id }, 'answer not noted'));
@@ -126,9 +144,7 @@ async function whyNotPermitted<R extends PursuedRecord>(
 ): Promise<CallReport> {
   const attention = present.attention?.reason ?? null;
   if (isOpen(present)) {
-    return present.sends === 0
-      ? { kind: 'unsent', ...sendsOf(present) }
-      : { kind: 'not_permitted', attention };
+    return present.sends === 0 ? unsent(present) : { kind: 'not_permitted', attention };
   }
   return (await isWatched(records, present))
     ? { kind: 'not_permitted', attention }
@@ -147,12 +163,12 @@ async function verify<R extends PursuedRecord, Own>(
     if (record.attention) await records.countPoll(tenant, id, nextPollMs);
     return { kind: 'closed', attention: record.attention?.reason ?? null };
   }
-  if (record.sends === 0) return { kind: 'unsent', ...sendsOf(record) };
-  const calls = pursued.callsFor(record);
+  if (record.sends === 0) return unsent(record);
+  const calls = await pursued.callsFor(record);
   failpoint('verify.before');
   const answer = await calls.verify(cancellationSignal());
   failpoint('verify.answered');
-  if (!isFinal(answer)) {
+  if (answer.report ? answer.report !== 'unsent' : !isFinal(answer)) {
     await records.countPoll(tenant, id, nextPollMs);
     // "Pending" teaches nothing, nor does a repeat; what may end in another send belongs on the timeline.
     const { detail, providerRequestId } = { detail: answer.kind, ...answer };
@@ -160,9 +176,25 @@ async function verify<R extends PursuedRecord, Own>(
       await records.note(tenant, id, 'poll', calls.provider, { detail, providerRequestId });
     }
   }
+  if (answer.report) return reported(pursued, answer.report, record);
   // What was given up is never sent again, whatever the provider does not know.
   if (closed && !anyway && answer.kind === 'not_found') return { kind: 'pending' };
   return toReport(answer, 'poll', calls.absence, sendsOf(record));
+}
+
+/** What the capability has dealt with already; how an order stands that may be sent anew, the record says. */
+async function reported<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+  report: NonNullable<Heard['report']>,
+  { tenant, _id: id }: R,
+): Promise<CallReport> {
+  return report === 'unsent' ? unsent(await load(pursued, { tenant, id })) : report;
+}
+
+/** Nothing has left us; perhaps it may not yet. */
+function unsent(record: PursuedRecord): CallReport {
+  const afterMs = Math.max(0, (record.next_attempt_at?.getTime() ?? 0) - Date.now());
+  return { kind: 'unsent', ...sendsOf(record), ...(afterMs > 0 && { afterMs }) };
 }
 
 async function settle<R extends PursuedRecord, Own>(

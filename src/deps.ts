@@ -1,4 +1,5 @@
 import { createApiKeys } from './api-keys/store.js';
+import { createCards } from './cards/deps.js';
 import type { Config } from './config.js';
 import { connectDatabase } from './database/client.js';
 import { claimDatabase } from './database/environment.js';
@@ -8,11 +9,15 @@ import { armFailpoint } from './failpoints.js';
 import { createIdempotency } from './idempotency/store.js';
 import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
+import { chargeApplier } from './payments/charges/callback.js';
+import { createPayments } from './payments/deps.js';
 import { createProviders } from './providers/registry.js';
+import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
 import { bulkTransfers } from './transfers/bulk.js';
 import { createBankList } from './transfers/bank-list.js';
+import { transferApplier } from './transfers/callback.js';
 import { createTransferCreation } from './transfers/create.js';
 import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
@@ -51,13 +56,15 @@ export async function createDeps(config: Config, name: string) {
   });
   const provider = providers.forTransfers;
   const nameEnquiry = createNameEnquiry(provider, nameEnquiryTimeoutMs);
-  const createTransfer = createTransferCreation({
-    transfers,
-    starter,
-    nameEnquiry,
-    provider: provider.name,
-  });
+  const accepting = { transfers, starter, nameEnquiry, provider: provider.name };
 
+  const shared = { config, database, groupCommit, client, providers, log };
+  const cards = createCards(shared);
+  const payments = createPayments({ ...shared, tenants });
+  const appliers = {
+    transfer: transferApplier({ transfers, starter, log }),
+    charge: chargeApplier({ ...payments, log }),
+  };
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
@@ -74,23 +81,31 @@ export async function createDeps(config: Config, name: string) {
     starter,
     nameEnquiry,
     bankList: createBankList(provider),
-    createTransfer,
+    createTransfer: createTransferCreation(accepting),
     ...bulk,
+    ...cards,
+    ...payments,
     webhooks,
     idempotency: createIdempotency(database),
-    callbacks: createCallbacks(database, { transfers, starter, log }),
+    callbacks: createCallbacks(database, { appliers, log }),
+    rateLimits: createRateLimits({ db, log }),
 
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
-      await groupCommit.idle();
-      await starter.idle();
-      await bulk.batchStarter.idle();
+      const { cardStarters, authorizations, cardEvents } = cards;
+      await idle([authorizations.decisions, groupCommit, starter, bulk.batchStarter]);
+      await idle([cardStarters, authorizations.starter, cardEvents, payments.paymentStarters]);
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();
       await database.client.close();
     },
   };
+}
+
+/** One after the other: what ends may still hand something to the next. */
+async function idle(parts: readonly { idle(): Promise<void> }[]): Promise<void> {
+  for (const part of parts) await part.idle();
 }
 
 /** On a connection of its own: an index of a large collection takes longer than any operation of the service may. */

@@ -9,24 +9,30 @@ import { measureQueues } from './metrics/queues.js';
 import { measureRequests } from './metrics/requests.js';
 import { serveMetrics } from './metrics/server.js';
 import { openApi } from './operations.js';
-import { createRateLimits } from './rate-limits/store.js';
 import { allRoutes } from './routes.js';
 
 /** The API process. SIGTERM: not ready, what is under way is answered, then the connections are closed. */
 async function main(): Promise<void> {
   const config = loadConfig();
   const deps = await createDeps(config, 'api');
-  const { log, database, apiKeys } = deps;
+  const { log, database, apiKeys, rateLimits } = deps;
+  const watches = [
+    deps.transferWatch,
+    deps.batchWatch,
+    deps.cardWatch,
+    deps.cardOperationWatch,
+    deps.chargeWatch,
+    deps.cardEvents.replayWatch,
+  ] as const;
   // Temporal is not asked for: a request is taken while it is away, and its workflow started later.
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
-  const rateLimits = createRateLimits({ db: database.db, log });
   const load = createLoad({ ...config.load, log });
   const registry = new Registry();
   measureQueues(registry, {
     group_commit: () => deps.groupCommit.waiting(),
     rate_limit: () => rateLimits.waiting(),
-    prefer_wait: () => deps.transferWatch.waiting + deps.batchWatch.waiting,
+    prefer_wait: () => watches.reduce((sum, { waiting }) => sum + waiting, 0),
   });
   const app = createApp({
     log,
@@ -58,8 +64,7 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     // Who waits for something to end is told how it stands now.
-    deps.transferWatch.stop();
-    deps.batchWatch.stop();
+    for (const watch of watches) watch.stop();
     await server.drain();
     await rateLimits.idle();
     await metrics.close();

@@ -1,6 +1,14 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { Authorizations } from '../src/cards/authorizations/authorizations.js';
+import type { CardEvents } from '../src/cards/events/card-events.js';
+import type { CardStarters } from '../src/cards/starters.js';
+import type { CardOperations } from '../src/cards/store.js';
 import { failpoint } from '../src/failpoints.js';
 import type { Log } from '../src/log.js';
+import type { ChargeStarter } from '../src/payments/charges/starter.js';
+import type { Charges } from '../src/payments/charges/store.js';
+import type { RecurringStarter } from '../src/payments/recurring/starter.js';
+import type { RecurringCharges } from '../src/payments/recurring/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
@@ -22,15 +30,31 @@ export function createDispatcher(deps: {
   starter: TransferStarter;
   batches: Batches;
   batchStarter: BatchStarter;
+  cardOperations: CardOperations;
+  cardStarters: CardStarters;
+  charges: Charges;
+  chargeStarter: ChargeStarter;
+  recurringCharges: RecurringCharges;
+  recurringStarter: RecurringStarter;
+  authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
+  cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
+  const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
+  const { charges, chargeStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
+    cards: () => startAll(log, cardOperations, cardStarters),
+    charges: () => startAll(log, charges, chargeStarter),
+    recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
+    authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
+    card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
+    card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),
   };
 
   /** Jobs that do not wait for each other: one may fail for ever, the other goes on. */

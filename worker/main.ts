@@ -10,8 +10,9 @@ import { createFirstTries } from '../src/pursuits/first-try.js';
 import { ensureNamespace } from '../src/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
+import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
-import { createWebhookRetention } from './webhook-retention.js';
+import { createCardEventRetention, createWebhookRetention } from './retention.js';
 import { createWebhookSweep } from './webhook-sweep.js';
 import { createPeers } from './peers.js';
 import { createWorkers } from './worker.js';
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
   await ensureNamespace(setUp, namespace, config.environment);
   await setUp.close();
 
-  const providers = deps.providers.all.map(({ name, capabilities }) => ({ name, ...capabilities }));
+  const providers = deps.providers.callLimits;
   const peers = createPeers({ client: deps.temporal.client, namespace, taskQueue, log: deps.log });
   const connection = await NativeConnection.connect({ address });
   const workers = await createWorkers({
@@ -45,6 +46,8 @@ async function main(): Promise<void> {
     createDispatcher(deps),
     createWebhookSweep(deps),
     createWebhookRetention(deps),
+    createCardExpiryLoop(deps),
+    createCardEventRetention(deps),
     peers.loop,
   ];
   const stop = () => {

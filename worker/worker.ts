@@ -5,18 +5,16 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
-import { hasWorkflows, queuesOf, type Queue } from '../src/temporal/queues.js';
+import { hasWorkflows, queuesOf, type CallLimits, type Queue } from '../src/temporal/queues.js';
 import { HERE_SHARE } from '../src/pursuits/first-try.js';
 import { BATCH_PART } from '../workflows/policies.js';
-
-type ProviderLimits = { name: string; callsPerSecond: number };
 
 export type WorkerSettings = {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
   workflowBundle: WorkflowBundleOption;
-  providers: ProviderLimits[];
+  providers: readonly CallLimits[];
   activities: ActivityDeps;
 };
 
@@ -27,6 +25,10 @@ const SHUTDOWN_GRACE = '20s';
 const BULK_SHARE = 0.5;
 /** Parts of batches at once in one process. */
 const MAX_PARTS = 8;
+
+/** Replays of stored events: at once in one process, and over all of them. */
+const MAX_REPLAYS = 10;
+const REPLAYS_PER_SECOND = 100;
 
 /** Attempts at webhooks in one process: they mostly wait, for receivers that may take 10 s each. */
 const MAX_WEBHOOK_ATTEMPTS = 500;
@@ -48,7 +50,7 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
   );
 }
 
-function limitsOf(queue: Queue<ProviderLimits>): Partial<WorkerOptions> {
+function limitsOf(queue: Queue<CallLimits>): Partial<WorkerOptions> {
   switch (queue.serves) {
     case 'workflows':
       return {
@@ -60,7 +62,8 @@ function limitsOf(queue: Queue<ProviderLimits>): Partial<WorkerOptions> {
       return {
         maxConcurrentActivityTaskExecutions: 200,
         maxTaskQueueActivitiesPerSecond:
-          queue.provider.callsPerSecond * (1 - BULK_SHARE - HERE_SHARE),
+          queue.provider.callsPerSecond *
+          (1 - HERE_SHARE - (queue.provider.batches ? BULK_SHARE : 0)),
       };
     case 'batches':
       return {
@@ -73,6 +76,11 @@ function limitsOf(queue: Queue<ProviderLimits>): Partial<WorkerOptions> {
         maxCachedWorkflows: 200,
         maxConcurrentWorkflowTaskExecutions: 20,
         maxConcurrentActivityTaskExecutions: MAX_WEBHOOK_ATTEMPTS,
+      };
+    case 'replays':
+      return {
+        maxConcurrentActivityTaskExecutions: MAX_REPLAYS,
+        maxTaskQueueActivitiesPerSecond: REPLAYS_PER_SECOND,
       };
   }
 }

@@ -4,7 +4,8 @@ import type { Words } from '../src/pursuits/words.js';
 /** What an operator reads in the Temporal UI, on the workflow's page and beside each command. */
 export type Pages = ReturnType<typeof pagesOf>;
 
-export function pagesOf({ record, provider, payment, pay }: Words) {
+export function pagesOf(words: Words) {
+  const { record, provider, payment, pay, meanwhile, release, late, adopt } = words;
   const commands =
     `Send a signal or an update (More Actions): **verify** asks the ${provider} now, **retry** also sends again where ` +
     `the ${provider} rules the ${payment} out, **complete** and **fail** end it if the ${provider} agrees. Each takes ` +
@@ -22,22 +23,21 @@ export function pagesOf({ record, provider, payment, pay }: Words) {
       `Complete, if the ${provider} confirms the ${payment}; refused if it does not. ` +
       `Input: {"actor": "you", "reason": "why", "session_id": "optional, as the ${provider} has it"}`,
     fail:
-      `Fail and release the hold, if the ${provider} confirms that it did not ${pay}. With "force": true also against ` +
-      `its silence; then a ${payment} that shows up goes to suspense. ` +
+      `Fail: ${release}, if the ${provider} confirms that it did not ${pay}. With "force": true also against ` +
+      `its silence${late === null ? '' : `; then ${late}`}. ` +
       'Input: {"actor": "you", "reason": "why", "force": false}',
   };
   return {
     descriptions,
     whileOpen:
-      `The money is held and nothing is guessed. The ${provider} is asked on: when it calls back or decides, the ` +
+      `${meanwhile}, and nothing is guessed. The ${provider} is asked on: when it calls back or decides, the ` +
       `${record} ends by itself.\n\n${commands}`,
     whileClosed:
       `The ${record} has ended, and the ${provider} says something else than the books. Its timeline tells what. ` +
-      `**complete** stands by the ${payment} if the ${provider} confirms it: one in suspense is then paid by the ` +
-      `wallet.\n\n${commands}`,
+      `**complete** stands by the ${payment} if the ${provider} confirms it: ${adopt}.\n\n${commands}`,
     done: 'Done: the record and the ledger tell how it ended.',
     watched:
-      `An operator gave this ${record} up and its money is back in the wallet. The ${provider} is asked on for a day: ` +
-      `a ${payment} that shows up is booked to suspense.`,
+      `An operator gave this ${record} up, and ${release}. The ${provider} is asked on for a day: if it did ${pay} all ` +
+      `the same, ${late}.`,
   };
 }

@@ -1,7 +1,7 @@
 import type { Absence } from '../src/providers/provider.js';
 import type { CallReport, FactReport, PursuitPolicy } from '../src/pursuits/reports.js';
 import type { Words } from '../src/pursuits/words.js';
-import { FIRST_POLL_MS, MAX_ERRORS, MAX_SENDS } from './policies.js';
+import { FIRST_POLL_MS, IDLE_POLL_MS, MAX_ERRORS, MAX_SENDS } from './policies.js';
 
 /** What a run knows beyond the record: how to pace itself and how far absence is proven. */
 export type Pursuit = {
@@ -20,7 +20,12 @@ export type Pursuit = {
 export type Asked = { askedMs: number; heardMs: number };
 
 /** What the steps of a pursuit depend on beside what is heard. */
-export type Rules = { policy: PursuitPolicy; words: Words };
+export type Rules = {
+  policy: PursuitPolicy;
+  words: Words;
+  /** However often the order arrives, it is done once: it may go out again as soon as it is known not to be done. */
+  repeatable?: boolean;
+};
 
 /** What to do next. A wait ends early when somebody wakes the workflow. */
 export type Step<Own = never> =
@@ -52,9 +57,10 @@ export const oneMoreTry = (pursuit: Pursuit): Pursuit => ({
 export function nextStep(
   pursuit: Pursuit,
   report: CallReport,
-  { policy, words }: Rules,
+  rules: Rules,
   asked: Asked,
 ): [Pursuit, Step] {
+  const { policy, words } = rules;
   const known = knownSends(report);
   const heard = { ...pursuit, ...known, errors: 0, absentSinceMs: null };
   switch (report.kind) {
@@ -71,10 +77,11 @@ export function nextStep(
     case 'confirmed':
       return [heard, { do: 'settle', fact: report }];
     case 'unsent':
-      return [heard, { do: 'send', afterMs: 0 }];
-    case 'throttled': {
+      return [heard, { do: 'send', afterMs: report.afterMs ?? 0 }];
+    case 'throttled':
+    case 'refused_for_now': {
       const pollMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
-      const afterMs = Math.max(report.retryAfterMs, pollMs);
+      const afterMs = Math.max(report.kind === 'throttled' ? report.retryAfterMs : 0, pollMs);
       return [
         { ...heard, pollMs: pollMs * 2 },
         { do: 'send', afterMs, quietly: true },
@@ -82,8 +89,12 @@ export function nextStep(
     }
     case 'not_permitted':
       return [heard, { do: 'ask', afterMs: 0, stuck: null }];
-    case 'pending':
-      return askLater(heard, policy, null);
+    case 'pending': {
+      const pollMs = report.idle ? Math.max(heard.pollMs, IDLE_POLL_MS) : heard.pollMs;
+      return askLater({ ...heard, pollMs }, policy, null, report.untilMs);
+    }
+    case 'disputed':
+      return [heard, { do: 'ask', afterMs: policy.pollMaxMs, stuck: report.attention }];
     case 'unknown': {
       const errors = pursuit.errors + 1;
       const counts = report.reason === 'server_error' || report.reason === 'unreadable';
@@ -92,20 +103,22 @@ export function nextStep(
       return askLater({ ...heard, errors }, policy, stuck);
     }
     case 'not_found':
-      return notFound(
-        { ...pursuit, ...known, errors: 0 },
-        report.absence,
-        { policy, words },
-        asked,
-      );
+      return rules.repeatable
+        ? [heard, { do: 'send', afterMs: 0 }]
+        : notFound({ ...pursuit, ...known, errors: 0 }, report.absence, rules, asked);
   }
 }
 
-function askLater(pursuit: Pursuit, policy: PursuitPolicy, stuck: string | null): [Pursuit, Step] {
+function askLater(
+  pursuit: Pursuit,
+  policy: PursuitPolicy,
+  stuck: string | null,
+  untilMs = Infinity,
+): [Pursuit, Step] {
   const afterMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
   return [
     { ...pursuit, pollMs: afterMs * 2 },
-    { do: 'ask', afterMs, stuck },
+    { do: 'ask', afterMs: Math.min(afterMs, untilMs), stuck },
   ];
 }
 

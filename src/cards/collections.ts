@@ -49,6 +49,10 @@ export const cardOperationsCollection: CollectionSpec = {
   indexes: [
     { key: { tenant: 1, reference: 1 }, unique: true },
     { key: { card: 1, created_at: -1, _id: -1 } },
+    {
+      name: 'fundings',
+      key: { card: 1, type: 1, created_at: -1, _id: -1 },
+    },
     dueIndex,
     {
       key: { 'attention.since': 1 },

@@ -1,4 +1,6 @@
-import type { PursuedRecord } from '../pursuits/record.js';
+import { newId } from '../ids.js';
+import { START_WITHIN_MS, type PursuedRecord } from '../pursuits/record.js';
+import { timelineEntry } from '../pursuits/timeline.js';
 
 /**
  * Everything that the issuer is told about a card. Tenants see funding, locks and closing; issuing shows as the card
@@ -45,3 +47,82 @@ export type CardOperation = PursuedRecord & {
 
 export const operationReference = (card: string, transactionReference: string) =>
   `${card}/${transactionReference}`;
+
+/** What tenants see as operations; the others are part of something else. */
+export const SHOWN_TYPES = ['fund', 'jit_fund', 'auto_reload', 'lock', 'unlock', 'close'] as const;
+export const FUNDING_TYPES = ['fund', 'jit_fund', 'auto_reload'] as const;
+
+export const isShown = ({ type }: Pick<CardOperation, 'type'>): boolean =>
+  (SHOWN_TYPES as readonly string[]).includes(type);
+
+/** What of an operation says which workflow drives it. */
+export type OperationKey = Pick<CardOperation, '_id' | 'type' | 'card' | 'unwinds'>;
+
+/** An unwinding is driven by the workflow of what it unwinds, orders about a card's state by one for the card. */
+export function operationWorkflowId({ _id, type, card, unwinds }: OperationKey): string {
+  switch (type) {
+    case 'issue':
+      return `card-issuing/${_id}`;
+    case 'lock':
+    case 'unlock':
+    case 'close':
+      return `card/${card}`;
+    default:
+      return `card-funding/${unwinds ?? _id}`;
+  }
+}
+
+type Ordered = Pick<CardOperation, 'tenant' | 'card' | 'type' | 'provider'> &
+  Partial<Omit<CardOperation, 'timeline' | 'due_at'>>;
+
+/** An operation as it is accepted: what is not given is not there yet. `detail` is its first line on the timeline. */
+export function newOperation(given: Ordered, now: Date, detail: string): CardOperation {
+  const id = given._id ?? newId('cardOperation');
+  return {
+    _id: id,
+    version: 1,
+    status: 'pending',
+    reference: id,
+    transaction_reference: null,
+    amount_minor: null,
+    currency: 'NGN',
+    reason: null,
+    request_id: null,
+    metadata: null,
+    failure: null,
+    number: null,
+    deadline_at: null,
+    unwinds: null,
+    in_suspense: false,
+    sends: 0,
+    not_taken: 0,
+    polls: 0,
+    attention: null,
+    watch_until: null,
+    due_at: new Date(now.getTime() + START_WITHIN_MS),
+    timeline: [timelineEntry(now, 'accepted', 'api', { detail })],
+    created_at: now,
+    updated_at: now,
+    completed_at: null,
+    reversed_at: null,
+    ...given,
+  };
+}
+
+const FAILURES: Record<string, string> = {
+  not_eligible: 'The issuer gives this customer no card.',
+  funding_refused: 'The issuer refused the funding.',
+  card_locked: 'The card is locked at the issuer.',
+  card_closed: 'The card is closed at the issuer.',
+  card_expired: 'The card has expired.',
+  deadline_exceeded: 'The issuer had not confirmed the funding in time.',
+  superseded: 'A later order about the card took its place.',
+  reversed: 'The funding was made and then taken back by the issuer.',
+  operator: 'An operator ended it.',
+};
+
+/** A failure with our own words for its code; a code that we do not know is still told as it is. */
+export const operationFailure = (code: string) => ({
+  code,
+  message: FAILURES[code] ?? 'The issuer refused.',
+});

@@ -6,9 +6,13 @@ import {
 } from '@temporalio/client';
 import { Command } from 'commander';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
+import { addChargeCommands } from './charges.js';
+import { addCardCommands } from './cards.js';
 import { addDoctorCommand } from './doctor.js';
+import { addEventCommands } from './events.js';
 import { addKeyCommands } from './keys.js';
 import { addReconcileCommand } from './reconcile.js';
+import { addRecurringCommands } from './recurring.js';
 import { addTenantCommands } from './tenants.js';
 import { addTransferCommands } from './transfers.js';
 import { addWalletCommands } from './wallets.js';
@@ -21,7 +25,11 @@ addTenantCommands(program);
 addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
+addChargeCommands(program);
+addRecurringCommands(program);
+addCardCommands(program);
 addWebhookCommands(program);
+addEventCommands(program);
 addReconcileCommand(program);
 addDoctorCommand(program);
 

@@ -16,18 +16,6 @@ export function addWebhookCommands(program: Command): void {
   addEndpointListing(endpoints);
   addEndpointChanges(endpoints);
   addDeliveryCommands(webhooks.command('deliveries').description('what was sent, and how it went'));
-
-  addCommand(
-    program.command('events').description('what happened'),
-    'replay <event>',
-    (command) => command.description('send an event to all endpoints that its tenant has now'),
-    async ({ webhooks: out }, { json, args }) => {
-      const id = String(args[0]);
-      const deliveries = await out.replay(id);
-      if (!deliveries) throw new CommandError(`there is no event ${id}`);
-      print(json, { id, deliveries });
-    },
-  );
 }
 
 function addEndpointListing(endpoints: Command): void {

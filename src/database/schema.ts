@@ -1,4 +1,5 @@
 import { collectionsMigration, ensureCollections, type Migration } from './migrations.js';
+import { cardEventReplaysCollection, cardEventsCollection } from '../cards/events/collections.js';
 import {
   cardAuthorizationsCollection,
   cardOperationsCollection,
@@ -58,6 +59,8 @@ export const migrations: readonly Migration[] = [
     cardsCollection,
     cardOperationsCollection,
     cardAuthorizationsCollection,
+    cardEventsCollection,
+    cardEventReplaysCollection,
   ]),
   collectionsMigration('0008-payments', [
     paymentTokensCollection,

@@ -9,6 +9,8 @@ export const GUIDE = [
   'rate-limits',
   'pagination',
   'transfer-states',
+  'payments',
+  'recurring-charges',
   'webhooks',
   'test-values',
   'versioning',

@@ -7,10 +7,10 @@ import { examineTemporal } from './temporal.js';
 
 /** Looks at everything that the service stands on and at what has piled up. Changes nothing; ends within seconds. */
 export async function examineService(config: Config): Promise<Check[]> {
-  const providers = createProviders(config).all;
+  const { all: providers, callLimits } = createProviders(config);
   const parts = await Promise.all([
     examineMongodb(config),
-    examineTemporal(config, providers),
+    examineTemporal(config, callLimits),
     Promise.all(providers.map(examineProvider)),
   ]);
   return parts.flat();

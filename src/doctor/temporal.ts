@@ -2,7 +2,7 @@ import { Connection, isGrpcServiceError } from '@temporalio/client';
 import type { Config } from '../config.js';
 import { searchAttributesAmiss } from '../temporal/namespace.js';
 import { ACTIVITY_TASKS, pollersOf, WORKFLOW_TASKS } from '../temporal/pollers.js';
-import { hasWorkflows, queuesOf, type Queue } from '../temporal/queues.js';
+import { hasWorkflows, queuesOf, type CallLimits, type Queue } from '../temporal/queues.js';
 import { duration, examine, fine, wrong, type Check } from './check.js';
 
 const WITHIN_MS = 4_000;
@@ -11,7 +11,7 @@ const GRPC_NOT_FOUND = 5;
 /** Temporal, its namespace and who works for us. Where it does not answer, the rest was not looked at. */
 export async function examineTemporal(
   { temporal }: Config,
-  providers: readonly { name: string }[],
+  providers: readonly CallLimits[],
 ): Promise<Check[]> {
   const { address, namespace, taskQueue } = temporal;
   const connection = Connection.lazy({ address, connectTimeout: WITHIN_MS });

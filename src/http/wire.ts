@@ -62,25 +62,32 @@ export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
   },
 };
 
-const count = (fallback: number, maximum: number, description: string) =>
+const count = (fallback: number, maximum: number, description: string, minimum = 1) =>
   z
     .string()
     .regex(/^[0-9]{1,9}$/, 'must be a whole number')
     .transform(Number)
-    .pipe(z.int().min(1).max(maximum))
+    .pipe(z.int().min(minimum).max(maximum))
     .default(fallback)
     .meta({
       description,
-      override: { type: 'integer', minimum: 1, maximum, default: fallback, pattern: undefined },
+      override: { type: 'integer', minimum, maximum, default: fallback, pattern: undefined },
     });
 
 const MAX_PAGE = 1_000_000;
 const MAX_LIMIT = 100;
+const MAX_OFFSET = 100_000_000;
 
 /** `page` and `limit`, whose default differs: lists that are short as a rule come whole. */
 export const pageQuery = (limit = 20) => ({
   page: count(1, MAX_PAGE, 'Which page; one beyond the end is empty, with the right totals.'),
   limit: count(limit, MAX_LIMIT, 'Results per page.'),
+});
+
+/** `limit` and `offset`, as lists of cards have them. */
+export const offsetQuery = (limit = 20) => ({
+  limit: count(limit, MAX_LIMIT, 'Results per page.'),
+  offset: count(0, MAX_OFFSET, 'How many to leave out; beyond the end the page is empty.', 0),
 });
 
 export const pagination = z

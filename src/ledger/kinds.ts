@@ -1,3 +1,11 @@
+import { cardControlKinds } from '../cards/control/items.js';
+import { fundingKinds } from '../cards/funding/items.js';
+import { authorizationKinds } from '../cards/authorizations/items.js';
+import { cardEventKinds } from '../cards/events/items.js';
+import { issuingKinds } from '../cards/issuing/items.js';
+import { chargeKinds } from '../payments/charges/items.js';
+import { recurringKinds } from '../payments/recurring/items.js';
+import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
 import type { Kind } from './kind.js';
@@ -13,7 +21,19 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = { refusal, credit, ...transferKinds };
+export const kinds = {
+  refusal,
+  credit,
+  ...transferKinds,
+  ...issuingKinds,
+  ...cardControlKinds,
+  ...fundingKinds,
+  ...authorizationKinds,
+  ...cardEventKinds,
+  ...tokenKinds,
+  ...chargeKinds,
+  ...recurringKinds,
+};
 
 type Kinds = typeof kinds;
 type Name = keyof Kinds;

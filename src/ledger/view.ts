@@ -1,7 +1,8 @@
 import type { CardAuthorization } from '../cards/authorizations/authorization.js';
 import type { Card } from '../cards/card.js';
+import type { CardEventReplay } from '../cards/events/event.js';
 import type { CardOperation } from '../cards/operation.js';
-import { errorBody, type ApiError } from '../errors.js';
+import { ApiError, errorBody } from '../errors.js';
 import type { Charge } from '../payments/charges/charge.js';
 import type { RecurringCharge } from '../payments/recurring/recurring-charge.js';
 import type { Refund } from '../payments/refunds/refund.js';
@@ -29,6 +30,7 @@ export type Records = {
   cards: Card;
   card_operations: CardOperation;
   card_authorizations: CardAuthorization;
+  card_event_replays: CardEventReplay;
   payment_tokens: PaymentToken;
   charges: Charge;
   refunds: Refund;
@@ -41,6 +43,7 @@ export const RECORD_NAMES = [
   'cards',
   'card_operations',
   'card_authorizations',
+  'card_event_replays',
   'payment_tokens',
   'charges',
   'refunds',
@@ -62,6 +65,8 @@ export type Reads = {
   postings?: string[];
   /** Wallets whose document it may change, by tenant. */
   wallets?: string[];
+  /** Records that can only be named once those above have been read. */
+  further?: (found: Snapshot['records']) => Partial<Record<RecordName, string[]>>;
 };
 
 /** What the transaction read. Only what the items name is in it; what is missing does not exist. */
@@ -149,6 +154,12 @@ export function createView(snapshot: Snapshot) {
 export type AcceptOutcome =
   | { kind: 'answered'; answer: Answer; resource: string | null; replayed: boolean }
   | { kind: 'key_reused' };
+
+/** What a commit answered; a key that was used for another request is an error and not an answer. */
+export function unlessReused(outcome: AcceptOutcome) {
+  if (outcome.kind === 'key_reused') throw new ApiError('idempotency_key_reused');
+  return outcome;
+}
 
 /** A refusal as the answer that is given and kept. */
 export const refusalAnswer = (error: ApiError): Answer => ({

@@ -27,15 +27,15 @@ const hasDate = { $type: 'date' };
 
 /** Everything that somebody or something still has to do. */
 export const BACKLOGS: Record<string, BacklogQuery> = {
-  attention: {
-    collection: 'transfers',
-    match: () => ({ 'attention.since': hasDate }),
-    index: { 'attention.since': 1 },
-    order: 'attention.since',
-    since: 'attention.since',
-  },
+  attention: attention('transfers'),
+  cards_attention: attention('card_operations'),
   transfers_overdue: overdue('transfers'),
   batches_overdue: overdue('transfer_batches'),
+  cards_overdue: overdue('card_operations'),
+  authorizations_overdue: overdue('card_authorizations'),
+  charges_attention: attention('charges'),
+  charges_overdue: overdue('charges'),
+  recurring_charges_overdue: overdue('recurring_charges'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
     match: () => ({ due_at: hasDate }),
@@ -50,6 +50,16 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     order: '_id',
     since: 'created_at',
   },
+  card_authorizations_overdue: overdue('card_authorizations'),
+  card_events_overdue: overdue('card_events'),
+  card_events_attention: {
+    collection: 'card_events',
+    match: () => ({ 'attention.since': hasDate }),
+    index: { 'attention.since': 1 },
+    order: 'attention.since',
+    since: 'attention.since',
+  },
+  card_event_replays_overdue: overdue('card_event_replays'),
   callbacks_unapplied: {
     collection: 'callbacks',
     match: () => ({ next_try_at: hasDate }),
@@ -58,6 +68,13 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     since: 'received_at',
   },
 };
+
+/** Records that wait for an operator. */
+function attention(collection: string): BacklogQuery {
+  const since = 'attention.since';
+  const match = () => ({ [since]: hasDate });
+  return { collection, match, index: { [since]: 1 }, order: since, since };
+}
 
 /** Records whose workflow should have been heard of: what the dispatcher has to start, and how late it is. */
 function overdue(collection: string): BacklogQuery {

@@ -24,6 +24,13 @@ export const paymentTokensCollection: CollectionSpec = {
   indexes: [{ key: { tenant: 1, 'customer.id': 1, created_at: -1, _id: -1 } }],
 };
 
+/** What lists of charges are read from, each in its order to the last tie. */
+export const CHARGE_INDEXES = {
+  byCreation: { tenant: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant: 1, status: 1, created_at: -1, _id: -1 },
+  byCustomer: { tenant: 1, 'customer.id': 1, created_at: -1, _id: -1 },
+} as const;
+
 export const chargesCollection: CollectionSpec = {
   name: 'charges',
   validator: {
@@ -45,8 +52,7 @@ export const chargesCollection: CollectionSpec = {
   },
   indexes: [
     { key: { tenant: 1, reference: 1 }, unique: true },
-    { key: { tenant: 1, created_at: -1, _id: -1 } },
-    { key: { tenant: 1, status: 1, created_at: -1, _id: -1 } },
+    ...Object.values(CHARGE_INDEXES).map((key) => ({ key })),
     {
       key: { 'recurring.id': 1, 'recurring.period': 1 },
       unique: true,
@@ -80,6 +86,11 @@ export const refundsCollection: CollectionSpec = {
   ],
 };
 
+export const RECURRING_INDEXES = {
+  byCreation: { tenant: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant: 1, status: 1, created_at: -1, _id: -1 },
+} as const;
+
 export const recurringChargesCollection: CollectionSpec = {
   name: 'recurring_charges',
   validator: {
@@ -92,7 +103,8 @@ export const recurringChargesCollection: CollectionSpec = {
       version: { bsonType: 'int' },
       next_period: { bsonType: 'int', minimum: 0 },
       charged: { bsonType: 'int', minimum: 0 },
+      unpaid: { bsonType: 'array' },
     },
   },
-  indexes: [{ key: { tenant: 1, created_at: -1, _id: -1 } }, dueIndex],
+  indexes: [...Object.values(RECURRING_INDEXES).map((key) => ({ key })), dueIndex],
 };

@@ -1,4 +1,4 @@
-import type { Absence, CallTrace, UnknownReason } from './provider.js';
+import type { Absence, CallTrace, NotFound, Throttled, Unknown } from './provider.js';
 
 /**
  * The port of card issuers. As for transfers: plain values, a silence is an answer (`unknown`), only an explicit
@@ -36,14 +36,6 @@ export type IssuedCard = {
 /** Codes and reasons are ours, here and below, never the issuer's own text. */
 export type IssueState =
   ({ kind: 'issued' } & IssuedCard) | { kind: 'pending' } | { kind: 'refused'; code: string };
-
-/** Explicitly not taken: may be sent again after the pause without asking first. */
-export type Throttled = { kind: 'throttled'; retryAfterMs: number };
-
-/** Time-out, reset, 5xx, unreadable: it may have been done or not. */
-export type Unknown = { kind: 'unknown'; reason: UnknownReason };
-
-export type NotFound = { kind: 'not_found' };
 
 export type IssueAnswer = CallTrace & (IssueState | Throttled | Unknown);
 export type FindCardAnswer = CallTrace & (IssueState | NotFound | Unknown);
@@ -127,7 +119,8 @@ export type AuthorizationRequest = {
   /** The issuer's id. */
   card: string;
   amountMinor: bigint;
-  currency: 'NGN';
+  /** ISO 4217. Cards here have naira only, but merchants abroad may ask for something else. */
+  currency: string;
   channel: 'online' | 'pos' | 'atm' | 'contactless';
   merchant: {
     name: string;

@@ -42,17 +42,16 @@ export type PaymentState =
 /** The provider's own id of the call, for its support desk. */
 export type CallTrace = { providerRequestId: string | null };
 
-export type InitiateAnswer = CallTrace &
-  (
-    | PaymentState
-    /** Explicitly not taken: may be sent again after the pause without asking first. */
-    | { kind: 'throttled'; retryAfterMs: number }
-    /** Time-out, reset, 5xx, unreadable: it may have been paid or not. */
-    | { kind: 'unknown'; reason: UnknownReason }
-  );
+/** Explicitly not taken: may be sent again after the pause without asking first. */
+export type Throttled = { kind: 'throttled'; retryAfterMs: number };
 
-export type VerifyAnswer = CallTrace &
-  (PaymentState | { kind: 'not_found' } | { kind: 'unknown'; reason: UnknownReason });
+/** Time-out, reset, 5xx, unreadable: it may have been done or not. */
+export type Unknown = { kind: 'unknown'; reason: UnknownReason };
+
+export type NotFound = { kind: 'not_found' };
+
+export type InitiateAnswer = CallTrace & (PaymentState | Throttled | Unknown);
+export type VerifyAnswer = CallTrace & (PaymentState | NotFound | Unknown);
 
 export type UnknownReason =
   | 'timeout'
@@ -92,6 +91,8 @@ export type Callback = {
 
 export type CallbackReading =
   | { kind: 'callback'; callback: Callback }
+  /** Authentic, and for another port of this provider, which has the same address. */
+  | { kind: 'elsewhere'; dedupeKey: string }
   /** Authentic, but nothing that we act on. */
   | { kind: 'ignored'; dedupeKey: string }
   | { kind: 'bad_signature' };

@@ -89,7 +89,7 @@ function judgeFail(
   command: OperatorCommand,
   report: CallReport,
   said: string,
-  { provider, payment }: Words,
+  { provider, release, late }: Words,
 ): Judgement {
   if (report.kind === 'refused' || report.kind === 'reversed') {
     return { done: true, act: 'nothing', message: `Failed: ${said}.` };
@@ -101,10 +101,11 @@ function judgeFail(
     return { done: false, act: 'nothing', message: `Not failed: ${said}.` };
   }
   if (command.force) {
-    const message = `Failed by force although ${said}. The ${provider} is watched on: a ${payment} goes to suspense.`;
+    const watched = late === null ? `With us ${release}` : `The ${provider} is watched on: ${late}`;
+    const message = `Failed by force although ${said}. ${watched}.`;
     return { done: true, act: 'release', message };
   }
-  const message = `Not failed: ${said}. With force the hold is released all the same.`;
+  const message = `Not failed: ${said}. With force ${release} all the same.`;
   return { done: false, act: 'nothing', message };
 }
 
@@ -122,7 +123,11 @@ export function describe(report: CallReport, { provider, payment, pay, paid }: W
     case 'not_found':
       return `the ${provider} does not know the ${payment}, which does not rule it out`;
     case 'unsent':
-      return 'the order has not left us yet';
+      return report.afterMs ? 'the next attempt is not due yet' : 'the order has not left us yet';
+    case 'disputed':
+      return `the ${provider} says something else than was ordered`;
+    case 'refused_for_now':
+      return `the ${provider} does not agree at the moment (${report.code})`;
     case 'throttled':
       return `the ${provider} takes no orders at the moment`;
     case 'unknown':

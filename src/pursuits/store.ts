@@ -14,7 +14,8 @@ export type PursuedSettings<R> = {
   collection: Collection<PursuedRecord>;
   clock: () => Date;
   sweepSlackMs: number;
-  announced: Announced<R>;
+  /** Not there: nobody is told that the order goes out, and it is no event. */
+  announced?: Announced<R>;
 };
 
 export type PursuedRecords<R extends PursuedRecord> = ReturnType<typeof pursuedRecords<R>>;
@@ -50,14 +51,20 @@ function attempts<R extends PursuedRecord>({
       const now = clock();
       const dueAt = dueAfter(0);
       const first = sends === 0;
-      if (first && (await announced.isHeard(tenant))) {
+      if (first && announced && (await announced.isHeard(tenant))) {
         return announced.permit(tenant, id, { sends, actor: 'bursar', dueAt });
       }
       const permitted = await collection.findOneAndUpdate(
-        { _id: id, tenant, sends, status: permittedIn(sends) },
+        {
+          _id: id,
+          tenant,
+          sends,
+          status: permittedIn(sends),
+          $nor: [{ next_attempt_at: { $gt: now } }],
+        },
         {
           $set: { status: 'processing', updated_at: now, due_at: dueAt },
-          $inc: { sends: 1, version: 1, ...(first && { events: 1 }) },
+          $inc: { sends: 1, version: 1, ...(first && announced && { events: 1 }) },
           ...(!quietly && { $push: { timeline: submitted(sends, 'bursar', now) } }),
         },
         { returnDocument: 'after' },
@@ -81,10 +88,10 @@ function notes<R extends PursuedRecord>({ collection, clock }: PursuedSettings<R
       tenant: string,
       id: string,
       actor: string,
-      answer: { kind: string; reason?: string; providerRequestId: string | null },
+      answer: { kind: string; reason?: string; code?: string; providerRequestId: string | null },
       { notTaken, quietly }: { notTaken: boolean; quietly: boolean },
     ) {
-      const { kind, reason, providerRequestId } = answer;
+      const { kind, code, reason = code, providerRequestId } = answer;
       const detail = reason === undefined ? kind : `${kind}: ${reason}`;
       const timeline = timelineEntry(clock(), 'provider_answer', actor, {
         detail,

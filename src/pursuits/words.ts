@@ -8,4 +8,12 @@ export type Words = {
   payment: string;
   pay: string;
   paid: string;
+  /** How things stand while it is open: "The money is held". */
+  meanwhile: string;
+  /** What an operator's `fail` does, and what becomes of a payment that shows up all the same. */
+  release: string;
+  /** Null: nobody watches for one, for it would change nothing. */
+  late: string | null;
+  /** What an operator's `complete` does with such a payment. */
+  adopt: string;
 };

@@ -16,6 +16,11 @@ export type Behaviour =
   /** Slow, and never reversed when asked. */
   | 'slow_for_good'
   | 'refused_first'
+  /** For lack of funds, which another day may bring. */
+  | 'declined_softly'
+  | 'declined_softly_twice'
+  | 'declined_as_expired'
+  | 'another_amount'
   | 'lost_first';
 
 /** The accounts to test with, by their last digits: what the bank does, and what becomes of a transfer. */
@@ -95,7 +100,7 @@ export const TEST_ACCOUNTS: readonly {
 
 const BY_ENDING = new Map(TEST_ACCOUNTS.map(({ ending, behaviour }) => [ending, behaviour]));
 
-/** Of a transfer; those of cards are in `card-behaviours.ts`. */
+/** Of a transfer; those of cards are in `card-behaviours.ts`, those of charges in `network/behaviours.ts`. */
 export function behaviourOf(account: string): Behaviour {
   return BY_ENDING.get(account.slice(-3)) ?? 'done';
 }

@@ -1,4 +1,5 @@
 import type { Card } from './card-state.js';
+import { presentCharge, presentRefund } from './network/wire.js';
 import type { CallbackRecord, Subject } from './records.js';
 import { isStale, type State } from './state.js';
 
@@ -19,6 +20,11 @@ function dataOf(state: State, about: Subject, stale: boolean) {
     const { order, code } = state.issuer.fundings.get(about.funding);
     const { reference, client_reference, card, amount_minor, currency } = order;
     return { reference, client_reference, card, amount_minor, currency, code };
+  }
+  if ('charge' in about) return presentCharge(state.network.charges.get(about.charge), stale);
+  if ('refund' in about) {
+    const refund = presentRefund(state.network.refunds.get(about.refund), stale);
+    return { reference: refund.charge, ...refund };
   }
   const { token, card, amountMinor, code } = state.issuer.authorizations.get(about.authorization);
   return {

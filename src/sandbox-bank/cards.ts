@@ -69,7 +69,7 @@ export function createCards(parts: CardParts): Cards {
 
   const kind: Kind<CardOrder, Card> = {
     what: 'card',
-    find: cards.withReference,
+    find: ({ reference }) => cards.withReference(reference),
     isSame: ({ order }, repeated) =>
       order.client_reference === repeated.client_reference && order.type === repeated.type,
     behaviourOf: ({ client_reference }) => issueBehaviour(client_reference),

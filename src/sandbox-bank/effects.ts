@@ -15,7 +15,10 @@ export type EffectKind =
   | (typeof STATE_EFFECTS)[CardStanding]
   | 'authorized'
   | 'declined'
-  | AuthorizationEnd;
+  | AuthorizationEnd
+  | 'charged'
+  | 'refunded'
+  | 'authorization_revoked';
 
 /** An effect that really happened, as the journal tells it to an auditor. */
 export type Effect = {
@@ -28,6 +31,8 @@ export type Effect = {
   session_id: string | null;
   /** The issuer's id of the card. */
   card: string | null;
+  /** Of a refund: the client's reference of its charge. */
+  charge?: string;
   at: number;
 };
 

@@ -12,6 +12,10 @@ const CALLS = [
   'reverse',
   'set_state',
   'authorization',
+  'initialize',
+  'charge',
+  'refund',
+  'revoke',
 ] as const;
 
 export const faultsBody = z.union([

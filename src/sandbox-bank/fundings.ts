@@ -46,7 +46,7 @@ export function createFundings(parts: CardParts): Fundings {
 
   const kind: Kind<FundingOrder, Funding> = {
     what: 'funding',
-    find: (reference) => fundings.withReference(reference)[0],
+    find: ({ reference }) => fundings.withReference(reference)[0],
     isSame: ({ order }, repeated) => isSameFunding(order, repeated),
     behaviourOf: ({ client_reference }) => fundingBehaviour(client_reference),
     keyOf: ({ reference }) => `funding/${reference}`,

@@ -24,6 +24,14 @@ export async function readBody<Schema extends z.ZodType>(
   return validate(parseJson(await readBytes(req)), schema);
 }
 
+/** The fields of a form; refuses with 400, 413 or 415. */
+export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(req.headers['content-type'] ?? '')) {
+    throw new Refusal(errorAnswer(415, 'unsupported_media_type', 'send a form'));
+  }
+  return new URLSearchParams((await readBytes(req)).toString('utf8'));
+}
+
 /** Rejects when the client leaves before the last byte: half a request is never executed. */
 function readBytes(req: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
@@ -67,10 +75,11 @@ export function validate<Schema extends z.ZodType>(
   throw new Refusal(answer(400, { error }));
 }
 
-/** Sends the outcome, unless it is silence or the client has gone. */
+/** Sends the outcome as JSON, or as the text that it is, unless it is silence or the client has gone. */
 export function send(res: ServerResponse, requestId: string, outcome: Outcome): void {
   if (outcome.kind === 'silence' || res.destroyed) return;
-  const body = Buffer.from(JSON.stringify(outcome.body));
+  const isText = typeof outcome.body === 'string';
+  const body = Buffer.from(isText ? String(outcome.body) : JSON.stringify(outcome.body));
   res.writeHead(outcome.status, {
     'content-type': 'application/json',
     'content-length': body.length,

@@ -6,13 +6,13 @@ import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 /** How far ahead of ours a client's clock may be where the age of a request matters: it adds to the age limit. */
 const CLOCK_AHEAD_MS = 250;
 
-type Request = { reference: string; requested_at: string };
+type Request = { requested_at: string };
 
 /** What an intake has to know of the things that are ordered. */
 export type Kind<Order extends Request, Thing> = {
   what: string;
-  /** The oldest with this reference. */
-  find(reference: string): Thing | undefined;
+  /** The oldest with the reference of this order. */
+  find(order: Order): Thing | undefined;
   isSame(thing: Thing, order: Order): boolean;
   behaviourOf(order: Order): Behaviour;
   /** What its turned away requests are counted under. */
@@ -35,7 +35,7 @@ export function createIntake<Order extends Request, Thing>(
   return (order) => {
     const at = Date.now();
     const behaviour = kind.behaviourOf(order);
-    const first = deduplicate ? kind.find(order.reference) : undefined;
+    const first = deduplicate ? kind.find(order) : undefined;
     if (first) {
       return kind.isSame(first, order)
         ? answered(behaviour, 200, kind.present(first))

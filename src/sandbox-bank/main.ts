@@ -10,6 +10,7 @@ const environment = z.object({
   SANDBOX_BANK_FINAL_AFTER_MS: z.coerce.number().int().positive().default(5_000),
   SANDBOX_BANK_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
   SANDBOX_BANK_CARD_CALLBACK_URL: z.url({ protocol: /^https?$/ }).optional(),
+  SANDBOX_BANK_PUBLIC_URL: z.url({ protocol: /^https?$/ }).optional(),
 });
 
 async function main(): Promise<void> {
@@ -28,6 +29,7 @@ async function main(): Promise<void> {
     finalAfterMs: e.SANDBOX_BANK_FINAL_AFTER_MS,
     callbackUrl: e.SANDBOX_BANK_CALLBACK_URL ?? null,
     cardCallbackUrl: e.SANDBOX_BANK_CARD_CALLBACK_URL ?? null,
+    publicUrl: e.SANDBOX_BANK_PUBLIC_URL ?? null,
   });
   process.stdout.write(`Sandbox bank listening on ${bank.url}\n`);
 

@@ -1,4 +1,5 @@
 import type { CardEventName, CardRecord } from './card-records.js';
+import type { NetworkEventName, NetworkRecord } from './network/records.js';
 
 /** What a client asks for, as it is on the wire and in the journal. */
 export type Order = {
@@ -15,11 +16,16 @@ export type Order = {
 export type TransferEventName =
   'transfer.paid' | 'transfer.refused' | 'transfer.reversed' | 'transfer.pending';
 
-export type EventName = TransferEventName | CardEventName;
+export type EventName = TransferEventName | CardEventName | NetworkEventName;
 
 /** What an event is about: the number of it. */
 export type Subject =
-  { transfer: number } | { card: number } | { funding: number } | { authorization: number };
+  | { transfer: number }
+  | { card: number }
+  | { funding: number }
+  | { authorization: number }
+  | { charge: number }
+  | { refund: number };
 
 /** One delivery of an event to the client; two deliveries of one event share its `id`. */
 export type CallbackRecord = {
@@ -40,5 +46,6 @@ export type BankRecord =
   | { kind: 'reversed'; transfer: number; seq: number; at: number }
   | { kind: 'refused'; transfer: number; code: string; at: number }
   | CardRecord
+  | NetworkRecord
   | CallbackRecord
   | { kind: 'callback_done'; delivery: number; delivered: boolean; at: number };

@@ -5,6 +5,8 @@ import { BANKS } from './directory.js';
 import { faultsBody, type FaultyCall, type Faults } from './faults.js';
 import { readBody, Refusal, validate } from './http.js';
 import type { Issuer } from './issuer.js';
+import type { Network } from './network/network.js';
+import { networkRoutes } from './network/routes.js';
 import type { Effect } from './effects.js';
 import type { State } from './state.js';
 import {
@@ -34,6 +36,7 @@ export type RouteEntry = [path: string, methods: (segment: string) => Methods];
 type Parts = {
   bank: Bank;
   issuer: Issuer;
+  network: Network;
   state: State;
   faults: Faults;
   about: Record<string, unknown>;
@@ -41,7 +44,12 @@ type Parts = {
 
 /** Finds the route of a request; an answer instead (404, 405) if there is none. */
 export function createRoutes(parts: Parts): (method: string, path: string) => Route | Outcome {
-  const all = [...bankRoutes(parts), ...cardRoutes(parts.issuer), ...auditRoutes(parts)];
+  const all = [
+    ...bankRoutes(parts),
+    ...cardRoutes(parts.issuer),
+    ...networkRoutes(parts.network),
+    ...auditRoutes(parts),
+  ];
   const fixed = new Map(all.filter(([path]) => !path.includes(':')));
   const named = all.filter(([path]) => path.includes(':'));
 

@@ -1,5 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createBank } from './bank.js';
@@ -12,6 +12,7 @@ import { createTurnAway } from './intake.js';
 import { createIssuer } from './issuer.js';
 import { createJournal, type Journal } from './journal.js';
 import { openLog, type Log } from './log.js';
+import { createNetwork } from './network/network.js';
 import { createPoster } from './poster.js';
 import type { BankRecord } from './records.js';
 import { createRoutes, type Route } from './routes.js';
@@ -31,9 +32,12 @@ export type SandboxBankOptions = {
   deduplicate?: boolean;
   /** Without de-duplication: submits of this age are refused. */
   finalAfterMs?: number;
+  /** Takes what becomes of transfers, charges and refunds. */
   callbackUrl?: string | null;
   /** Takes what becomes of cards, and is asked for the decision on each authorization. */
   cardCallbackUrl?: string | null;
+  /** Where a browser finds this server, if not where it listens. */
+  publicUrl?: string | null;
 };
 
 export type RunningSandboxBank = { url: string; port: number; close(): Promise<void> };
@@ -67,9 +71,13 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const sendsCallbacks = urls.transfers !== null;
   const bank = createBank({ state, journal, books, rules, sendsCallbacks });
   const issuer = createIssuer({ state: state.issuer, journal, timers, rules, urls, log, poster });
+  const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
+  const networkParts = { state: state.network, journal, timers, rules, sendsCallbacks, publicUrl };
+  const network = createNetwork(networkParts);
   const routes = createRoutes({
     bank,
     issuer,
+    network,
     state,
     faults,
     about: {
@@ -94,11 +102,10 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     await log.close();
     throw error;
   }
-  for (const each of [books, ...Object.values(issuer), journal]) each.resume();
-  const bound = (server.address() as AddressInfo).port;
+  for (const each of [books, ...Object.values(issuer), network, journal]) each.resume();
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
-    port: bound,
+    url: urlOf(server, host),
+    port: (server.address() as AddressInfo).port,
     async close() {
       timers.clear();
       const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
@@ -110,6 +117,11 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
       await log.close();
     },
   };
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
 type ListenerParts = {

@@ -1,8 +1,9 @@
 import { behaviourOf, isToldByCallbackOnly, type Behaviour } from './behaviours.js';
 import { createEffects, type Effect, type Effects } from './effects.js';
 import { createIssuerState, type IssuerState } from './issuer-state.js';
+import { createNetworkState, type NetworkState } from './network/state.js';
 import { addTo } from './ordered.js';
-import type { BankRecord, CallbackRecord, Order } from './records.js';
+import type { BankRecord, CallbackRecord, EventName, Order } from './records.js';
 
 export type Status = 'pending' | 'paid' | 'refused' | 'reversed';
 
@@ -26,6 +27,7 @@ export type State = {
   /** By their number. */
   transfers: readonly Transfer[];
   issuer: IssuerState;
+  network: NetworkState;
   /** In the order in which they happened, `seq` 1, 2, 3 … */
   effects: readonly Effect[];
   /** Callbacks that nobody has taken yet, by their delivery. */
@@ -41,6 +43,7 @@ export type State = {
 type Data = {
   transfers: Transfer[];
   issuer: IssuerState;
+  network: NetworkState;
   effects: Effects;
   callbacks: Map<number, CallbackRecord>;
   deliveries: number;
@@ -54,6 +57,7 @@ export function createState(): State {
   const data: Data = {
     transfers: [],
     issuer: createIssuerState(effects),
+    network: createNetworkState(effects),
     effects,
     callbacks: new Map(),
     deliveries: 0,
@@ -66,6 +70,7 @@ export function createState(): State {
     get: (number) => get(data, number),
     transfers: data.transfers,
     issuer: data.issuer,
+    network: data.network,
     effects: effects.all,
     callbacks: data.callbacks,
     nextDelivery: () => data.deliveries + 1,
@@ -99,7 +104,9 @@ function apply(data: Data, record: BankRecord): void {
     case 'callback_done':
       return endCallback(data, record.delivery);
     default:
-      return data.issuer.apply(record);
+      return 'charge' in record || 'refund' in record
+        ? data.network.apply(record)
+        : data.issuer.apply(record);
   }
 }
 
@@ -144,11 +151,20 @@ function endCallback(data: Data, delivery: number): void {
   if ('transfer' in callback) get(data, callback.transfer).told = true;
   if ('card' in callback) data.issuer.cards.get(callback.card).told = true;
   if ('funding' in callback) data.issuer.fundings.get(callback.funding).told = true;
+  if ('charge' in callback) data.network.charges.get(callback.charge).told = true;
+  if ('refund' in callback) data.network.refunds.get(callback.refund).told = true;
 }
+
+const STALE = new Set<EventName>([
+  'transfer.pending',
+  'card.funding_pending',
+  'charge.pending',
+  'refund.pending',
+]);
 
 /** It tells what was before the outcome. */
 export function isStale({ event }: CallbackRecord): boolean {
-  return event === 'transfer.pending' || event === 'card.funding_pending';
+  return STALE.has(event);
 }
 
 /** The outcome is there, and those who ask are told pending; `sendsCallbacks` says whether there is anyone to call. */

@@ -17,7 +17,7 @@ type Parts = {
 export function transferKind({ state, journal, books, present }: Parts): Kind<Order, Transfer> {
   return {
     what: 'transfer',
-    find: (reference) => state.withReference(reference)[0],
+    find: ({ reference }) => state.withReference(reference)[0],
     isSame: ({ order }, repeated) => isSameTransfer(order, repeated),
     behaviourOf: ({ account }) => behaviourOf(account),
     keyOf: ({ reference }) => reference,

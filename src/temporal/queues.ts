@@ -1,15 +1,19 @@
 import { webhooksQueue } from '../webhooks/outbound/reports.js';
 
 export type Queue<Provider> = { name: string } & (
-  { serves: 'workflows' | 'webhooks' } | { serves: 'calls' | 'batches'; provider: Provider }
+  | { serves: 'workflows' | 'webhooks' | 'replays' }
+  | { serves: 'calls' | 'batches'; provider: Provider }
 );
+
+/** Where calls go out to: how many a second over all workers, and whether orders of batches are among them. */
+export type CallLimits = { name: string; callsPerSecond: number; batches: boolean };
 
 /**
  * Every queue that a worker process serves. Workers are made from this list, and `bursar doctor` looks for them by it.
  * A queue per provider keeps its rate limit, and a slow provider holds back no other. Parts of batches have a queue
- * beside it, and webhooks that failed one of their own.
+ * beside it, and webhooks that failed one of their own; so have replays.
  */
-export function queuesOf<Provider extends { name: string }>(
+export function queuesOf<Provider extends Pick<CallLimits, 'name' | 'batches'>>(
   taskQueue: string,
   providers: readonly Provider[],
 ): Queue<Provider>[] {
@@ -17,9 +21,12 @@ export function queuesOf<Provider extends { name: string }>(
     { name: taskQueue, serves: 'workflows' },
     ...providers.flatMap((provider): Queue<Provider>[] => [
       { name: providerQueue(taskQueue, provider.name), serves: 'calls', provider },
-      { name: bulkQueue(taskQueue, provider.name), serves: 'batches', provider },
+      ...(provider.batches
+        ? [{ name: bulkQueue(taskQueue, provider.name), serves: 'batches' as const, provider }]
+        : []),
     ]),
     { name: webhooksQueue(taskQueue), serves: 'webhooks' },
+    { name: replaysQueue(taskQueue), serves: 'replays' },
   ];
 }
 
@@ -27,8 +34,17 @@ export function queuesOf<Provider extends { name: string }>(
 export const hasWorkflows = ({ serves }: Queue<unknown>): boolean =>
   serves === 'workflows' || serves === 'webhooks';
 
+/** What calls to a card issuer are counted as: one that is a bank too has a rate of its own for each. */
+export const issuerCalls = (issuer: string) => `${issuer}-cards`;
+
+/** The same of who takes payments. */
+export const paymentCalls = (provider: string) => `${provider}-payments`;
+
 /** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
 export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;
+
+/** Replays are paced by a queue of their own: a thousand of them take nothing from what comes in. */
+export const replaysQueue = (taskQueue: string) => `${taskQueue}-replays`;
 
 /** Parts of batches have a queue of their own, so that a thousand records at once hold back no single one. */
 export const bulkQueue = (taskQueue: string, provider: string) =>

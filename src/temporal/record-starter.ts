@@ -23,37 +23,49 @@ const COMMAND_DEADLINE_MS = 60_000;
 export type WorkflowStart = {
   input: unknown;
   tenant: string;
-  provider: string;
+  /** Null where the workflow calls none. */
+  provider: string | null;
   reference: string;
   /** Null where the record has no one amount. */
   amountMinor: bigint | null;
   summary: string;
 };
 
-export type RecordStarterSettings<R extends { _id: string }> = {
+export type RecordStarterSettings<R extends Key, Key extends Named = Named> = {
   client: Client;
   taskQueue: string;
   log: Log;
   /** The type of the workflow, and how the log calls its records. */
   workflow: string;
-  workflowId: (id: string) => string;
+  workflowId: (record: Key) => string;
+  /** One workflow for many records: it is woken for each of them, and started if it has ended. */
+  entity?: boolean;
   toStart: (record: R) => WorkflowStart;
 };
 
-export type RecordStarter<R extends { _id: string }> = ReturnType<typeof createRecordStarter<R>>;
+type Named = { _id: string };
+
+export type RecordStarter<R extends Key, Key extends Named = Named> = ReturnType<
+  typeof createRecordStarter<R, Key>
+>;
 
 /**
  * Starts and wakes the workflow of a record, always in the same way: one that runs is left as it is. The record
- * decides, not we.
+ * decides, not we. `Key`: what of a record says which workflow is its own.
  */
-export function createRecordStarter<R extends { _id: string }>(settings: RecordStarterSettings<R>) {
+export function createRecordStarter<R extends Key, Key extends Named = Named>(
+  settings: RecordStarterSettings<R, Key>,
+) {
   const { client, log, workflow, workflowId } = settings;
   const underWay = new Set<Promise<void>>();
 
   async function start(record: R): Promise<void> {
+    const options = startOptions(settings, record);
     failpoint('start.before');
-    await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-      client.workflow.start(workflow, startOptions(settings, record)),
+    await client.connection.withDeadline<unknown>(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+      settings.entity
+        ? client.workflow.signalWithStart(workflow, { ...options, signal: 'wake' })
+        : client.workflow.start(workflow, options),
     );
     failpoint('start.after');
   }
@@ -96,14 +108,14 @@ export function createRecordStarter<R extends { _id: string }>(settings: RecordS
     },
 
     /** Says that the record may have changed. A workflow that is not there has nothing left to look at. */
-    wakeSoon(id: string): void {
+    wakeSoon(record: Key): void {
       const attempt = client.connection
         .withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-          client.workflow.getHandle(workflowId(id)).signal('wake'),
+          client.workflow.getHandle(workflowId(record)).signal('wake'),
         )
         .catch((error: unknown) => {
           if (error instanceof WorkflowNotFoundError) return;
-          const which = { [workflow]: id };
+          const which = { [workflow]: record._id };
           log.warn({ err: error, ...which }, 'workflow not woken, its next poll will see it');
         })
         .finally(() => underWay.delete(attempt));
@@ -126,22 +138,24 @@ function refusalIn(error: unknown): OperatorAnswer {
 const operatorUpdate = (kind: OperatorCommand['kind']) =>
   defineUpdate<OperatorAnswer, [OperatorPayload]>(kind);
 
-function startOptions<R extends { _id: string }>(
-  { taskQueue, workflowId, toStart }: RecordStarterSettings<R>,
+function startOptions<R extends Key, Key extends Named>(
+  { taskQueue, workflowId, toStart }: RecordStarterSettings<R, Key>,
   record: R,
 ) {
   const { input, tenant, provider, reference, amountMinor, summary } = toStart(record);
   const typedSearchAttributes: SearchAttributePair[] = [
     { key: searchAttributes.tenant, value: tenant },
-    { key: searchAttributes.provider, value: provider },
     { key: searchAttributes.reference, value: reference },
     { key: searchAttributes.attention, value: false },
   ];
+  if (provider !== null) {
+    typedSearchAttributes.push({ key: searchAttributes.provider, value: provider });
+  }
   if (amountMinor !== null) {
     typedSearchAttributes.push({ key: searchAttributes.amount, value: Number(amountMinor) });
   }
   return {
-    workflowId: workflowId(record._id),
+    workflowId: workflowId(record),
     taskQueue,
     args: [input],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',

@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { operation } from '../http/operation.js';
 import { amountMinor, timestamp } from '../http/wire.js';
 import { idSchema } from '../ids.js';
-import { TIMELINE_TYPES } from '../pursuits/timeline.js';
+import {
+  attentionField,
+  failureField,
+  pursuedStatus,
+  timelineEntryResource,
+} from '../pursuits/resource.js';
 import {
   bulkTransfersBody,
   createTransferBody,
@@ -10,8 +15,6 @@ import {
   resolveAccountBody,
   shortListQuery,
 } from './schema.js';
-
-const status = z.enum(['pending', 'processing', 'completed', 'failed']);
 
 const recipient = {
   recipient_account: z.string(),
@@ -55,43 +58,21 @@ export const transferResource = z
     fee_minor: amountMinor('Kobo.'),
     total_minor: amountMinor('Kobo that the wallet pays: amount and fee.'),
     ...recipient,
-    status,
+    status: pursuedStatus,
     reference: z.string(),
     narration: z.string(),
     session_id: z.string().nullable().meta({ description: 'The bank’s own, once it paid.' }),
     currency: z.literal('NGN'),
     metadata: z.record(z.string(), z.unknown()),
     provider: z.string(),
-    failure: z.object({ code: z.string(), message: z.string() }).nullable(),
-    attention: z
-      .object({ since: timestamp('Since when.'), reason: z.string() })
-      .nullable()
-      .meta({ description: 'Why it waits for an operator of ours.' }),
+    failure: failureField,
+    attention: attentionField,
     created_at: timestamp('When it was accepted.'),
     updated_at: timestamp('Its last change.'),
     completed_at: timestamp('When the bank’s word that it paid was booked.').nullable(),
     reversed_at: timestamp('When the bank took its payment back.').nullable(),
   })
   .meta({ id: 'Transfer', example: exampleTransfer });
-
-export const timelineEntryResource = z
-  .object({
-    at: timestamp('When it happened.'),
-    type: z.enum(TIMELINE_TYPES),
-    actor: z.string(),
-    detail: z.string().nullable(),
-    provider_request_id: z.string().nullable(),
-  })
-  .meta({
-    id: 'TimelineEntry',
-    example: {
-      at: '2026-11-21T09:30:02.000Z',
-      type: 'provider_answer',
-      actor: 'sandbox-bank',
-      detail: 'paid',
-      provider_request_id: 'sbr_3967265a6600_2',
-    },
-  });
 
 export const recipientResource = z
   .object(recipient)
@@ -108,7 +89,7 @@ const batchItem = z.object({
   index: z.int().min(0),
   reference: z.string().nullable(),
   id: idSchema('transfer').optional().meta({ description: 'Of the transfer, if accepted.' }),
-  status: status.optional(),
+  status: pursuedStatus.optional(),
   error: z
     .object({
       code: z.string(),

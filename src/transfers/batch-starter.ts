@@ -17,7 +17,7 @@ export function createBatchStarter(settings: {
   return createRecordStarter<TransferBatch>({
     ...settings,
     workflow: 'transferBatch',
-    workflowId: batchWorkflowId,
+    workflowId: ({ _id }) => batchWorkflowId(_id),
     toStart({ _id: id, tenant, provider, items }) {
       const count = items.length;
       const queue = bulkQueue(settings.taskQueue, provider);

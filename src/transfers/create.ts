@@ -1,5 +1,6 @@
 import { ApiError } from '../errors.js';
-import { refusalAnswer, type AcceptOutcome, type Answer, type Claim } from '../ledger/view.js';
+import { refusalAnswer, unlessReused, type Answer, type Claim } from '../ledger/view.js';
+import { START_WITHIN_MS } from '../pursuits/record.js';
 import type { AcceptItem } from './items.js';
 import type { Tenant } from '../tenants/tenant.js';
 import type { NameEnquiry } from './name-enquiry.js';
@@ -9,9 +10,6 @@ import { recipientOf, type CreateTransferBody } from './schema.js';
 import type { TransferStarter } from './starter.js';
 import type { Transfers } from './store.js';
 import type { Transfer } from './transfer.js';
-
-/** After this the dispatcher starts a workflow that nobody has started. */
-export const START_WITHIN_MS = 2_000;
 
 export type CreateTransfer = (
   tenant: Tenant,
@@ -57,12 +55,6 @@ export function createTransferCreation(deps: {
     if (outcome.resource === transfer._id) starter.startSoon(transfer);
     return outcome;
   };
-}
-
-/** What a commit answered; a key that was used for another request is an error and not an answer. */
-export function unlessReused(outcome: AcceptOutcome) {
-  if (outcome.kind === 'key_reused') throw new ApiError('idempotency_key_reused');
-  return outcome;
 }
 
 function acceptItem(tenant: Tenant, transfer: Transfer, claim: Claim | null): AcceptItem {

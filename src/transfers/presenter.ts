@@ -1,13 +1,8 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../money.js';
 import type { Bank } from '../providers/provider.js';
-import type {
-  bankResource,
-  recipientResource,
-  timelineEntryResource,
-  transferResource,
-} from './api.js';
-import type { TimelineEntry } from '../pursuits/timeline.js';
+import { presentAttention, presentFailure } from '../pursuits/resource.js';
+import type { bankResource, recipientResource, transferResource } from './api.js';
 import type { Transfer } from './transfer.js';
 
 const instant = (at: Date | null) => at?.toISOString() ?? null;
@@ -32,26 +27,12 @@ export function presentTransfer(
     currency: transfer.currency,
     metadata: transfer.metadata ?? {},
     provider: transfer.provider,
-    failure: transfer.failure && { code: transfer.failure.code, message: transfer.failure.message },
-    attention: transfer.attention && {
-      since: transfer.attention.since.toISOString(),
-      reason: transfer.attention.reason,
-    },
+    failure: presentFailure(transfer.failure),
+    attention: presentAttention(transfer.attention),
     created_at: transfer.created_at.toISOString(),
     updated_at: transfer.updated_at.toISOString(),
     completed_at: instant(transfer.completed_at),
     reversed_at: instant(transfer.reversed_at),
-  };
-}
-
-/** One step of a transfer's life as clients see it. */
-export function presentTimelineEntry(entry: TimelineEntry): z.infer<typeof timelineEntryResource> {
-  return {
-    at: entry.at.toISOString(),
-    type: entry.type,
-    actor: entry.actor,
-    detail: entry.detail,
-    provider_request_id: entry.provider_request_id,
   };
 }
 

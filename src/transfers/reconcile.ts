@@ -157,7 +157,7 @@ async function note(
   const fact = apply ? toFact(bank, provider) : null;
   const applied = fact && (await transfers.applyFact(tenant, id, fact));
   // A workflow that waits sees at once that it may end, or that an operator is needed.
-  if (applied) starter.wakeSoon(id);
+  if (applied) starter.wakeSoon({ _id: id });
   const verdict = applied?.kind === 'fact' ? applied.verdict : 'nothing to apply';
   report.differing += 1;
   if (apply && verdict === 'applied') report.settled += 1;

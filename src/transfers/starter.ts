@@ -22,7 +22,7 @@ export function createTransferStarter({
   return createRecordStarter<Transfer>({
     ...settings,
     workflow: 'transfer',
-    workflowId: transferWorkflowId,
+    workflowId: ({ _id }) => transferWorkflowId(_id),
     toStart(transfer) {
       const { _id: id, tenant, provider, reference, amount_minor: amountMinor } = transfer;
       const input: TransferInput = {

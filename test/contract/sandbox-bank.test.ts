@@ -140,7 +140,7 @@ describe('answers that are not what the bank says', () => {
     ['a 404 of another kind', 404, '{"error":{"code":"no_such_route"}}', 'unreadable'],
     ['a wrong secret', 401, '{"error":{"code":"unauthorized"}}', 'unreadable'],
     ['a redirect', 302, '{}', 'unreadable'],
-    ['an answer without end', 200, `"${'x'.repeat(100_000)}"`, 'unreadable'],
+    ['an answer without end', 200, `"${'x'.repeat(2_000_000)}"`, 'unreadable'],
   ])('%s is unknown', async (_what, status, body, reason) => {
     answer = { status, body };
     const provider = providerAt(url);
@@ -285,6 +285,14 @@ describe('callbacks of the sandbox bank', () => {
     const other = JSON.stringify({ ...event, event: 'account.topped_up' });
     expect(read(other)).toEqual({ kind: 'ignored', dedupeKey: 'evt_1' });
   });
+
+  test.each(['charge.paid', 'refund.refunded'])(
+    'an authentic event of another port (%s) is left to it, whatever it says',
+    (name) => {
+      const other = JSON.stringify({ ...event, event: name, data: null });
+      expect(read(other)).toEqual({ kind: 'elsewhere', dedupeKey: 'evt_1' });
+    },
+  );
 
   test.each(['not json', '{}', JSON.stringify({ ...event, data: { reference: 'trf_1' } })])(
     'an authentic body that cannot be read is ignored under its hash: %s',

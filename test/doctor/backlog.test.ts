@@ -1,3 +1,4 @@
+import { newOperation, type CardOperation } from '../../src/cards/operation.js';
 import { examineBacklog } from '../../src/doctor/backlog.js';
 import { newId } from '../../src/ids.js';
 import type { Transfer } from '../../src/transfers/transfer.js';
@@ -42,7 +43,12 @@ test('nothing waits: all is right', async () => {
   expect(await told()).toEqual({
     'transfers: overdue': [true, 'none'],
     'transfers: attention': [true, 'none'],
+    'cards: overdue': [true, 'none'],
+    'cards: attention': [true, 'none'],
+    'charges: overdue': [true, 'none'],
+    'charges: attention': [true, 'none'],
     'callbacks: unapplied': [true, 'none'],
+    'card events: not applied': [true, 'none'],
     'webhooks: undelivered': [true, 'none'],
     'webhooks: given up': [true, 'none'],
   });
@@ -65,6 +71,22 @@ test('every transfer that waits for an operator is told of, with the longest wai
   });
 });
 
+test('operations on cards that wait, for a worker or an operator, are told of as transfers are', async () => {
+  const operation = newOperation(
+    { tenant: 'ten_a', card: 'crd_a', type: 'issue', provider: 'p' },
+    ago(300),
+    'accepted',
+  );
+  await database.db.collection<CardOperation>('card_operations').insertOne({
+    ...operation,
+    attention: { since: ago(120), reason: 'stuck' },
+  });
+  expect(await told()).toMatchObject({
+    'cards: overdue': [false, 'the oldest for 5 min'],
+    'cards: attention': [false, '1 wait for an operator, the oldest for 2 min'],
+  });
+});
+
 test('a callback that was stored and not applied is told of', async () => {
   await database.db.collection('callbacks').insertOne({
     provider: 'p',
@@ -75,6 +97,33 @@ test('a callback that was stored and not applied is told of', async () => {
   });
   expect(await told()).toMatchObject({
     'callbacks: unapplied': [false, '1, the oldest for 4 min'],
+  });
+});
+
+test('what an issuer told and nobody applies is told of, and what waits to be replayed', async () => {
+  let events = 0;
+  const event = (changes: object) =>
+    database.db.collection('card_events').insertOne({
+      tenant: null,
+      card: null,
+      provider: 'p',
+      dedupe: String((events += 1)),
+      event: 'card.funded',
+      state: {},
+      status: 'received',
+      received_at: ago(300),
+      due_at: null,
+      ...changes,
+    });
+  await event({ due_at: ago(5) });
+  expect(await told()).toMatchObject({ 'card events: not applied': [true, 'none'] });
+  await event({ status: 'failed', attention: { since: ago(60), reason: 'not there' } });
+  expect(await told()).toMatchObject({
+    'card events: not applied': [false, '1 wait to be replayed'],
+  });
+  await event({ due_at: ago(240) });
+  expect(await told()).toMatchObject({
+    'card events: not applied': [false, 'overdue for 4 min'],
   });
 });
 

@@ -184,6 +184,8 @@ describe('callbacks of the bank', () => {
       '\u0000\ufffd',
       JSON.stringify({ event: 'charge.success', data: { reference: pending, amount: 150_000 } }),
       callbacks.about(pending, 'transfer.celebrated'),
+      callbacks.about(pending, 'charge.paid'),
+      callbacks.about(pending, 'refund.refunded'),
       callbacks.about(pending, 'transfer.paid', { amount_minor: 1_500.5 }),
       callbacks.about(pending, 'transfer.paid', { currency: 'USD' }),
       callbacks.about(pending, 'transfer.paid', { reference: { $ne: null } }),

@@ -30,7 +30,25 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('charges', [
+    ...many(() => transfer({ due_at: null, attention: null })),
+    transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ due_at: LONG_AGO, attention: null }),
+    transfer({ due_at: AHEAD, attention: null }),
+  ]);
+  await insert('recurring_charges', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
+  const operation = (changes: object) => ({ ...transfer(changes), card: 'crd_a' });
+  await insert('card_operations', [
+    ...many(() => operation({ due_at: null, attention: null })),
+    operation({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    operation({ due_at: AHEAD, attention: { since: LONG_AGO } }),
+  ]);
+  await insert('card_authorizations', [
+    ...many(() => ({ due_at: null })),
+    { due_at: LONG_AGO },
+    { due_at: AHEAD },
+  ]);
   const created_at = LONG_AGO;
   await insert('webhook_deliveries', [
     ...many(() => ({ status: 'delivered', due_at: null, created_at })),
@@ -38,6 +56,21 @@ beforeAll(async () => {
     { status: 'retrying', due_at: LONG_AGO, created_at },
     { status: 'dead', due_at: null, created_at },
   ]);
+  const attention = { since: LONG_AGO };
+  // As it is with real events: no two are equal.
+  const event = (changes: object, i = Math.random()) => ({ dedupe: `${i}`, ...changes });
+  await insert('card_events', [
+    ...many(() => event({ due_at: null, attention: null })),
+    event({ due_at: LONG_AGO, attention: null }),
+    event({ due_at: null, attention }),
+    event({ due_at: AHEAD, attention: null }),
+  ]);
+  await insert('card_authorizations', [
+    ...many(() => ({ due_at: null })),
+    { due_at: LONG_AGO },
+    { due_at: AHEAD },
+  ]);
+  await insert('card_event_replays', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('callbacks', [
     ...many(() => ({ next_try_at: null, received_at: LONG_AGO })),
     { next_try_at: LONG_AGO, received_at: LONG_AGO },
@@ -55,10 +88,20 @@ async function scrape(registry: Registry): Promise<Record<string, number>> {
 
 const WAITING = {
   attention: 1,
+  cards_attention: 2,
   transfers_overdue: 2,
   batches_overdue: 1,
+  cards_overdue: 1,
+  authorizations_overdue: 1,
+  charges_attention: 1,
+  charges_overdue: 2,
+  recurring_charges_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
+  card_authorizations_overdue: 1,
+  card_events_overdue: 1,
+  card_events_attention: 1,
+  card_event_replays_overdue: 1,
   callbacks_unapplied: 1,
 };
 

@@ -90,6 +90,10 @@ describe('an operator', () => {
       payment: 'funding',
       pay: 'fund',
       paid: 'funded',
+      meanwhile: 'The money is held',
+      release: 'the hold is released',
+      late: 'a funding goes to suspense',
+      adopt: 'one in suspense is then taken from the wallet',
     };
     const reports: CallReport[] = [
       ...undecided,

@@ -241,7 +241,9 @@ function compiled(): string {
 
 function isUpToDate(output: string): boolean {
   const sources = join(ROOT, BANK_FOLDER);
-  return readdirSync(sources).every((name) => {
+  const names = readdirSync(sources, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => name.endsWith('.ts'));
+  return files.every((name) => {
     const built = statSync(join(output, name.replace(/ts$/, 'js')), { throwIfNoEntry: false });
     return built !== undefined && built.mtimeMs >= statSync(join(sources, name)).mtimeMs;
   });

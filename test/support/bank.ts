@@ -1,6 +1,22 @@
 export type JournalEntry = {
   seq: number;
-  kind: 'paid' | 'reversed';
+  kind:
+    | 'paid'
+    | 'reversed'
+    | 'issued'
+    | 'funded'
+    | 'funding_reversed'
+    | 'card_locked'
+    | 'card_opened'
+    | 'card_closed'
+    | 'authorized'
+    | 'declined'
+    | 'cleared'
+    | 'authorization_reversed'
+    | 'authorization_expired'
+    | 'charged'
+    | 'refunded'
+    | 'authorization_revoked';
   reference: string;
   client_reference: string;
   amount_minor: number;
@@ -8,7 +24,18 @@ export type JournalEntry = {
 };
 
 export type Fault = {
-  call: 'submit' | 'lookup' | 'enquiry' | 'callback' | 'any';
+  call:
+    | 'submit'
+    | 'lookup'
+    | 'enquiry'
+    | 'callback'
+    | 'issue'
+    | 'fund'
+    | 'set_state'
+    | 'reverse'
+    | 'authorization'
+    | 'charge'
+    | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
   ms?: number;
@@ -36,8 +63,18 @@ export function bankAudit(url: string) {
     /** Decides a pending transfer from outside. The status: 404 as long as the bank does not know it. */
     tell: async (reference: string, outcome: 'paid' | 'failed') =>
       (await call(`/transfers/${reference}`, { outcome })).status,
-    async faults(rules: Fault[]): Promise<void> {
-      await call('/faults', rules.length === 0 ? {} : { seed: 'bursar', rules });
+    /** Decides a charge from outside; an open page is paid with `choice`. */
+    tellCharge: async (
+      reference: string,
+      outcome: 'paid' | 'declined' | 'abandoned',
+      choice?: string,
+    ) => (await call(`/charges/${reference}`, { outcome, ...(choice && { choice }) })).status,
+    /** The same of a funding. */
+    tellFunding: async (reference: string, outcome: 'funded' | 'failed') =>
+      (await call(`/fundings/${reference}`, { outcome })).status,
+    /** Which calls are hit follows from the seed. */
+    async faults(rules: Fault[], seed = 'bursar'): Promise<void> {
+      await call('/faults', rules.length === 0 ? {} : { seed, rules });
     },
     /** Callbacks that nobody has taken yet. */
     callbacksWaiting: async () =>

@@ -7,13 +7,14 @@ export type CallbackOptions = {
   secret?: string;
   /** How old its signature says that it is. */
   ageSeconds?: number;
+  /** Where to, if it is not the first API process. */
+  api?: string;
   /** Sent instead of what was signed. */
   instead?: string;
 };
 
 /** Callbacks by hand, signed as the sandbox bank signs them. */
-export function callbackSender(service: Service) {
-  const url = `${service.api.url}/api/v1/webhooks/payments`;
+export function callbackSender(service: Service, family: 'payments' | 'cards' = 'payments') {
   const stored = service.deps.database.db.collection<{ _id: string; outcome: string | null }>(
     'callbacks',
   );
@@ -22,7 +23,8 @@ export function callbackSender(service: Service) {
       const { provider = 'sandbox-bank', ageSeconds = 0, instead = body } = options;
       const secret = options.secret ?? String(service.env['SANDBOX_BANK_SECRET']);
       const timestamp = String(Math.floor(Date.now() / 1000) - ageSeconds);
-      const response = await fetch(`${url}/${provider}`, {
+      const { api = service.api.url } = options;
+      const response = await fetch(`${api}/api/v1/webhooks/${family}/${provider}`, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
+import { operationWorkflowId, type CardOperation } from '../../src/cards/operation.js';
 import { loadConfig } from '../../src/config.js';
 import { createDeps, type Deps } from '../../src/deps.js';
 import { compiled } from '../../src/engines/paths.js';
 import { claimPort, type PortClaim } from '../../src/engines/ports.js';
+import { chargeWorkflowId, type Charge } from '../../src/payments/charges/charge.js';
 import { transferWorkflowId, type Transfer } from '../../src/transfers/transfer.js';
 import { bankAudit } from './bank.js';
 import { findProblems } from './books.js';
@@ -133,10 +135,13 @@ export async function startService(options: ServiceOptions = {}) {
     deps = opened;
     await Promise.all([bank, ...apis, ...workers].map((each) => each.start()));
     const first = apis[0] as Api;
-    const openTransfers = () =>
-      opened.database.db
-        .collection<Transfer>('transfers')
-        .countDocuments({ status: { $in: ['pending', 'processing'] } });
+    const openRecords = async () => {
+      const open = { status: { $in: ['pending', 'processing'] } };
+      const counts = ['transfers', 'card_operations', 'charges'].map((name) =>
+        opened.database.db.collection(name).countDocuments(open),
+      );
+      return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+    };
 
     return {
       /** The stores, in this process: for what has no route. */
@@ -163,10 +168,10 @@ export async function startService(options: ServiceOptions = {}) {
           .filter(([name]) => name !== 'bank')
           .map(([, each]) => each.output())
           .join('\n'),
-      /** Waits until no transfer is on its way. */
+      /** Waits until no transfer, no charge and no operation on a card is on its way. */
       settled: () =>
-        eventually('every transfer has come to its end', async () =>
-          (await openTransfers()) === 0 ? true : undefined,
+        eventually('everything has come to its end', async () =>
+          (await openRecords()) === 0 ? true : undefined,
         ),
       /** What is wrong in the books, and between them and the bank's; see books.ts. */
       problems: async () => findProblems(opened.database, await bank.journal()),
@@ -224,12 +229,23 @@ async function closeDeps(deps: Deps, options: ServiceOptions): Promise<void> {
   await deps.close();
 }
 
-async function terminateOpen({ database, temporal }: Deps): Promise<void> {
-  const open = database.db
-    .collection<Transfer>('transfers')
-    .find({ status: { $in: ['pending', 'processing'] } }, { projection: { _id: 1 } });
-  for await (const { _id } of open) {
-    const handle = temporal.client.workflow.getHandle(transferWorkflowId(_id));
+async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void> {
+  const unfinished = {
+    $or: [{ status: { $in: ['pending', 'processing'] } }, { due_at: { $type: 'date' } }],
+  } as object;
+  const transfers = await db.collection<Transfer>('transfers').find(unfinished).toArray();
+  const operations = await db
+    .collection<CardOperation>('card_operations')
+    .find(unfinished)
+    .toArray();
+  const charges = await db.collection<Charge>('charges').find(unfinished).toArray();
+  const ids = [
+    ...charges.map(({ _id }) => chargeWorkflowId(_id)),
+    ...transfers.map(({ _id }) => transferWorkflowId(_id)),
+    ...operations.map(operationWorkflowId),
+  ];
+  for (const id of new Set(ids)) {
+    const handle = temporal.client.workflow.getHandle(id);
     await handle.terminate('the test is over').catch(() => null);
   }
 }

@@ -92,7 +92,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     namespace: 'default',
     taskQueue: transfer._id,
     workflowBundle: { codePath: String(process.env.BURSAR_TEST_BUNDLE) },
-    providers: [{ name: provider.name, callsPerSecond: 1_000 }],
+    providers: [{ name: provider.name, callsPerSecond: 1_000, batches: true }],
     activities: {
       transfers,
       batches,
@@ -100,7 +100,8 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
       firstTries: noFirstTries,
       webhooks: { retry: async () => ({ kind: 'closed' }) },
       log: createLog({ level: 'silent', name: 'test' }),
-    },
+      // Of cards nothing is used.
+    } as unknown as Parameters<typeof createWorkers>[0]['activities'],
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
   const input: TransferInput = {

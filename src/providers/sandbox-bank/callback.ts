@@ -1,6 +1,6 @@
 import type { CallbackReading } from '../provider.js';
 import { hashOf, isAuthentic, parseJson } from './signed.js';
-import { callbackBody, paymentState } from './wire.js';
+import { eventBody, paymentState, transferData } from './wire.js';
 
 const STATUS_OF_EVENT = new Map([
   ['transfer.paid', 'paid'],
@@ -17,17 +17,20 @@ export function readSandboxBankCallback(
   now: Date,
 ): CallbackReading {
   if (!isAuthentic(secret, raw, headers, now)) return { kind: 'bad_signature' };
-  const parsed = callbackBody.safeParse(parseJson(raw));
+  const parsed = eventBody.safeParse(parseJson(raw));
   if (!parsed.success) return { kind: 'ignored', dedupeKey: hashOf(raw) };
-  const { id, event, occurred_at, data } = parsed.data;
+  const { id, event, occurred_at } = parsed.data;
+  if (/^(charge|refund)\./.test(event)) return { kind: 'elsewhere', dedupeKey: id };
   const status = STATUS_OF_EVENT.get(event as 'transfer.paid');
   if (!status) return { kind: 'ignored', dedupeKey: id };
+  const about = transferData.safeParse(parsed.data.data);
+  if (!about.success) return { kind: 'ignored', dedupeKey: hashOf(raw) };
   return {
     kind: 'callback',
     callback: {
       dedupeKey: id,
-      reference: data.reference,
-      state: paymentState(status, data),
+      reference: about.data.reference,
+      state: paymentState(status, about.data),
       occurredAt: new Date(occurred_at),
     },
   };

@@ -1,13 +1,7 @@
 import type { CardEvent, CardEventReading, CardEventState } from '../card-issuer.js';
-import {
-  eventBody,
-  fundingState,
-  issuedData,
-  issuedState,
-  moneyData,
-  requestData,
-} from './card-wire.js';
+import { fundingState, issuedData, issuedState, moneyData, requestData } from './card-wire.js';
 import { hashOf, isAuthentic, parseJson } from './signed.js';
+import { eventBody } from './wire.js';
 
 type Told = Pick<CardEvent, 'card' | 'reference' | 'state'>;
 type Money = { amount_minor: bigint; code?: string | null | undefined };

@@ -36,13 +36,6 @@ export const fundingAnswer = z.object({
   code,
 });
 
-export const eventBody = z.object({
-  id: z.string().min(1).max(200),
-  event: z.string(),
-  occurred_at: z.iso.datetime({ offset: true }),
-  data: z.unknown(),
-});
-
 export const issuedData = z.object({ reference, ...face });
 
 export const moneyData = z.object({
@@ -57,7 +50,7 @@ export const requestData = z.object({
   reference: id,
   card: id,
   amount_minor: amount,
-  currency: z.literal('NGN'),
+  currency: z.string().regex(/^[A-Z]{3}$/),
   channel: z.enum(['online', 'pos', 'atm', 'contactless']),
   merchant: z.object({
     name: z.string().min(1).max(100),

@@ -3,7 +3,8 @@ import type { UnknownReason } from '../provider.js';
 
 /** Enough for one worker's concurrent calls: a call never waits for another's answer. */
 const CONNECTIONS = 256;
-const MAX_RESPONSE_BYTES = 64 * 1024;
+/** Room for all refunds of a charge. */
+const MAX_RESPONSE_BYTES = 1024 * 1024;
 
 export type Reply = { requestId: string | null } & (
   | { kind: 'answer'; status: number; retryAfter: string | null; body: unknown }

@@ -42,17 +42,19 @@ export const banksAnswer = z.object({
 
 export const errorAnswer = z.object({ error: z.object({ code: z.string() }) });
 
-export const callbackBody = z.object({
+export const eventBody = z.object({
   id: z.string().min(1).max(200),
   event: z.string(),
   occurred_at: z.iso.datetime({ offset: true }),
-  data: z.object({
-    reference: z.string().min(1).max(200),
-    amount_minor: amount,
-    currency: z.literal('NGN'),
-    session_id: sessionId,
-    code,
-  }),
+  data: z.unknown(),
+});
+
+export const transferData = z.object({
+  reference: z.string().min(1).max(200),
+  amount_minor: amount,
+  currency: z.literal('NGN'),
+  session_id: sessionId,
+  code,
 });
 
 /** The bank's refusal codes in our words. A refusal for any other reason is still a refusal. */

@@ -1,0 +1,69 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.js';
+import type { Database } from '../database/client.js';
+import type { GroupCommit } from '../ledger/group-commit.js';
+import type { Log } from '../log.js';
+import type { Providers } from '../providers/registry.js';
+import { createWatch } from '../watch.js';
+import { createCardControl } from './control/create.js';
+import { createCardExpiry } from './control/expiry.js';
+import { createCardFunding } from './funding/fund.js';
+import { createAuthorizations } from './authorizations/authorizations.js';
+import { createApplyCardEvent } from './events/apply.js';
+import { createCardEvents } from './events/card-events.js';
+import { createCardCreation } from './issuing/create.js';
+import { createCardStarters } from './starters.js';
+import { createCardOperationStore, createCardStore } from './store.js';
+
+/** Everything that cards are made of; a line in deps.ts. */
+export function createCards(deps: {
+  config: Config;
+  database: Database;
+  groupCommit: GroupCommit;
+  client: Client;
+  providers: Providers;
+  log: Log;
+}) {
+  const { config, database, groupCommit, client, providers, log } = deps;
+  const { attentionAfterMs, pollMaxMs, sweepSlackMs } = config.transfers;
+  const cards = createCardStore(database);
+  const cardOperations = createCardOperationStore(database, sweepSlackMs);
+  const cardStarters = createCardStarters({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    policy: { attentionAfterMs, pollMaxMs },
+    log,
+  });
+  const authorizations = createAuthorizations({
+    config,
+    database,
+    groupCommit,
+    client,
+    cards,
+    log,
+  });
+  const apply = createApplyCardEvent({
+    groupCommit,
+    cardOperations,
+    cardStarters,
+    authorizations,
+  });
+  const provider = providers.forCards.name;
+  // Whoever's spending has made one fall due has not made it itself.
+  groupCommit.onCreated(({ card_operations: created }) => {
+    created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
+  });
+  return {
+    cards,
+    cardOperations,
+    cardStarters,
+    authorizations,
+    cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
+    cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
+    createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
+    controlCard: createCardControl({ groupCommit, starter: cardStarters }),
+    expireCards: createCardExpiry({ db: database.db, groupCommit }),
+    fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
+    cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
+  };
+}

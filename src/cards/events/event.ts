@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { isId, newId } from '../../ids.js';
+import { holdsCardNumber } from '../../metadata.js';
+import type { CardEvent, CardEventState } from '../../providers/card-issuer.js';
+import { START_WITHIN_MS } from '../../pursuits/record.js';
+
+/** `ignored`: of no card of ours, or about something that we never heard of and that is over. */
+export const CARD_EVENT_STATUSES = ['received', 'processed', 'ignored', 'failed'] as const;
+export type CardEventStatus = (typeof CARD_EVENT_STATUSES)[number];
+
+/** Whose an event is. */
+export type CardEventOwner = { tenant: string; card: string };
+
+/** An issuer's word about a card as it is kept: what it says, never the body that said it. */
+export type StoredCardEvent = {
+  _id: string;
+  /** Null as long as it is about no card of ours. */
+  tenant: string | null;
+  card: string | null;
+  provider: string;
+  /** Equal for repeats. */
+  dedupe: string;
+  /** Our name for it. */
+  event: string;
+  /** The issuer's id of the card. */
+  issuer_card: string | null;
+  /** Our id of the card or of the operation, or the token of the authorization. */
+  reference: string | null;
+  state: CardEventState;
+  status: CardEventStatus;
+  /** What it came to: a verdict of the state guard, or why nothing was done. */
+  outcome: string | null;
+  tries: number;
+  attention: { since: Date; reason: string } | null;
+  occurred_at: Date | null;
+  received_at: Date;
+  processed_at: Date | null;
+  /** When the sweep makes sure that a workflow applies it; null once nothing is left to do. */
+  due_at: Date | null;
+};
+
+/** An event once more, by its tenant or by an operator. */
+export type CardEventReplay = {
+  _id: string;
+  tenant: string;
+  event: string;
+  provider: string;
+  status: 'pending' | 'completed' | 'failed';
+  outcome: string | null;
+  failure: { code: string; message: string } | null;
+  due_at: Date | null;
+  created_at: Date;
+  completed_at: Date | null;
+};
+
+/** Whose it is has still to be found out. */
+export function newCardEvent(
+  provider: string,
+  { dedupeKey, name, card, reference, state, occurredAt }: CardEvent,
+  now: Date,
+): StoredCardEvent {
+  return {
+    _id: newId('cardEvent'),
+    tenant: null,
+    card: null,
+    provider,
+    // What an issuer puts into its own id is not kept, and a long one is no burden for the index.
+    dedupe: createHash('sha256').update(`${provider}/${dedupeKey}`).digest('hex'),
+    event: name,
+    issuer_card: harmless(card),
+    reference: harmless(reference),
+    state,
+    status: 'received',
+    outcome: null,
+    tries: 0,
+    attention: null,
+    occurred_at: occurredAt,
+    received_at: now,
+    processed_at: null,
+    due_at: new Date(now.getTime() + START_WITHIN_MS),
+  };
+}
+
+export const newReplay = (
+  { _id: event, tenant, provider }: Pick<StoredCardEvent, '_id' | 'provider'> & { tenant: string },
+  now: Date,
+): CardEventReplay => ({
+  _id: newId('replay'),
+  tenant,
+  event,
+  provider,
+  status: 'pending',
+  outcome: null,
+  failure: null,
+  due_at: new Date(now.getTime() + START_WITHIN_MS),
+  created_at: now,
+  completed_at: null,
+});
+
+/** A name that an issuer gives to something; null where it could be a card number. */
+function harmless(name: string | null): string | null {
+  if (name === null || isId('card', name) || isId('cardOperation', name)) return name;
+  return /^[A-Za-z][A-Za-z0-9_-]{0,99}$/.test(name) && !holdsCardNumber(name) ? name : null;
+}

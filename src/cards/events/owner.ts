@@ -1,0 +1,45 @@
+import type { Database } from '../../database/client.js';
+import { isId } from '../../ids.js';
+import { authorizationId, type CardAuthorization } from '../authorizations/authorization.js';
+import type { Card } from '../card.js';
+import type { CardOperation } from '../operation.js';
+import type { CardEventOwner } from './event.js';
+
+export type FindOwner = (
+  provider: string,
+  told: { reference: string | null; issuer_card: string | null },
+) => Promise<CardEventOwner | null>;
+
+/**
+ * Whose card an issuer speaks of: by our own reference, which we have before the issuer has anything, or by its id of
+ * the card. An issuer speaks about its own cards only.
+ */
+export function createFindOwner({ db }: Database): FindOwner {
+  const cards = db.collection<Card>('cards');
+  const operations = db.collection<CardOperation>('card_operations');
+  const authorizations = db.collection<CardAuthorization>('card_authorizations');
+  const ofCard = (card: Pick<Card, '_id' | 'tenant'> | null) =>
+    card && { tenant: card.tenant, card: card._id };
+  const ofRecord = (record: { tenant: string; card: string } | null) =>
+    record && { tenant: record.tenant, card: record.card };
+  const projection = { tenant: 1, card: 1 } as const;
+
+  async function byReference(provider: string, reference: string): Promise<CardEventOwner | null> {
+    const own = { _id: reference, provider };
+    if (isId('card', reference)) return ofCard(await cards.findOne(own, { projection }));
+    if (!isId('cardOperation', reference)) return null;
+    return ofRecord(await operations.findOne(own, { projection }));
+  }
+
+  return async (provider, { reference, issuer_card: card }) => {
+    const named = reference === null ? null : await byReference(provider, reference);
+    if (named) return named;
+    if (card !== null) {
+      const found = await cards.findOne({ provider, 'issued.card': card }, { projection });
+      if (found) return ofCard(found);
+    }
+    if (reference === null) return null;
+    const _id = authorizationId(provider, reference);
+    return ofRecord(await authorizations.findOne({ _id }, { projection }));
+  };
+}

@@ -1,0 +1,75 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.js';
+import type { Database } from '../database/client.js';
+import type { GroupCommit } from '../ledger/group-commit.js';
+import type { Log } from '../log.js';
+import type { Providers } from '../providers/registry.js';
+import type { Tenants } from '../tenants/store.js';
+import { createWatch } from '../watch.js';
+import { createChargeCalls } from './charges/calls.js';
+import { createChargeCreation } from './charges/create.js';
+import { createChargeStarter } from './charges/starter.js';
+import { createCharges } from './charges/store.js';
+import { recurringChanges } from './recurring/create.js';
+import { createRecurringStarter } from './recurring/starter.js';
+import { createRecurringCharges } from './recurring/store.js';
+import { createTokenCreation } from './tokens/create.js';
+import { createTokens } from './tokens/store.js';
+
+/** Everything that payments are made of; a line in deps.ts. */
+export function createPayments(deps: {
+  config: Config;
+  database: Database;
+  groupCommit: GroupCommit;
+  client: Client;
+  tenants: Tenants;
+  providers: Providers;
+  log: Log;
+}) {
+  const { config, database, groupCommit, client, providers, log } = deps;
+  const { attentionAfterMs, pollMaxMs, sweepSlackMs } = config.transfers;
+  const { dunningDays, chargeExpiresMs: expiresAfterMs } = config.payments;
+  const tokens = createTokens(database, groupCommit);
+  const charges = createCharges(database, groupCommit, sweepSlackMs);
+  const chargeStarter = createChargeStarter({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    policy: { attentionAfterMs, pollMaxMs },
+    log,
+  });
+  const provider = providers.forPayments.name;
+  const recurringCharges = createRecurringCharges(database, groupCommit, {
+    sweepSlackMs,
+    dunningDays: async (id) => (await deps.tenants.get(id))?.dunningDays ?? dunningDays,
+  });
+  const recurringStarter = createRecurringStarter({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    log,
+  });
+  return {
+    tokens,
+    createToken: createTokenCreation({ tokens, provider }),
+    charges,
+    chargeCalls: createChargeCalls({ charges, tokens, providers }),
+    chargeStarter,
+    chargeWatch: createWatch({ findEnded: (ids) => charges.waitedFor(ids) }),
+    createCharge: createChargeCreation({
+      charges,
+      chargeStarter,
+      provider,
+      dunningDays,
+      expiresAfterMs,
+    }),
+    recurringCharges,
+    recurringStarter,
+    ...recurringChanges({ recurringCharges, recurringStarter }),
+
+    paymentStarters: {
+      async idle(): Promise<void> {
+        await chargeStarter.idle();
+        await recurringStarter.idle();
+      },
+    },
+  };
+}

@@ -1,0 +1,72 @@
+import type { Behaviour } from '../behaviours.js';
+import type { Decline } from './records.js';
+
+const PAGES = new Map<string, Behaviour>([
+  ['001', 'done_later'],
+  ['004', 'done_without_answer'],
+  ['005', 'lost'],
+  ['006', 'pending'],
+  ['007', 'failing_first'],
+  ['009', 'told_out_of_order'],
+  ['010', 'throttled_first'],
+  ['014', 'another_amount'],
+]);
+
+const CHARGES = new Map<string, Behaviour>([
+  ...PAGES,
+  ['002', 'refused'],
+  ['003', 'declined_softly'],
+  ['013', 'declined_softly_twice'],
+]);
+
+const REFUNDS = new Map<string, Behaviour>([
+  ['001', 'done_later'],
+  ['002', 'refused'],
+  ['004', 'done_without_answer'],
+  ['005', 'lost'],
+  ['006', 'pending'],
+  ['007', 'failing_first'],
+  ['009', 'told_out_of_order'],
+  ['010', 'throttled_first'],
+]);
+
+const endOf = (clientReference: string) => clientReference.slice(-3);
+
+/** All of them by the end of the client's reference. */
+export function pageBehaviour(clientReference: string): Behaviour {
+  return PAGES.get(endOf(clientReference)) ?? 'done';
+}
+
+/** Where the reference says nothing, what is charged decides: `otherwise`. */
+export function chargeBehaviour(clientReference: string, otherwise: Behaviour): Behaviour {
+  return CHARGES.get(endOf(clientReference)) ?? otherwise;
+}
+
+export function refundBehaviour(clientReference: string): Behaviour {
+  return REFUNDS.get(endOf(clientReference)) ?? 'done';
+}
+
+/** How a charge without the customer is declined after so many declined attempts; null: it is not. */
+export function declineOf(behaviour: Behaviour, declinedBefore: number): Decline | null {
+  const lowFunds: Decline = { code: 'insufficient_funds', decline: 'soft' };
+  if (behaviour === 'declined_softly') return lowFunds;
+  if (behaviour === 'declined_softly_twice') return declinedBefore < 2 ? lowFunds : null;
+  if (behaviour === 'declined_as_expired') return { code: 'expired_card', decline: 'hard' };
+  return behaviour === 'refused' ? { code: 'card_declined', decline: 'hard' } : null;
+}
+
+export function paidMinor(behaviour: Behaviour, askedMinor: number): number {
+  return behaviour === 'another_amount' ? Math.ceil(askedMinor / 2) : askedMinor;
+}
+
+const FEE_FLAT_FROM_MINOR = 250_000;
+const FEE_FLAT_MINOR = 10_000;
+const FEE_MOST_MINOR = 200_000;
+
+/** What the network keeps of a payment: 1.5 %, from ₦2,500 with ₦100 on top, and never more than ₦2,000. */
+export function feeMinor(amountMinor: number): number {
+  if (amountMinor > FEE_MOST_MINOR * 100) return FEE_MOST_MINOR;
+  const share = Math.floor((amountMinor * 15) / 1_000);
+  const flat = amountMinor >= FEE_FLAT_FROM_MINOR ? FEE_FLAT_MINOR : 0;
+  return Math.min(share + flat, FEE_MOST_MINOR);
+}

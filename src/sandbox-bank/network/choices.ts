@@ -1,0 +1,133 @@
+import type { Behaviour } from '../behaviours.js';
+import type { Channel, Decline } from './records.js';
+
+/** What a customer can choose to pay with. There is no card number behind it. */
+export type Choice = {
+  id: string;
+  title: string;
+  hint: string;
+  /** Null: it pays. */
+  declines: Decline | null;
+  /** What becomes of later charges without the customer. */
+  later: Behaviour;
+  reusable: boolean;
+  brand: string | null;
+  last4: string | null;
+};
+
+const LOW_FUNDS: Decline = { code: 'insufficient_funds', decline: 'soft' };
+const STOLEN: Decline = { code: 'stolen_card', decline: 'hard' };
+
+const pays = { declines: null, later: 'done', reusable: true } as const;
+const noCard = { brand: null, last4: null };
+
+const CARDS: readonly Choice[] = [
+  {
+    ...pays,
+    id: 'good',
+    title: 'Verve, ends in 4081',
+    hint: 'Pays, now and later.',
+    brand: 'verve',
+    last4: '4081',
+  },
+  {
+    ...pays,
+    id: 'later_low_funds',
+    title: 'Mastercard, ends in 0003',
+    hint: 'Pays now. Later charges are always declined: insufficient funds.',
+    later: 'declined_softly',
+    brand: 'mastercard',
+    last4: '0003',
+  },
+  {
+    ...pays,
+    id: 'later_low_funds_twice',
+    title: 'Mastercard, ends in 0013',
+    hint: 'Pays now. Each later charge is declined twice for insufficient funds, then paid.',
+    later: 'declined_softly_twice',
+    brand: 'mastercard',
+    last4: '0013',
+  },
+  {
+    ...pays,
+    id: 'later_declined',
+    title: 'Visa, ends in 0002',
+    hint: 'Pays now. Later charges are declined for good.',
+    later: 'refused',
+    brand: 'visa',
+    last4: '0002',
+  },
+  {
+    ...pays,
+    id: 'later_expired',
+    title: 'Visa, ends in 0054',
+    hint: 'Pays now. Later charges are declined for good: expired card.',
+    later: 'declined_as_expired',
+    brand: 'visa',
+    last4: '0054',
+  },
+  {
+    ...pays,
+    id: 'once',
+    title: 'Verve, ends in 0100',
+    hint: 'Pays now, and can not be charged again.',
+    reusable: false,
+    brand: 'verve',
+    last4: '0100',
+  },
+  {
+    ...pays,
+    id: 'low_funds',
+    title: 'Mastercard, ends in 0051',
+    hint: 'Is declined now: insufficient funds.',
+    declines: LOW_FUNDS,
+    brand: 'mastercard',
+    last4: '0051',
+  },
+  {
+    ...pays,
+    id: 'stolen',
+    title: 'Visa, ends in 0043',
+    hint: 'Is declined now, for good: stolen card.',
+    declines: STOLEN,
+    brand: 'visa',
+    last4: '0043',
+  },
+];
+
+/** Of the one account that the client has named. */
+const BANK_ACCOUNT: readonly Choice[] = [
+  { ...pays, ...noCard, id: 'good', title: 'Agree', hint: 'Pays, now and later.' },
+  {
+    ...pays,
+    ...noCard,
+    id: 'later_low_funds',
+    title: 'Agree, with little on the account',
+    hint: 'Pays now. Later charges are always declined: insufficient funds.',
+    later: 'declined_softly',
+  },
+  {
+    ...pays,
+    ...noCard,
+    id: 'later_declined',
+    title: 'Agree, and end the mandate at the bank',
+    hint: 'Pays now. Later charges are declined for good.',
+    later: 'refused',
+  },
+  {
+    ...pays,
+    ...noCard,
+    id: 'low_funds',
+    title: 'Agree, with nothing on the account',
+    hint: 'Is declined now: insufficient funds.',
+    declines: LOW_FUNDS,
+  },
+];
+
+export function choicesOf({ type }: Channel): readonly Choice[] {
+  return type === 'card' ? CARDS : BANK_ACCOUNT;
+}
+
+export function choiceOf(channel: Channel, id: string): Choice | undefined {
+  return choicesOf(channel).find((choice) => choice.id === id);
+}

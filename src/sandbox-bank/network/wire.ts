@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import { clientReference, errorAnswer, reference, requestedAt } from '../wire.js';
+import { findBank } from '../directory.js';
+import { feeMinor } from './behaviours.js';
+import type { Authorization, Charge } from './charge-state.js';
+import type { Refund } from './refund-state.js';
+
+const VALID_YEARS = 3;
+
+const ask = {
+  reference,
+  client_reference: clientReference,
+  amount_minor: z.int().min(1),
+  currency: z.literal('NGN'),
+  customer: z.strictObject({
+    id: z.string().min(1).max(255),
+    email: z.email().max(254),
+    name: z.string().min(1).max(200).nullable(),
+  }),
+  requested_at: requestedAt,
+};
+
+const authorization = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
+
+export const pageBody = z.strictObject({
+  ...ask,
+  channel: z.discriminatedUnion('type', [
+    z.strictObject({ type: z.literal('card') }),
+    z.strictObject({
+      type: z.literal('bank_account'),
+      account: z.string().regex(/^[0-9]{10}$/),
+      bank_code: z.string().regex(/^[0-9]{3,6}$/),
+    }),
+  ]),
+  return_url: z
+    .url({ protocol: /^https?$/ })
+    .max(2_000)
+    .nullable(),
+});
+
+export const authorizedBody = z.strictObject({ ...ask, authorization });
+
+export const refundBody = z.strictObject({
+  charge: reference,
+  amount_minor: z.int().min(1),
+  currency: z.literal('NGN'),
+  merchant_note: z.string().min(1).max(255),
+  client_reference: clientReference,
+  requested_at: requestedAt,
+});
+
+export const revokeBody = z.strictObject({ authorization });
+
+export const tellChargeBody = z
+  .strictObject({
+    outcome: z.enum(['paid', 'declined', 'abandoned']),
+    /** What an open page is paid with; its first choice if nothing is said. */
+    choice: z.string().max(50).optional(),
+  })
+  .refine((body) => body.outcome === 'paid' || body.choice === undefined, {
+    path: ['choice'],
+    message: 'only what is paid has a choice',
+  });
+
+export const tellRefundBody = z.strictObject({ outcome: z.enum(['refunded', 'failed']) });
+
+/** A charge as the network shows it: never with an account number. */
+export function presentCharge(charge: Charge, isQuiet = false) {
+  const { order, status, paidMinor, decline } = charge;
+  const isPaid = status === 'paid' && !isQuiet;
+  const isOpen = status === 'open' || status === 'pending' || isQuiet;
+  const shown = status === 'open' ? 'awaiting_customer' : status;
+  const paid = isPaid ? paidMinor : null;
+  return {
+    reference: order.reference,
+    client_reference: order.client_reference,
+    status: isQuiet ? 'pending' : shown,
+    amount_minor: order.amount_minor,
+    currency: order.currency,
+    paid_minor: paid,
+    fee_minor: paid === null ? null : feeMinor(paid),
+    code: isQuiet ? null : (decline?.code ?? null),
+    decline: isQuiet ? null : (decline?.decline ?? null),
+    authorization:
+      isPaid && charge.authorization ? presentAuthorization(charge.authorization) : null,
+    ...times(charge, isOpen),
+  };
+}
+
+function presentAuthorization({ code, channel, choice, grantedAt }: Authorization) {
+  const granted = new Date(grantedAt);
+  const isCard = channel.type === 'card';
+  return {
+    authorization: code,
+    type: channel.type,
+    brand: choice.brand,
+    last4: isCard ? choice.last4 : channel.account.slice(-4),
+    expiry_month: isCard ? granted.getUTCMonth() + 1 : null,
+    expiry_year: isCard ? granted.getUTCFullYear() + VALID_YEARS : null,
+    bank_code: isCard ? null : channel.bank_code,
+    bank_name: isCard ? null : (findBank(channel.bank_code)?.name ?? null),
+    reusable: choice.reusable,
+  };
+}
+
+export function presentRefund(refund: Refund, isQuiet = false) {
+  const { id, order, status, code } = refund;
+  const isOpen = status === 'pending' || isQuiet;
+  return {
+    refund: id,
+    charge: order.charge,
+    client_reference: order.client_reference,
+    merchant_note: order.merchant_note,
+    status: isOpen ? 'pending' : status,
+    amount_minor: order.amount_minor,
+    currency: order.currency,
+    code: isOpen ? null : code,
+    ...times(refund, isOpen),
+  };
+}
+
+function times(thing: { createdAt: number; updatedAt: number }, isOpen: boolean) {
+  return {
+    created_at: new Date(thing.createdAt).toISOString(),
+    updated_at: new Date(isOpen ? thing.createdAt : thing.updatedAt).toISOString(),
+  };
+}
+
+export function noSuchCharge() {
+  return errorAnswer(404, 'charge_not_found', 'there is no charge with this reference');
+}

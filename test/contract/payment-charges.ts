@@ -1,0 +1,182 @@
+import type { AuthorizedOrder } from '../../src/providers/payment-provider.js';
+import { never, ordersFor, renewed, unknown, type Subject } from './payment-subject.js';
+
+export function describeCharges(at: Subject): void {
+  const { chargeOrder, left, eventOf } = ordersFor(at);
+  const charge = (order: AuthorizedOrder) => at.provider.chargeAuthorization(order, never);
+  const verify = (reference: string) => at.provider.verifyCharge(reference, never);
+
+  describe('a charge without the customer', () => {
+    /** What takes its time at the provider, begun together. */
+    let later: AuthorizedOrder;
+    let shuffled: AuthorizedOrder;
+    let begun: string[];
+
+    beforeAll(async () => {
+      later = chargeOrder('later');
+      shuffled = chargeOrder('outOfOrder');
+      begun = (await Promise.all([later, shuffled].map(charge))).map(({ kind }) => kind);
+    });
+
+    test.each([1n, 100n, 99_999_999n, 500_000_000n])(
+      'the amount %s arrives to the unit, less a fee, with the trace of the call',
+      async (amountMinor) => {
+        const order = chargeOrder('paid', amountMinor);
+        const paid = {
+          kind: 'paid',
+          amountMinor,
+          currency: 'NGN',
+          feeMinor: expect.any(BigInt) as bigint,
+          authorization: at.authorization,
+          providerRequestId: expect.any(String) as string,
+        };
+        expect(await charge(order)).toEqual(paid);
+        const found = await verify(order.reference);
+        expect(found).toEqual(paid);
+        if (found.kind === 'paid') expect(found.feeMinor).toBeLessThanOrEqual(amountMinor);
+      },
+    );
+
+    test.each([
+      ['declinedHard', 'hard'],
+      ['declinedSoft', 'soft'],
+    ] as const)(
+      '%s is a conclusive refusal of this attempt, with our code',
+      async (scenario, decline) => {
+        const order = chargeOrder(scenario);
+        const refused = { kind: 'refused', decline, code: at.harness.refusals[decline] };
+        expect(await charge(order)).toMatchObject(refused);
+        expect(await verify(order.reference)).toMatchObject(refused);
+      },
+    );
+
+    test('after a soft decline another attempt, under another reference, may be paid', async () => {
+      const order = chargeOrder('declinedSoftTwice');
+      const kinds: string[] = [];
+      for (const attempt of [1, 2, 3]) {
+        const reference = `${order.reference}-${attempt}`;
+        kinds.push((await charge({ ...renewed(order), reference })).kind);
+      }
+      expect(kinds).toEqual(['refused', 'refused', 'paid']);
+      expect(await verify(`${order.reference}-1`)).toMatchObject({ kind: 'refused' });
+    });
+
+    test('what was paid is told as it was paid, also if it is not what was asked for', async () => {
+      const order = chargeOrder('anotherAmount');
+      const answer = await charge(order);
+      expect(answer.kind === 'paid' && answer.amountMinor).not.toBe(order.amountMinor);
+      expect(await verify(order.reference)).toMatchObject({ kind: 'paid' });
+    });
+
+    test('a pending charge is told by callback, and then also to those who ask', async () => {
+      expect(begun[0]).toBe('pending');
+      const [callback] = await at.harness.callbacksAbout(later.reference, 1);
+      expect(eventOf(callback)).toMatchObject({
+        name: 'charge.paid',
+        charge: later.reference,
+        about: { subject: 'charge', state: { kind: 'paid', amountMinor: 300_000n } },
+      });
+      for (;;) {
+        if ((await verify(later.reference)).kind === 'paid') break;
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    });
+
+    test('callbacks may come several times and out of order; repeats of one event have one key', async () => {
+      expect(begun[1]).toBe('pending');
+      const callbacks = await at.harness.callbacksAbout(shuffled.reference, 4);
+      const events = callbacks.map(eventOf);
+      expect(events.map(({ name }) => name)).toEqual([
+        'charge.paid',
+        'charge.pending',
+        'charge.paid',
+        'charge.paid',
+      ]);
+      expect(new Set(events.map(({ dedupeKey }) => dedupeKey)).size).toBe(3);
+      const state = { kind: 'pending', awaits: 'provider' };
+      expect(events[1]?.about).toEqual({ subject: 'charge', state });
+    });
+
+    test('without an answer it is unknown; asked by reference, it was paid or it was not', async () => {
+      const done = chargeOrder('withoutAnswer');
+      expect(await charge(done)).toEqual(unknown);
+      expect(await verify(done.reference)).toMatchObject({ kind: 'paid' });
+      const lost = chargeOrder('lost');
+      expect(await charge(lost)).toEqual(unknown);
+      expect(await verify(lost.reference)).toMatchObject({ kind: 'not_found' });
+    });
+
+    test('an error is unknown, throttled is not taken: what was not done is not found, and the same order is paid', async () => {
+      for (const [scenario, kinds] of [
+        ['failingFirst', ['unknown', 'unknown', 'unknown']],
+        ['throttledFirst', ['throttled']],
+      ] as const) {
+        const order = chargeOrder(scenario);
+        for (const kind of kinds) {
+          const answer = await charge(renewed(order));
+          expect(answer.kind).toBe(kind);
+          if (answer.kind === 'throttled') expect(answer.retryAfterMs).toBeGreaterThan(0);
+          expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
+        }
+        expect(await charge(renewed(order))).toMatchObject({ kind: 'paid' });
+      }
+    });
+
+    test('a reference that was never used is not found, a pending one is pending', async () => {
+      const order = chargeOrder('pending');
+      expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
+      const pending = { kind: 'pending', awaits: 'provider' };
+      expect(await charge(order)).toMatchObject(pending);
+      expect(await verify(order.reference)).toMatchObject(pending);
+    });
+
+    test('where the provider de-duplicates, a repeat is the first, and another amount is no refusal of it', async () => {
+      if (at.provider.payments.charges.kind !== 'deduplicates') return;
+      const order = chargeOrder('paid');
+      const first = await charge(order);
+      expect(await charge(renewed(order))).toEqual({
+        ...first,
+        providerRequestId: expect.any(String) as string,
+      });
+      const other = await charge({ ...order, amountMinor: 1n });
+      expect(['unknown', 'paid']).toContain(other.kind);
+      expect(await verify(order.reference)).toMatchObject({ amountMinor: 300_000n });
+    });
+
+    test('where absence is final after a time, an older order is unknown and does nothing', async () => {
+      const { charges } = at.provider.payments;
+      if (charges.kind !== 'final_after') return;
+      const requestedAt = new Date(Date.now() - charges.ms);
+      const order = { ...chargeOrder('paid'), requestedAt };
+      expect(await charge(order)).toMatchObject({ kind: 'unknown', reason: 'too_old' });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
+    });
+  });
+
+  describe('revoking an authorization', () => {
+    test('nothing is charged with it any more, however often it is asked for', async () => {
+      const { code: authorization } = await left();
+      for (const _ of [1, 2]) {
+        expect(await at.provider.revokeAuthorization(authorization, never)).toMatchObject({
+          kind: 'revoked',
+        });
+      }
+      expect(await charge({ ...chargeOrder('paid'), authorization })).toMatchObject({
+        kind: 'refused',
+        code: 'authorization_revoked',
+        decline: 'hard',
+      });
+    });
+
+    test('what is not there is not found, and can not be charged', async () => {
+      const authorization = 'authz_nowhere';
+      expect(await at.provider.revokeAuthorization(authorization, never)).toMatchObject({
+        kind: 'not_found',
+      });
+      expect(await charge({ ...chargeOrder('paid'), authorization })).toMatchObject({
+        kind: 'refused',
+        decline: 'hard',
+      });
+    });
+  });
+}

@@ -1,0 +1,137 @@
+import { never, ordersFor, renewed, RETURN_URL, unknown, type Subject } from './payment-subject.js';
+
+export function describePages(at: Subject): void {
+  const { pageOrder, chargeOrder, open, left, eventOf } = ordersFor(at);
+  const verify = (reference: string) => at.provider.verifyCharge(reference, never);
+
+  describe('a charge with the customer present', () => {
+    test('has a page; until the customer has acted there it awaits the customer', async () => {
+      const order = pageOrder();
+      expect(await at.provider.initializeCharge(order, never)).toEqual({
+        kind: 'redirect',
+        url: expect.stringMatching(/^https?:\/\/\S+$/) as string,
+        providerRequestId: expect.any(String) as string,
+      });
+      expect(await verify(order.reference)).toMatchObject({ kind: 'pending', awaits: 'customer' });
+    });
+
+    test('that is paid leads back with our reference, and leaves an authorization', async () => {
+      const order = pageOrder();
+      const url = await open(order);
+      const back = new URL((await at.harness.act(url, 'pay')) ?? '');
+      expect(back.searchParams.get('reference')).toBe(order.reference);
+      back.searchParams.delete('reference');
+      expect(back.href).toBe(RETURN_URL);
+      const state = await verify(order.reference);
+      expect(state).toEqual({
+        kind: 'paid',
+        amountMinor: 300_000n,
+        currency: 'NGN',
+        feeMinor: expect.any(BigInt) as bigint,
+        authorization: {
+          code: expect.stringMatching(/^[A-Za-z]/) as string,
+          type: 'card',
+          brand: expect.stringMatching(/^[a-z_]+$/) as string,
+          last4: expect.stringMatching(/^\d{4}$/) as string,
+          expiryMonth: expect.any(Number) as number,
+          expiryYear: expect.any(Number) as number,
+          bankCode: null,
+          bankName: null,
+          reusable: true,
+        },
+        providerRequestId: expect.any(String) as string,
+      });
+      const [callback] = await at.harness.callbacksAbout(order.reference, 1);
+      const { providerRequestId: _, ...told } = state;
+      expect(eventOf(callback)).toMatchObject({
+        name: 'charge.paid',
+        charge: order.reference,
+        about: { subject: 'charge', state: told },
+        occurredAt: expect.any(Date) as Date,
+      });
+    });
+
+    test('by bank account leaves a mandate on that account, and shows only its end', async () => {
+      const account = { type: 'bank_account', account: '0123456789', bankCode: '058' } as const;
+      const authorization = await left('pay', pageOrder('page', account));
+      expect(authorization).toMatchObject({
+        type: 'bank_account',
+        last4: '6789',
+        bankCode: '058',
+        bankName: expect.stringMatching(/\S/) as string,
+        reusable: true,
+      });
+      const nowhere = pageOrder('page', { ...account, bankCode: '000' });
+      expect(await at.provider.initializeCharge(nowhere, never)).toMatchObject({
+        kind: 'refused',
+        code: at.harness.refusals.page,
+      });
+    });
+
+    test('what can be used once says so, and is declined after that', async () => {
+      const authorization = await left('pay_once');
+      expect(authorization.reusable).toBe(false);
+      const order = { ...chargeOrder('paid'), authorization: authorization.code };
+      expect(await at.provider.chargeAuthorization(order, never)).toMatchObject({
+        kind: 'refused',
+        decline: 'hard',
+      });
+    });
+
+    test('that is declined or left is told as that, to who asks and by callback', async () => {
+      for (const [act, name, state] of [
+        ['be_declined', 'charge.declined', { kind: 'refused', decline: 'hard' }],
+        ['leave', 'charge.abandoned', { kind: 'abandoned' }],
+      ] as const) {
+        const order = pageOrder();
+        await at.harness.act(await open(order), act);
+        expect(await verify(order.reference)).toMatchObject(state);
+        const [callback] = await at.harness.callbacksAbout(order.reference, 1);
+        expect(eventOf(callback)).toMatchObject({ name, about: { subject: 'charge', state } });
+      }
+    });
+
+    test('that the provider takes its time with awaits the provider, once the customer has acted', async () => {
+      const order = pageOrder('pending');
+      await at.harness.act(await open(order), 'pay');
+      expect(await verify(order.reference)).toMatchObject({ kind: 'pending', awaits: 'provider' });
+    });
+
+    test('may be ordered again and again, and acted on again and again: it is one page and one payment', async () => {
+      const order = pageOrder();
+      const url = await open(order);
+      expect(await open(renewed(order))).toBe(url);
+      await at.harness.act(url, 'pay');
+      const first = await verify(order.reference);
+      await at.harness.act(url, 'leave');
+      await at.harness.act(url, 'pay');
+      const again = await at.provider.initializeCharge(renewed(order), never);
+      expect(again).toMatchObject({ kind: 'redirect', url });
+      expect(await verify(order.reference)).toEqual({
+        ...first,
+        providerRequestId: expect.any(String) as string,
+      });
+    });
+
+    test('without an answer it is unknown; asked by reference it is there or not, and may be ordered again', async () => {
+      const done = pageOrder('withoutAnswer');
+      expect(await at.provider.initializeCharge(done, never)).toEqual(unknown);
+      expect(await verify(done.reference)).toMatchObject({ kind: 'pending', awaits: 'customer' });
+      const lost = pageOrder('lost');
+      expect(await at.provider.initializeCharge(lost, never)).toEqual(unknown);
+      expect(await verify(lost.reference)).toMatchObject({ kind: 'not_found' });
+      const failing = pageOrder('failingFirst');
+      for (const _ of [1, 2, 3]) {
+        expect(await at.provider.initializeCharge(renewed(failing), never)).toMatchObject({
+          kind: 'unknown',
+          reason: 'server_error',
+        });
+      }
+      await open(renewed(failing));
+      const throttled = pageOrder('throttledFirst');
+      const { kind } = await at.provider.initializeCharge(throttled, never);
+      expect(kind).toBe('throttled');
+      await open(renewed(throttled));
+    });
+  });
+}

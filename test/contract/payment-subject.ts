@@ -1,0 +1,147 @@
+import { newId } from '../../src/ids.js';
+import type {
+  AuthorizedOrder,
+  ChargeAuthorization,
+  PageOrder,
+  PaymentEvent,
+  PaymentEventReading,
+  PaymentProvider,
+  RefundOrder,
+} from '../../src/providers/payment-provider.js';
+
+/** What a client reference stands for. A provider's own test values are mapped to these. */
+export type PageScenario =
+  'page' | 'later' | 'withoutAnswer' | 'lost' | 'pending' | 'failingFirst' | 'throttledFirst';
+export type ChargeScenario =
+  | 'paid'
+  | 'later'
+  | 'declinedHard'
+  | 'declinedSoft'
+  | 'declinedSoftTwice'
+  | 'withoutAnswer'
+  | 'lost'
+  | 'pending'
+  | 'failingFirst'
+  | 'outOfOrder'
+  | 'throttledFirst'
+  | 'anotherAmount';
+export type RefundScenario =
+  | 'refunded'
+  | 'later'
+  | 'refused'
+  | 'withoutAnswer'
+  | 'lost'
+  | 'pending'
+  | 'failingFirst'
+  | 'throttledFirst';
+
+/** What the customer does on the page. */
+export type Act = 'pay' | 'pay_once' | 'be_declined' | 'leave';
+
+export type Delivered = { raw: Buffer; headers: Record<string, string | undefined> };
+
+export type PaymentHarness = {
+  /** With a time limit of a second or less for each call. */
+  provider: PaymentProvider;
+  /** The same at an address where nobody listens. */
+  unreachable: PaymentProvider;
+  pages: Record<PageScenario, string>;
+  charges: Record<ChargeScenario, string>;
+  refunds: Record<RefundScenario, string>;
+  /** Our codes for the refusals. */
+  refusals: { hard: string; soft: string; page: string; refund: string };
+  /** As a browser would; answers where it leads to. */
+  act(url: string, act: Act): Promise<string | null>;
+  /** The first callbacks about a charge, as they came in over HTTP. */
+  callbacksAbout(reference: string, count: number): Promise<Delivered[]>;
+  close(): Promise<void>;
+};
+
+/** What the parts of the suite share; filled before the first test. */
+export type Subject = {
+  harness: PaymentHarness;
+  provider: PaymentProvider;
+  /** Left by a card that pays, now and later. */
+  authorization: ChargeAuthorization;
+};
+
+export const never = new AbortController().signal;
+
+export const unknown = { kind: 'unknown', reason: 'timeout', providerRequestId: null };
+
+export const RETURN_URL = 'https://shop.example/paid?cart=7';
+
+/** Orders for a subject that need not be there yet. */
+export function ordersFor(at: Subject) {
+  let names = 0;
+  const ask = (clientReference: string) => ({
+    reference: newId('transfer'),
+    clientReference,
+    amountMinor: 300_000n,
+    currency: 'NGN' as const,
+    customer: { id: 'customer-1', email: 'ada@example.com', name: 'Ada Obi' },
+    requestedAt: new Date(),
+  });
+  /** Of its own, with the end that chooses the scenario. */
+  const own = (end: string) => `${names++}-${end}`;
+  const read = ({ raw, headers }: Delivered, now = new Date()): PaymentEventReading =>
+    at.provider.readCallback(raw, headers, now);
+
+  const pageOrder = (
+    scenario: PageScenario = 'page',
+    channel: PageOrder['channel'] = { type: 'card' },
+  ): PageOrder => ({
+    ...ask(own(at.harness.pages[scenario])),
+    channel,
+    returnUrl: RETURN_URL,
+  });
+  const chargeOrder = (scenario: ChargeScenario, amountMinor = 300_000n): AuthorizedOrder => ({
+    ...ask(own(at.harness.charges[scenario])),
+    amountMinor,
+    authorization: at.authorization.code,
+  });
+  const refundOrder = (charge: string, scenario: RefundScenario = 'refunded'): RefundOrder => ({
+    charge,
+    amountMinor: 100_000n,
+    currency: 'NGN',
+    marker: newId('transfer'),
+    clientReference: own(at.harness.refunds[scenario]),
+    requestedAt: new Date(),
+  });
+
+  /** A page, and where it is. */
+  async function open(order = pageOrder()): Promise<string> {
+    const answer = await at.provider.initializeCharge(order, never);
+    if (answer.kind !== 'redirect') throw new Error(`the page is ${answer.kind}`);
+    return answer.url;
+  }
+
+  /** A page that the customer has paid, and what it has left. */
+  async function left(act: Act = 'pay', order = pageOrder()): Promise<ChargeAuthorization> {
+    await at.harness.act(await open(order), act);
+    const state = await at.provider.verifyCharge(order.reference, never);
+    if (state.kind !== 'paid' || !state.authorization) throw new Error(`it is ${state.kind}`);
+    return state.authorization;
+  }
+
+  /** The reference of a charge that was paid. */
+  async function paid(): Promise<string> {
+    const order = chargeOrder('paid');
+    const { kind } = await at.provider.chargeAuthorization(order, never);
+    if (kind !== 'paid') throw new Error(`the charge is ${kind}`);
+    return order.reference;
+  }
+
+  function eventOf(delivered: Delivered | undefined): PaymentEvent {
+    const reading = delivered && read(delivered);
+    if (reading?.kind !== 'event') throw new Error(`the callback is ${reading?.kind}`);
+    return reading.event;
+  }
+
+  return { pageOrder, chargeOrder, refundOrder, open, left, paid, read, eventOf };
+}
+
+/** The same order, sent now. */
+export function renewed<Order extends { requestedAt: Date }>(order: Order): Order {
+  return { ...order, requestedAt: new Date() };
+}

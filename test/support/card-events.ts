@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { z } from 'zod';
+import type { cardEventResource, replayResource } from '../../src/cards/events/api.js';
+import { cardClient } from './cards.js';
+import { callbackSender, type CallbackOptions } from './callbacks.js';
+import { eventually } from './eventually.js';
+import type { Service } from './service.js';
+import type { CallOptions, TestTenant } from './tenant.js';
+
+export type CardEventView = z.infer<typeof cardEventResource>;
+export type ReplayView = z.infer<typeof replayResource>;
+
+/** Card events by hand, signed as the sandbox issuer signs them, and what becomes of them. */
+export function cardEventSender(service: Service) {
+  const sender = callbackSender(service, 'cards');
+  const stored = service.deps.cardEvents.store;
+
+  return {
+    post: (body: object, options?: CallbackOptions) => sender.post(JSON.stringify(body), options),
+
+    /** What the issuer says of a funding or of a payment. */
+    about: (event: string, data: { reference: string; card: string; amount_minor?: number }) => ({
+      id: `evt_${randomUUID()}`,
+      event,
+      occurred_at: new Date().toISOString(),
+      data: { amount_minor: 5_000, currency: 'NGN', code: null, ...data },
+    }),
+
+    /** What the issuer says of a card, as it has said it before. */
+    issued: (reference: string, face: object | null | undefined) => ({
+      id: `evt_${randomUUID()}`,
+      event: 'card.issued',
+      occurred_at: new Date().toISOString(),
+      data: { reference, ...face },
+    }),
+
+    /** Waits until nothing is on its way any more. */
+    settled: () =>
+      eventually('every card event is dealt with', async () => {
+        const open = await service.deps.database.db
+          .collection('card_events')
+          .countDocuments({ status: 'received' });
+        return open === 0 ? true : undefined;
+      }),
+
+    /** The latest event that names this. */
+    async waitFor(reference: string, status: string) {
+      return eventually(`the event about ${reference} is ${status}`, async () => {
+        const all = await stored.latest({ attention: false, limit: 1_000 });
+        const found = all.find((event) => event.reference === reference);
+        return found?.status === status ? found : undefined;
+      });
+    },
+  };
+}
+
+/** The routes of card events as one tenant uses them. */
+export function cardEventClient(tenant: TestTenant) {
+  const { call } = cardClient(tenant);
+  const path = '/webhooks/cards/events';
+  return {
+    list: (card: string, query = '') => call<CardEventView[]>('GET', `${path}/${card}${query}`),
+    replay: (event: string, options?: CallOptions) =>
+      call<ReplayView>('POST', `${path}/${event}/replay`, undefined, options),
+    replayed: (event: string, id: string) =>
+      call<ReplayView>('GET', `${path}/${event}/replays/${id}`),
+  };
+}

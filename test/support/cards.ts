@@ -1,0 +1,106 @@
+import type { z } from 'zod';
+import type { balanceResource, cardOperationResource, cardResource } from '../../src/cards/api.js';
+import { applyIssueFact } from '../../src/cards/issuing/apply.js';
+import type { Deps } from '../../src/deps.js';
+import { eventually } from './eventually.js';
+import type { CallOptions, Reply, TestTenant } from './tenant.js';
+
+export type CardView = z.infer<typeof cardResource>;
+export type OperationView = z.infer<typeof cardOperationResource>;
+export type BalanceView = z.infer<typeof balanceResource>;
+/** An answer whose data is not a transfer. */
+export type CardReply<Data> = Omit<Reply, 'body'> & {
+  body: Omit<Reply['body'], 'data'> & {
+    data: Data;
+    pagination?: { page: number; limit: number; total: number; pages: number; has_more: boolean };
+  };
+};
+
+let made = 0;
+
+/** A valid body of POST /cards, of a customer whose id ends in `suffix`: the issuer does by it what its table says. */
+export function newCard(suffix = '789', changes: Record<string, unknown> = {}) {
+  made += 1;
+  return { customer_id: `customer-${process.pid}-${made}-${suffix}`, type: 'virtual', ...changes };
+}
+
+/** Issued by what its issuer might have said; answers the card's id. Nothing is asked of the issuer. */
+export async function issuedByHand(
+  { cards, cardOperations, groupCommit }: Pick<Deps, 'cards' | 'cardOperations' | 'groupCommit'>,
+  id: string,
+): Promise<string> {
+  const card = await cards.find(id);
+  const operation = card && (await cardOperations.issueOf(card));
+  if (!operation) throw new Error(`nothing issues ${id}`);
+  const face = { card: `card-${id}`, brand: 'verve', last4: '0001' };
+  const fact = { kind: 'issued', ...face, expiryMonth: 11, expiryYear: 2029 } as const;
+  const told = { via: 'webhook', actor: null, providerRequestId: null, note: null } as const;
+  await applyIssueFact(groupCommit, operation, { ...fact, ...told });
+  return id;
+}
+
+/** The card routes as one tenant uses them. */
+export function cardClient(tenant: TestTenant) {
+  const call = async <Data>(
+    method: string,
+    path: string,
+    body?: Record<string, unknown>,
+    options?: CallOptions,
+  ): Promise<CardReply<Data>> => {
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    return (await tenant.call(method, path, sent, options)) as unknown as CardReply<Data>;
+  };
+  const get = async (id: string): Promise<CardView> =>
+    (await call<CardView>('GET', `/cards/${id}`)).body.data;
+
+  /** Waits until a card is as wanted: in this state, or what the function says. */
+  async function waitFor(id: string, wanted: string | ((card: CardView) => boolean)) {
+    const fits = typeof wanted === 'string' ? (card: CardView) => card.status === wanted : wanted;
+    return eventually(`${id} is ${String(wanted)}`, async () => {
+      const card = await get(id);
+      return fits(card) ? card : undefined;
+    });
+  }
+
+  return {
+    call,
+    get,
+    waitFor,
+    create: (body: Record<string, unknown> = newCard(), options?: CallOptions) =>
+      call<CardView>('POST', '/cards', body, options),
+    /** A card that can be used: asked for, and issued. */
+    async issue(changes: Record<string, unknown> = {}): Promise<CardView> {
+      const { status, text, body } = await call<CardView>(
+        'POST',
+        '/cards',
+        newCard('789', changes),
+        { headers: { prefer: 'wait=10' } },
+      );
+      if (status !== 201) throw new Error(`not accepted: ${text}`);
+      return body.data.status === 'active' ? body.data : waitFor(body.data.id, 'active');
+    },
+    list: (query = '') => call<CardView[]>('GET', `/cards${query}`),
+    balance: async (id: string) =>
+      (await call<BalanceView>('GET', `/cards/${id}/balance`)).body.data,
+    /** A POST on a card, `fund` or `lock` for one: answers an operation. */
+    act: (id: string, action: string, body: Record<string, unknown> = {}, options?: CallOptions) =>
+      call<OperationView>('POST', `/cards/${id}/${action}`, body, options),
+    operation: async (id: string, operation: string) =>
+      (await call<OperationView>('GET', `/cards/${id}/operations/${operation}`)).body.data,
+    /** Waits until an operation is as wanted. */
+    async waitForOperation(
+      id: string,
+      operation: string,
+      wanted: string | ((operation: OperationView) => boolean),
+    ): Promise<OperationView> {
+      const fits = typeof wanted === 'string' ? (o: OperationView) => o.status === wanted : wanted;
+      return eventually(`${operation} is ${String(wanted)}`, async () => {
+        const path = `/cards/${id}/operations/${operation}`;
+        const { data } = (await call<OperationView>('GET', path)).body;
+        return fits(data) ? data : undefined;
+      });
+    },
+  };
+}
+
+export type CardClient = ReturnType<typeof cardClient>;

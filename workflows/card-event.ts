@@ -1,0 +1,49 @@
+import {
+  CancellationScope,
+  condition,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import type { CardEventInput } from '../src/cards/events/reports.js';
+import { createAttention } from './attention.js';
+import { wakeSignal } from './operator-inbox.js';
+import { ownStore } from './policies.js';
+
+const store = proxyLocalActivities<Activities>(ownStore);
+
+const WHAT_TO_DO =
+  'Find out what it is about (`bursar events list --attention`), and replay it once that is there: `bursar events replay`.';
+
+/**
+ * Applies what an issuer told. The guard of its subject decides, so it does not matter how often or how late. Its id is
+ * `card-event/<event id>`. One that can't be applied is tried again for a while; then it waits here to be replayed. A
+ * cancellation changes nothing: the record would only bring it back.
+ */
+export async function cardEvent(input: CardEventInput): Promise<void> {
+  await CancellationScope.nonCancellable(() => apply(input));
+}
+
+async function apply({ id, scheduleMs, ...begin }: CardEventInput): Promise<void> {
+  let awake = false;
+  setHandler(wakeSignal, () => void (awake = true), {
+    description: 'Look at the event now: it was replayed.',
+  });
+  // What the record says of it is written by the try itself.
+  const attention = createAttention({
+    dueAtMs: Infinity,
+    provider: 'issuer',
+    record: async () => undefined,
+  });
+  for (let { tries } = begin; ; tries += 1) {
+    const nextMs = scheduleMs[tries] ?? null;
+    const report = await store.applyCardEvent({ id, nextMs });
+    if (report.kind === 'done') break;
+    if (report.kind === 'failed') await attention.raise(report.reason, WHAT_TO_DO);
+    // A replay may come in between, and then there is nothing left to do.
+    if (report.kind === 'failed') await condition(() => awake);
+    else await condition(() => awake, nextMs ?? 0);
+    awake = false;
+  }
+  attention.clear('Applied.');
+}
