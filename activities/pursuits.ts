@@ -1,8 +1,9 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Log } from '../src/log.js';
-import type { Absence, InitiateAnswer, VerifyAnswer } from '../src/providers/provider.js';
+import type { Absence } from '../src/providers/provider.js';
 import type { FirstTries } from '../src/pursuits/first-try.js';
+import type { Heard } from '../src/pursuits/heard.js';
 import type { PursuedRecords } from '../src/pursuits/store.js';
 import type { FactOrigin } from '../src/pursuits/facts.js';
 import { isOpen, type PursuedRecord } from '../src/pursuits/record.js';
@@ -38,8 +39,8 @@ export type Pursued<R extends PursuedRecord, Own = never> = {
 type ProviderCalls = {
   provider: string;
   absence: Absence;
-  send(requestedAt: Date, signal: AbortSignal): Promise<InitiateAnswer>;
-  verify(signal: AbortSignal): Promise<VerifyAnswer>;
+  send(requestedAt: Date, signal: AbortSignal): Promise<Heard>;
+  verify(signal: AbortSignal): Promise<Heard>;
 };
 
 type RecordActivities = Pick<
@@ -101,6 +102,7 @@ async function send<R extends PursuedRecord, Own>(
   }
   const calls = pursued.callsFor(record);
   const answer = await calls.send(requestedAt, signal);
+  if (answer.report) return reported(pursued, answer.report, record);
   if (!isFinal(answer)) {
     // Support reads this; a failure to write it must not turn an answer into silence.
     const extra = { notTaken: answer.kind === 'throttled', quietly };
@@ -136,9 +138,7 @@ async function whyNotPermitted<R extends PursuedRecord>(
 ): Promise<CallReport> {
   const attention = present.attention?.reason ?? null;
   if (isOpen(present)) {
-    return present.sends === 0
-      ? { kind: 'unsent', ...sendsOf(present) }
-      : { kind: 'not_permitted', attention };
+    return present.sends === 0 ? unsent(present) : { kind: 'not_permitted', attention };
   }
   return (await isWatched(records, present))
     ? { kind: 'not_permitted', attention }
@@ -157,10 +157,10 @@ async function verify<R extends PursuedRecord, Own>(
     if (record.attention) await records.countPoll(tenant, id, nextPollMs);
     return { kind: 'closed', attention: record.attention?.reason ?? null };
   }
-  if (record.sends === 0) return { kind: 'unsent', ...sendsOf(record) };
+  if (record.sends === 0) return unsent(record);
   const calls = pursued.callsFor(record);
   const answer = await calls.verify(cancellationSignal());
-  if (!isFinal(answer)) {
+  if (answer.report ? answer.report !== 'unsent' : !isFinal(answer)) {
     await records.countPoll(tenant, id, nextPollMs);
     // "Pending" teaches nothing, nor does a repeat; what may end in another send belongs on the timeline.
     const { detail, providerRequestId } = { detail: answer.kind, ...answer };
@@ -168,9 +168,25 @@ async function verify<R extends PursuedRecord, Own>(
       await records.note(tenant, id, 'poll', calls.provider, { detail, providerRequestId });
     }
   }
+  if (answer.report) return reported(pursued, answer.report, record);
   // What was given up is never sent again, whatever the provider does not know.
   if (closed && !anyway && answer.kind === 'not_found') return { kind: 'pending' };
   return toReport(answer, 'poll', calls.absence, sendsOf(record));
+}
+
+/** What the capability has dealt with already; how an order stands that may be sent anew, the record says. */
+async function reported<R extends PursuedRecord, Own>(
+  pursued: Pursued<R, Own>,
+  report: NonNullable<Heard['report']>,
+  { tenant, _id: id }: R,
+): Promise<CallReport> {
+  return report === 'unsent' ? unsent(await load(pursued, { tenant, id })) : report;
+}
+
+/** Nothing has left us; perhaps it may not yet. */
+function unsent(record: PursuedRecord): CallReport {
+  const afterMs = Math.max(0, (record.next_attempt_at?.getTime() ?? 0) - Date.now());
+  return { kind: 'unsent', ...sendsOf(record), ...(afterMs > 0 && { afterMs }) };
 }
 
 async function settle<R extends PursuedRecord, Own>(

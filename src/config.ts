@@ -12,6 +12,13 @@ const seconds = z
   .transform((list) => list.split(',').map(Number))
   .pipe(z.array(z.number().nonnegative()).max(20));
 
+const days = z
+  .string()
+  .transform((list) => list.split(',').map(Number))
+  .pipe(z.array(z.number().positive().max(90)).max(20))
+  .refine((list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])), 'must rise');
+
+const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
 
 const fields = z.object({
@@ -73,6 +80,10 @@ const fields = z.object({
   /** How long an authorization holds its money if the issuer never says what became of it. */
   BURSAR_AUTHORIZATION_HOLD_DAYS: z.coerce.number().positive().max(90).default(7),
 
+  /** So many days after its first soft decline a merchant-initiated charge is tried again. A tenant may have others. */
+  BURSAR_DUNNING_DAYS: days.default(DUNNING_DAYS),
+  /** How long a customer has to pay on the provider's page. */
+  BURSAR_CHARGE_EXPIRES_MS: milliseconds.default(24 * 60 * 60 * 1000),
   /** The pauses before an issuer's event that could not be applied is tried again, in seconds; then it needs a replay. */
   BURSAR_CARD_EVENT_RETRY_SECONDS: seconds.default([1, 5, 30, 120, 600]),
   /** How long events of issuers are kept; what could not be applied is kept longer. */
@@ -151,6 +162,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       authorizationHoldMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
       eventRetryMs: e.BURSAR_CARD_EVENT_RETRY_SECONDS.map((one) => one * 1000),
       eventRetentionMs: e.BURSAR_CARD_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,
+    },
+    payments: {
+      dunningDays: e.BURSAR_DUNNING_DAYS,
+      chargeExpiresMs: e.BURSAR_CHARGE_EXPIRES_MS,
     },
     webhooks: {
       allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,

@@ -8,12 +8,15 @@ import { migrations } from './database/schema.js';
 import { createIdempotency } from './idempotency/store.js';
 import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
+import { chargeApplier } from './payments/charges/callback.js';
+import { createPayments } from './payments/deps.js';
 import { createProviders } from './providers/registry.js';
 import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
 import { bulkTransfers } from './transfers/bulk.js';
 import { createBankList } from './transfers/bank-list.js';
+import { transferApplier } from './transfers/callback.js';
 import { createTransferCreation } from './transfers/create.js';
 import { createNameEnquiry } from './transfers/name-enquiry.js';
 import { createTransferStarter } from './transfers/starter.js';
@@ -59,6 +62,7 @@ export async function createDeps(config: Config, name: string) {
   });
 
   const cards = createCards({ config, database, groupCommit, client, providers, log });
+  const payments = createPayments({ config, database, groupCommit, client, providers, log });
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
@@ -78,10 +82,17 @@ export async function createDeps(config: Config, name: string) {
     createTransfer,
     ...bulk,
     ...cards,
+    ...payments,
     webhooks,
     idempotency: createIdempotency(database),
+    callbacks: createCallbacks(database, {
+      appliers: {
+        transfer: transferApplier({ transfers, starter, log }),
+        charge: chargeApplier({ ...payments, log }),
+      },
+      log,
+    }),
     rateLimits: createRateLimits({ db, log }),
-    callbacks: createCallbacks(database, { transfers, starter, log }),
 
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
@@ -89,6 +100,7 @@ export async function createDeps(config: Config, name: string) {
       await starter.idle();
       await bulk.batchStarter.idle();
       await cards.cardStarters.idle();
+      await payments.chargeStarter.idle();
       await cards.cardEvents.idle();
       await webhooks.close();
       await apiKeys.idle();

@@ -21,6 +21,7 @@ async function main(): Promise<void> {
     deps.batchWatch,
     deps.cardWatch,
     deps.cardOperationWatch,
+    deps.chargeWatch,
     deps.cardEvents.replayWatch,
   ] as const;
   // Temporal is not asked for: a request is taken while it is away, and its workflow started later.

@@ -3,6 +3,8 @@ import { cardOperations } from './cards/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
+import { chargeEvents, chargeOperations } from './payments/charges/api.js';
+import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
 
@@ -10,12 +12,14 @@ import { receivePaymentCallback } from './webhooks/api.js';
 export const operations = {
   ...transferOperations,
   ...cardOperations,
+  ...tokenOperations,
+  ...chargeOperations,
   ...cardEventOperations,
   receivePaymentCallback,
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents];
+export const events = [transferEvents, chargeEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

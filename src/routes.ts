@@ -1,8 +1,11 @@
 import { cardEventRoutes } from './cards/events/routes.js';
-import { cardRoutes } from './cards/issuing/routes.js';
+import { issuingRoutes } from './cards/issuing/routes.js';
+import { cardRoutes } from './cards/routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
+import { chargeRoutes } from './payments/charges/routes.js';
+import { tokenRoutes } from './payments/tokens/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
 import { transferRoutes } from './transfers/routes.js';
@@ -14,6 +17,9 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...bulkTransferRoutes(deps),
   ...transferDirectoryRoutes(deps),
   ...cardRoutes(deps),
+  ...tokenRoutes(deps),
+  ...chargeRoutes(deps),
+  ...issuingRoutes(deps),
   ...callbackRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

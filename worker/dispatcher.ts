@@ -3,6 +3,8 @@ import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
+import type { ChargeStarter } from '../src/payments/charges/starter.js';
+import type { Charges } from '../src/payments/charges/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
@@ -26,17 +28,20 @@ export function createDispatcher(deps: {
   batchStarter: BatchStarter;
   cardOperations: CardOperations;
   cardStarters: CardStarters;
+  charges: Charges;
+  chargeStarter: ChargeStarter;
   callbacks: Callbacks;
   cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
-  const { cardOperations, cardStarters, cardEvents } = deps;
+  const { cardOperations, cardStarters, cardEvents, charges, chargeStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
     cards: () => startAll(log, cardOperations, cardStarters),
+    charges: () => startAll(log, charges, chargeStarter),
     applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
     card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),

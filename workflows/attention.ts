@@ -14,6 +14,7 @@ export function createAttention(options: {
   record: (reason: string) => Promise<void>;
 }) {
   let raised: string | null = null;
+  let { dueAtMs } = options;
   const page = { call: '', provider: '', operator: '', whatToDo: '' };
   // Costs no event: the page is drawn anew whenever something is learned.
   const draw = () => {
@@ -41,10 +42,15 @@ export function createAttention(options: {
     /** Time left until an operator has to be called; calls when it has come. */
     async dueInMs(whatToDo: string): Promise<number> {
       if (raised !== null) return Infinity;
-      const leftMs = options.dueAtMs - Date.now();
+      const leftMs = dueAtMs - Date.now();
       if (leftMs > 0) return leftMs;
       await raise(`no final answer from the ${options.provider} in good time`, whatToDo);
       return Infinity;
+    },
+
+    /** Nobody was late so far: counted from now on. */
+    putOff(untilMs: number): void {
+      dueAtMs = Math.max(dueAtMs, untilMs);
     },
 
     /** What the provider said last, or what came of an operator's last command, for the page. */

@@ -32,6 +32,9 @@ export const ownWork: ActivityOptions = {
 /** The first pause before a provider is asked; doubled with every answer that settles nothing. */
 export const FIRST_POLL_MS = 1_000;
 
+/** The same where somebody else has to act first, who wakes us as a rule. */
+export const IDLE_POLL_MS = 15_000;
+
 /** How often one order may leave us. Each further send needs proof that the one before did nothing. */
 export const MAX_SENDS = 4;
 

@@ -1,7 +1,7 @@
 import type { Absence } from '../src/providers/provider.js';
 import type { CallReport, FactReport, PursuitPolicy } from '../src/pursuits/reports.js';
 import type { Words } from '../src/pursuits/words.js';
-import { FIRST_POLL_MS, MAX_ERRORS, MAX_SENDS } from './policies.js';
+import { FIRST_POLL_MS, IDLE_POLL_MS, MAX_ERRORS, MAX_SENDS } from './policies.js';
 
 /** What a run knows beyond the record: how to pace itself and how far absence is proven. */
 export type Pursuit = {
@@ -71,7 +71,7 @@ export function nextStep(
     case 'confirmed':
       return [heard, { do: 'settle', fact: report }];
     case 'unsent':
-      return [heard, { do: 'send', afterMs: 0 }];
+      return [heard, { do: 'send', afterMs: report.afterMs ?? 0 }];
     case 'throttled': {
       const pollMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
       const afterMs = Math.max(report.retryAfterMs, pollMs);
@@ -82,8 +82,12 @@ export function nextStep(
     }
     case 'not_permitted':
       return [heard, { do: 'ask', afterMs: 0, stuck: null }];
-    case 'pending':
-      return askLater(heard, policy, null);
+    case 'pending': {
+      const pollMs = report.idle ? Math.max(heard.pollMs, IDLE_POLL_MS) : heard.pollMs;
+      return askLater({ ...heard, pollMs }, policy, null, report.untilMs);
+    }
+    case 'disputed':
+      return [heard, { do: 'ask', afterMs: policy.pollMaxMs, stuck: report.attention }];
     case 'unknown': {
       const errors = pursuit.errors + 1;
       const counts = report.reason === 'server_error' || report.reason === 'unreadable';
@@ -101,11 +105,16 @@ export function nextStep(
   }
 }
 
-function askLater(pursuit: Pursuit, policy: PursuitPolicy, stuck: string | null): [Pursuit, Step] {
+function askLater(
+  pursuit: Pursuit,
+  policy: PursuitPolicy,
+  stuck: string | null,
+  untilMs = Infinity,
+): [Pursuit, Step] {
   const afterMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
   return [
     { ...pursuit, pollMs: afterMs * 2 },
-    { do: 'ask', afterMs, stuck },
+    { do: 'ask', afterMs: Math.min(afterMs, untilMs), stuck },
   ];
 }
 

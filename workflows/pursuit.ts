@@ -121,8 +121,16 @@ async function call<Own>(
     await attention.raise(report.attention, pages.whileOpen);
   }
   const heardMs = Date.now();
+  const idleMs = idleTime(report);
+  if (idleMs !== null) attention.putOff(heardMs + idleMs + run.policy.attentionAfterMs);
   if (!closed) tellOfProvider(run, report, heardMs);
   return nextStep(pursuit, report, run, { askedMs, heardMs });
+}
+
+/** For how long from now nobody is late, because it is not the provider's turn; null where it is. */
+function idleTime(report: CallReport): number | null {
+  if (report.kind === 'unsent') return report.afterMs ?? null;
+  return report.kind === 'pending' && report.idle === true ? 0 : null;
 }
 
 /** The first order of a run goes out from here where it may; all others, and what may not, by the provider's queue. */

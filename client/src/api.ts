@@ -43,6 +43,60 @@ export type NewCard = {
   metadata?: { [name: string]: unknown };
 };
 
+export type NewCharge = {
+  /** Kobo that the customer pays. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
+  capture_mode: 'customer_action_required' | 'merchant_initiated';
+  customer: Customer;
+  /** What is charged (`merchant_initiated`, required), or what is bound by this charge. */
+  payment_token_id?: string;
+  /** Your own name for it, unique for ever; an id of ours if you give none. */
+  reference?: string;
+  /** What it is for. */
+  description?: string;
+  /** Where the provider’s page sends the customer in the end. */
+  return_url?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+} & (
+  | {
+      capture_mode?: 'customer_action_required';
+    }
+  | {
+      /** What is charged (`merchant_initiated`, required), or what is bound by this charge. */
+      payment_token_id: string;
+      capture_mode?: 'merchant_initiated';
+    }
+);
+
+/** Who pays. */
+export type Customer = {
+  /** Your own id of the customer. */
+  id: string;
+  /** Where the provider sends receipts. */
+  email: string;
+  name?: string;
+};
+
+export type NewBankAccountToken = {
+  customer: Customer;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+  /** NUBAN account number. */
+  account_number: string;
+  /** CBN or NIP code, see `GET /transfers/banks`. */
+  bank_code: string;
+};
+
+export type NewCardToken = {
+  customer: Customer;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type NewTransfer = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -196,6 +250,104 @@ export type CardBalance = {
   as_of: string;
 };
 
+export type CardOperation = {
+  id: string;
+  card_id: string;
+  type: 'fund' | 'jit_fund' | 'auto_reload' | 'lock' | 'unlock' | 'close';
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  amount_minor: number | null;
+  currency: 'NGN';
+  transaction_reference: string | null;
+  reason: string | null;
+  request_id: string | null;
+  metadata: { [name: string]: unknown };
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
+export type TimelineEntry = {
+  /** When it happened. */
+  at: string;
+  type:
+    | 'accepted'
+    | 'submitted'
+    | 'provider_answer'
+    | 'poll'
+    | 'webhook'
+    | 'operator'
+    | 'settled'
+    | 'released'
+    | 'reversed'
+    | 'suspense'
+    | 'attention_raised'
+    | 'attention_cleared'
+    | 'webhook_delivered'
+    | 'note';
+  actor: string;
+  detail: string | null;
+  provider_request_id: string | null;
+};
+
+export type Charge = {
+  /** What it is asked for by. */
+  reference: string;
+  /** Kobo that the customer pays. */
+  amount_minor: number;
+  currency: 'NGN';
+  /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
+  capture_mode: 'customer_action_required' | 'merchant_initiated';
+  /** `requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid is completed all the same if a payment is proven later. */
+  status: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
+  customer_id: string;
+  payment_token_id: string | null;
+  /** Where the customer goes on. */
+  next_action: {
+    type: 'redirect';
+    url: string;
+  } | null;
+  /** Kobo of it that were refunded. */
+  refunded_minor: number;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  description: string | null;
+  metadata: { [name: string]: unknown };
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
+export type PaymentToken = {
+  payment_token_id: string;
+  customer_id: string;
+  type: 'card' | 'bank_account';
+  /** `unbound` until a setup charge that names it is paid; then `active`, and it can be charged without the customer. */
+  status: 'unbound' | 'active' | 'revoked';
+  brand?: string;
+  last4?: string;
+  bank_code?: string;
+  /** When it was made. */
+  created_at: string;
+};
+
 export type Transfer = {
   id: string;
   /** Kobo that the recipient gets. */
@@ -280,29 +432,6 @@ export type Recipient = {
   recipient_bank_code: string;
 };
 
-export type TimelineEntry = {
-  /** When it happened. */
-  at: string;
-  type:
-    | 'accepted'
-    | 'submitted'
-    | 'provider_answer'
-    | 'poll'
-    | 'webhook'
-    | 'operator'
-    | 'settled'
-    | 'released'
-    | 'reversed'
-    | 'suspense'
-    | 'attention_raised'
-    | 'attention_cleared'
-    | 'webhook_delivered'
-    | 'note';
-  actor: string;
-  detail: string | null;
-  provider_request_id: string | null;
-};
-
 export type CardEvent = {
   id: string;
   card_id: string | null;
@@ -371,6 +500,36 @@ export type WebhookEvent =
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
       data: Transfer;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'charge.requires_action';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Charge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'charge.completed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Charge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'charge.failed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Charge;
     };
 
 /** What can be called: what it takes, and what it answers. */
@@ -508,6 +667,163 @@ export type Operations = {
     };
     data: CardBalance;
   };
+  /** Get an operation on a card */
+  getCardOperation: {
+    input: {
+      id: string;
+      operation_id: string;
+    };
+    data: CardOperation;
+  };
+  /**
+   * Every step of an operation, in order.
+   *
+   * What happened, when, by whom, and under which request of the issuer’s.
+   */
+  getCardOperationTimeline: {
+    input: {
+      id: string;
+      operation_id: string;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
+   * List what a card was funded with, newest first.
+   *
+   * Its operations `fund`, `jit_fund` and `auto_reload`, whatever became of them.
+   */
+  listCardFundings: {
+    input: {
+      id: string;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
+    };
+    data: CardOperation;
+  };
+  /**
+   * Make a token for a customer’s card.
+   *
+   * It holds no card: a setup charge that names it sends the customer to the provider’s page, which takes the card. A body that holds anything like a card number or a security code is refused.
+   */
+  createCardToken: { input: NewCardToken; data: PaymentToken };
+  /**
+   * Make a token for a customer’s bank account.
+   *
+   * The customer allows it to be charged on the provider’s page, by a setup charge.
+   */
+  createBankAccountToken: { input: NewBankAccountToken; data: PaymentToken };
+  /** List a customer’s payment tokens, newest first */
+  listCustomerTokens: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+    };
+    data: PaymentToken;
+  };
+  /**
+   * Charge a customer.
+   *
+   * With `customer_action_required` the customer pays on the provider’s page: its address comes in `next_action`, with this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is charged; a soft decline is tried again on following days. What is paid credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only.
+   */
+  createCharge: { input: NewCharge; data: Charge };
+  /** List charges, newest first unless sorted */
+  listCharges: {
+    input: {
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      status?: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
+      /** Your own id of the customer. */
+      customer_id?: string;
+      /** First day of acceptance, UTC. */
+      start_date?: string;
+      /** Last day of acceptance, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus is for descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Charge;
+  };
+  /** Get a charge */
+  getCharge: {
+    input: {
+      /** Your reference of the charge. */
+      reference: string;
+    };
+    data: Charge;
+  };
+  /**
+   * Every step of a charge, in order.
+   *
+   * What happened, when, by whom, and under which request of the provider’s.
+   */
+  getChargeTimeline: {
+    input: {
+      /** Your reference of the charge. */
+      reference: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
+   * Ask the provider about a charge now.
+   *
+   * For the moment when the customer comes back. The provider is asked, what it says is applied, and the charge is answered as it stands then; a provider that is silent changes nothing. Call it as often as you like.
+   */
+  verifyCharge: {
+    input: {
+      /** Your reference of the charge. */
+      reference: string;
+    };
+    data: Charge;
+  };
   /**
    * What the issuer told about a card, the latest first.
    *
@@ -574,6 +890,45 @@ export const operations = {
   listCards: { method: 'GET', path: '/api/v1/cards', list: true, safe: true },
   getCard: { method: 'GET', path: '/api/v1/cards/{id}', safe: true },
   getCardBalance: { method: 'GET', path: '/api/v1/cards/{id}/balance', safe: true },
+  getCardOperation: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/operations/{operation_id}',
+    safe: true,
+  },
+  getCardOperationTimeline: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/operations/{operation_id}/timeline',
+    list: true,
+    safe: true,
+  },
+  listCardFundings: {
+    method: 'GET',
+    path: '/api/v1/cards/{id}/funding-history',
+    list: true,
+    safe: true,
+  },
+  createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
+  createBankAccountToken: {
+    method: 'POST',
+    path: '/api/v1/payments/tokens/bank-account',
+    idempotent: true,
+  },
+  listCustomerTokens: {
+    method: 'GET',
+    path: '/api/v1/payments/customers/{customer_id}/tokens',
+    list: true,
+    safe: true,
+  },
+  createCharge: { method: 'POST', path: '/api/v1/payments/charges', idempotent: true, waits: true },
+  listCharges: { method: 'GET', path: '/api/v1/payments/charges', list: true, safe: true },
+  getCharge: { method: 'GET', path: '/api/v1/payments/charges/{reference}', safe: true },
+  getChargeTimeline: {
+    method: 'GET',
+    path: '/api/v1/payments/charges/{reference}/timeline',
+    list: true,
+    safe: true,
+  },
+  verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
   listCardEvents: {
     method: 'GET',
     path: '/api/v1/webhooks/cards/events/{card_id}',

@@ -2,7 +2,12 @@ import { z } from 'zod';
 import { operation } from '../http/operation.js';
 import { amountMinor, offsetQuery, timestamp } from '../http/wire.js';
 import { idSchema } from '../ids.js';
-import { attentionField, failureField, pursuedStatus } from '../pursuits/resource.js';
+import {
+  attentionField,
+  failureField,
+  pursuedStatus,
+  timelineEntryResource,
+} from '../pursuits/resource.js';
 import { createCardBody } from './issuing/schema.js';
 import { SHOWN_TYPES } from './operation.js';
 
@@ -174,4 +179,49 @@ export const getCardBalance = operation({
   answer: { status: 200, data: balanceResource },
 });
 
-export const cardOperations = { createCard, listCards, getCard, getCardBalance };
+export const getCardOperation = operation({
+  id: 'getCardOperation',
+  tag: CARDS_TAG,
+  method: 'get',
+  path: '/cards/{id}/operations/{operation_id}',
+  summary: 'Get an operation on a card',
+  feature: 'cards',
+  params: operationParams,
+  answer: { status: 200, data: cardOperationResource },
+});
+
+export const getCardOperationTimeline = operation({
+  id: 'getCardOperationTimeline',
+  tag: CARDS_TAG,
+  method: 'get',
+  path: '/cards/{id}/operations/{operation_id}/timeline',
+  summary: 'Every step of an operation, in order',
+  description: 'What happened, when, by whom, and under which request of the issuer’s.',
+  feature: 'cards',
+  params: operationParams,
+  query: z.strictObject(offsetQuery(100)),
+  answer: { status: 200, data: timelineEntryResource, list: true },
+});
+
+export const listCardFundings = operation({
+  id: 'listCardFundings',
+  tag: CARDS_TAG,
+  method: 'get',
+  path: '/cards/{id}/funding-history',
+  summary: 'List what a card was funded with, newest first',
+  description: 'Its operations `fund`, `jit_fund` and `auto_reload`, whatever became of them.',
+  feature: 'cards',
+  params: cardParams,
+  query: offsetListQuery,
+  answer: { status: 200, data: cardOperationResource, list: true },
+});
+
+export const cardOperations = {
+  createCard,
+  listCards,
+  getCard,
+  getCardBalance,
+  getCardOperation,
+  getCardOperationTimeline,
+  listCardFundings,
+};

@@ -101,6 +101,14 @@ function operationQueries(collection: Collection<CardOperation>) {
       return { items, total };
     },
 
+    /** For operators: all that its issuer was told of a card, the latest first. */
+    ofCard: (card: string, limit: number) =>
+      collection
+        .find({ card }, { projection: { timeline: 0 } })
+        .sort(NEWEST_FIRST)
+        .limit(limit)
+        .toArray(),
+
     /** For operators, over all tenants: the latest first, or those first that have waited longest. */
     latest: ({ attention, limit }: { attention: boolean; limit: number }) =>
       collection

@@ -6,6 +6,8 @@ import {
 } from '@temporalio/client';
 import { Command } from 'commander';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
+import { addChargeCommands } from './charges.js';
+import { addCardCommands } from './cards.js';
 import { addDoctorCommand } from './doctor.js';
 import { addEventCommands } from './events.js';
 import { addKeyCommands } from './keys.js';
@@ -22,6 +24,8 @@ addTenantCommands(program);
 addKeyCommands(program);
 addWalletCommands(program);
 addTransferCommands(program);
+addChargeCommands(program);
+addCardCommands(program);
 addWebhookCommands(program);
 addEventCommands(program);
 addReconcileCommand(program);

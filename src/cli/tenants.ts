@@ -22,6 +22,8 @@ type Update = Omit<Partial<Create>, 'name'> & {
   planRate?: boolean;
   feature?: Partial<Record<Feature, boolean>>;
   safeguard?: Partial<Record<Safeguard, number>>;
+  dunningDays?: number[];
+  defaultDunning?: boolean;
 };
 
 export function addTenantCommands(program: Command): void {
@@ -85,9 +87,14 @@ function addUpdate(tenants: Command): void {
           '--safeguard <name=n>',
           `${SAFEGUARD_NAMES.join(', ')}; in a minute; repeatable`,
           named(SAFEGUARD_NAMES, parseRate),
+        )
+        .option('--dunning-days <days>', 'when charges are tried again, as 1,3,5,7', parseDays)
+        .addOption(
+          new Option('--default-dunning', 'as the deployment has it').conflicts('dunningDays'),
         ),
     async (deps, { json, options, args }) => {
       const { plan, ratePerMinute, planRate, dailyLimitMinor, feature, safeguard } = options;
+      const { dunningDays, defaultDunning } = options;
       const changes = {
         ...(plan && { plan }),
         ...(ratePerMinute && { ratePerMinute }),
@@ -95,6 +102,8 @@ function addUpdate(tenants: Command): void {
         ...(dailyLimitMinor && { dailyLimitMinor }),
         ...(feature && { features: feature }),
         ...(safeguard && { safeguards: safeguard }),
+        ...(dunningDays && { dunningDays }),
+        ...(defaultDunning && { dunningDays: null }),
       };
       if (Object.keys(changes).length === 0) throw new CommandError('nothing was named to change');
       const tenant = await deps.tenants.update(String(args[0]), changes);
@@ -118,6 +127,7 @@ function presentTenant(tenant: Tenant) {
     rate_per_minute: rate,
     burst_per_minute: burst,
     daily_limit_minor: toWireAmount(tenant.limits.dailyMinor),
+    dunning_days: tenant.dunningDays ?? 'default',
     ...tenant.features,
     safeguards: Object.fromEntries(safeguards) as Record<Safeguard, number>,
     created_at: tenant.createdAt.toISOString(),
@@ -135,6 +145,15 @@ function named<Name extends string, Value>(
     if (!name) throw new InvalidArgumentError(`one of ${names.join(', ')}, then = and its value.`);
     return { ...earlier, [name]: parse(value) };
   };
+}
+
+/** Days after the first decline, each later than the one before; `none`: a soft decline is final. */
+function parseDays(text: string): number[] {
+  if (text === 'none') return [];
+  const days = text.split(',').map(Number);
+  const rises = days.every((day, i) => day > (days[i - 1] ?? 0) && day <= 90);
+  if (rises && days.length <= 20) return days;
+  throw new InvalidArgumentError('up to 20 rising numbers of days, 90 at the most, or none.');
 }
 
 function parseSwitch(text: string): boolean {

@@ -1,18 +1,24 @@
-import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { Deps } from '../deps.js';
 import { MAX_WAIT_SECONDS } from '../http/prefer.js';
 import { toWireAmount } from '../money.js';
-import { OPERATOR_KINDS } from '../pursuits/operator.js';
 import { presentTransfer } from '../transfers/presenter.js';
-import { wholeTimeline } from '../pursuits/timeline.js';
 import type { Transfer } from '../transfers/transfer.js';
-import { addCommand, addPlainCommand, CommandError, parseAmount, parseWhole } from './command.js';
-import { addYes, confirm } from './confirm.js';
-import { print, printLatest, printTable } from './print.js';
+import { addCommand, addPlainCommand, parseAmount, parseWhole } from './command.js';
+import { print, printLatest } from './print.js';
 import { explain, findApi, type ApiOptions } from './public-api.js';
+import { addOperatorCommands, findRecord, printWithTimeline, type Pursued } from './pursuits.js';
 
 const LISTED = 100;
+
+const pursued: Pursued<Transfer> = {
+  name: 'transfer',
+  provider: 'bank',
+  async find({ transfers }, id) {
+    const owner = await transfers.ownerOf(id);
+    return owner && transfers.get(owner.tenant, id);
+  },
+  command: ({ starter }, ...given) => starter.command(...given),
+};
 
 export function addTransferCommands(program: Command): void {
   const transfers = program.command('transfers').description('what was promised');
@@ -33,20 +39,13 @@ export function addTransferCommands(program: Command): void {
     'show <transfer>',
     (command) => command,
     async (deps, { json, args }) => {
-      const transfer = await find(deps, String(args[0]));
-      const told = await deps.webhooks.deliveries.timelineOf(transfer.tenant, transfer._id);
-      const timeline = wholeTimeline(transfer, told).map((entry) => ({
-        ...entry,
-        at: entry.at.toISOString(),
-      }));
-      if (json) return print(json, { ...presentTransfer(transfer), timeline });
-      print(json, presentTransfer(transfer));
-      printTable(json, timeline);
+      const transfer = await findRecord(deps, pursued, String(args[0]));
+      await printWithTimeline(deps, json, transfer, presentTransfer(transfer));
     },
   );
 
   addSendCommand(transfers);
-  for (const kind of OPERATOR_KINDS) addOperatorCommand(transfers, kind);
+  addOperatorCommands(transfers, pursued);
 }
 
 type Send = ApiOptions & {
@@ -98,52 +97,6 @@ function addSendCommand(transfers: Command): void {
       if (data.status === 'failed') process.exitCode = 1;
     },
   );
-}
-
-type Act = {
-  reason: string;
-  actor: string;
-  sessionId?: string;
-  force?: boolean;
-  yes?: boolean;
-};
-
-/** The bank is asked first; exit code 1 when the act was refused. */
-function addOperatorCommand(transfers: Command, kind: (typeof OPERATOR_KINDS)[number]): void {
-  addCommand<Act>(
-    transfers,
-    `${kind} <transfer>`,
-    (command) => {
-      command
-        .requiredOption('--reason <text>', 'why, for the timeline')
-        .option('--actor <name>', 'who, for the timeline', userInfo().username);
-      if (kind === 'complete') command.option('--session-id <id>', 'as the bank has it');
-      if (kind === 'fail') {
-        addYes(command).option('--force', 'release although the bank is undecided');
-      }
-      return command;
-    },
-    async (deps, { json, options, args }) => {
-      const transfer = await find(deps, String(args[0]));
-      const { reason, actor, sessionId = null, force = false, yes } = options;
-      if (force) {
-        const question = `Give ${transfer._id} up, although the bank may have paid it?`;
-        await confirm(question, { json, yes });
-      }
-      const payload = { actor, reason, session_id: sessionId, force };
-      const { done, message } = await deps.starter.command(transfer, kind, payload);
-      const { status } = await find(deps, transfer._id);
-      print(json, { id: transfer._id, done, message, status });
-      if (!done) process.exitCode = 1;
-    },
-  );
-}
-
-async function find({ transfers }: Deps, id: string): Promise<Transfer> {
-  const owner = await transfers.ownerOf(id);
-  const transfer = owner && (await transfers.get(owner.tenant, id));
-  if (!transfer) throw new CommandError(`there is no transfer ${id}`);
-  return transfer;
 }
 
 const presentRow = (transfer: Transfer) => ({

@@ -51,10 +51,10 @@ export function addWalletCommands(program: Command): void {
     'verify',
     (command) => command.description('exit code 1 when anything is off'),
     async ({ database }, { json }) => {
-      const { postings, transfers, balances, problems } = await auditLedger(database);
+      const { postings, counts, balances, problems } = await auditLedger(database);
       const sum = [...balances.values()].reduce((total, balance) => total + balance, 0n);
       const ok = problems.length === 0;
-      print(json, { ok, postings, transfers, sum_minor: toWireAmount(sum), problems });
+      print(json, { ok, postings, ...counts, sum_minor: toWireAmount(sum), problems });
       if (!ok) process.exitCode = 1;
     },
   );

@@ -14,24 +14,12 @@ const UNATTENDED = 'no worker takes them up: see the rows on workers, and the lo
 /** What waits, by the records: for a worker, for a receiver of webhooks, for an operator. */
 export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   return Promise.all([
-    examine('transfers: overdue', NOT_READ, async () => {
-      const late = Math.max(
-        await lateBy(db, 'transfers', 'due_at', now),
-        await lateBy(db, 'transfer_batches', 'due_at', now),
-      );
-      if (late === 0) return fine('none');
-      const told = `the oldest for ${duration(late)}`;
-      if (late < LATE_MS) return fine(told);
-      return wrong(told, UNATTENDED);
-    }),
-    examine('transfers: attention', NOT_READ, async () => {
-      const waiting = { 'attention.since': IS_DATE };
-      const oldest = await first(db, 'transfers', waiting, { 'attention.since': 1 });
-      if (!oldest) return fine('none');
-      const waited = duration(now.getTime() - Number(oldest.attention.since));
-      const told = `${await count(db, 'transfers', waiting)} wait for an operator, the oldest for ${waited}`;
-      return wrong(told, 'bursar transfers list --attention');
-    }),
+    examineOverdue(db, now, 'transfers', ['transfers', 'transfer_batches']),
+    examineAttention(db, now, 'transfers', 'transfers'),
+    examineOverdue(db, now, 'cards', ['card_operations', 'card_authorizations']),
+    examineAttention(db, now, 'cards', 'card_operations'),
+    examineOverdue(db, now, 'charges', ['charges']),
+    examineAttention(db, now, 'charges', 'charges'),
     examine('callbacks: unapplied', NOT_READ, async () => {
       const open = { next_try_at: IS_DATE };
       const total = await count(db, 'callbacks', open);
@@ -62,6 +50,34 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
       return wrong(told, 'bursar webhooks deliveries list --dead, then redeliver');
     }),
   ]);
+}
+
+/** What should have been heard of by now, of everything that belongs to a capability. */
+function examineOverdue(
+  db: Db,
+  now: Date,
+  name: string,
+  collections: readonly string[],
+): Promise<Check> {
+  return examine(`${name}: overdue`, NOT_READ, async () => {
+    const each = collections.map((collection) => lateBy(db, collection, 'due_at', now));
+    const late = Math.max(...(await Promise.all(each)));
+    if (late === 0) return fine('none');
+    const told = `the oldest for ${duration(late)}`;
+    if (late < LATE_MS) return fine(told);
+    return wrong(told, UNATTENDED);
+  });
+}
+
+function examineAttention(db: Db, now: Date, name: string, collection: string): Promise<Check> {
+  return examine(`${name}: attention`, NOT_READ, async () => {
+    const waiting = { 'attention.since': IS_DATE };
+    const oldest = await first(db, collection, waiting, { 'attention.since': 1 });
+    if (!oldest) return fine('none');
+    const waited = duration(now.getTime() - Number(oldest.attention.since));
+    const told = `${await count(db, collection, waiting)} wait for an operator, the oldest for ${waited}`;
+    return wrong(told, `bursar ${name} list --attention`);
+  });
 }
 
 /** One that waits for its receiver is late by nobody's fault; one that is overdue is looked after by nobody. */

@@ -18,8 +18,9 @@ export type Present = (resource: string, wait: Wait) => Promise<unknown>;
 /**
  * Answers a POST under its idempotency key, if it names one: the first answer's bytes if there is one, else what
  * `execute` comes to. `execute` has to commit the claim together with what it makes. A 201 gets its `Location` under
- * `resource`: the route's own path unless `path` is another. Where the route says how to present what it made,
- * `Prefer: wait` gets the present state in place of the first bytes, also on a retry.
+ * `resource`: the route's own path unless `path` is another; by the field `named` of what was made, unless by its id.
+ * Where the route says how to present what it made, `Prefer: wait` gets the present state in place of the first bytes,
+ * also on a retry.
  */
 export async function answerOnce(
   ctx: AppContext,
@@ -27,7 +28,8 @@ export async function answerOnce(
     idempotency,
     resource,
     path = resource,
-  }: { idempotency: Idempotency; resource: string; path?: string },
+    named,
+  }: { idempotency: Idempotency; resource: string; path?: string; named?: string },
   execute: (claim: Claim | null) => Promise<Answered>,
   present?: Present,
 ): Promise<void> {
@@ -44,13 +46,19 @@ export async function answerOnce(
   const { answer, resource: id, replayed } = earlier ?? (await execute(claim));
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
   const made = answer.status === 201 ? id : null;
-  if (made) ctx.set('Location', `${resource}/${made}`);
+  if (made) ctx.set('Location', `${resource}/${named ? nameIn(answer, named) : made}`);
   const seconds = made && present ? readWait(ctx.get('Prefer')) : null;
   if (!made || !present || seconds === null) return sendBytes(ctx, answer.status, answer.body);
   const wait = { ms: seconds * 1000, signal: untilClosed(ctx) };
   const state = await aside(ctx, present(made, wait));
   ctx.set('Preference-Applied', `wait=${seconds}`);
   sendData(ctx, answer.status, state);
+}
+
+/** A tenant's own name for what was made, as it stands in a path. */
+function nameIn({ body }: Answer, field: string): string {
+  const { data } = JSON.parse(body) as { data: Record<string, string> };
+  return encodeURIComponent(String(data[field]));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { ApiError } from '../errors.js';
+import { holdsCardNumber } from '../metadata.js';
 import type { AppContext } from './context.js';
 
 export type FieldIssue = { field: string; code: string; message: string };
@@ -62,7 +63,9 @@ function toIssues(found: z.core.$ZodIssue, root: string): FieldIssue[] {
 }
 
 function issue(path: readonly PropertyKey[], code: string, message: string): FieldIssue {
-  return { field: path.map(String).join('.').slice(0, MAX_PATH_LENGTH), code, message };
+  // A name that is a card number is not told: it would be in logs before long.
+  const names = path.map((part) => (holdsCardNumber(String(part)) ? '…' : String(part)));
+  return { field: names.join('.').slice(0, MAX_PATH_LENGTH), code, message };
 }
 
 function invalid(issues: FieldIssue[], maxIssues = MAX_ISSUES): ApiError {

@@ -85,8 +85,8 @@ export const pageQuery = (limit = 20) => ({
 });
 
 /** `limit` and `offset`, as lists of cards have them. */
-export const offsetQuery = () => ({
-  limit: count(20, MAX_LIMIT, 'Results per page.'),
+export const offsetQuery = (limit = 20) => ({
+  limit: count(limit, MAX_LIMIT, 'Results per page.'),
   offset: count(0, MAX_OFFSET, 'How many to leave out; beyond the end the page is empty.', 0),
 });
 

@@ -1,5 +1,7 @@
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
+import { chargeKinds } from '../payments/charges/items.js';
+import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
 import type { Kind } from './kind.js';
@@ -21,6 +23,8 @@ export const kinds = {
   ...transferKinds,
   ...issuingKinds,
   ...cardEventKinds,
+  ...tokenKinds,
+  ...chargeKinds,
 };
 
 type Kinds = typeof kinds;

@@ -27,15 +27,14 @@ const hasDate = { $type: 'date' };
 
 /** Everything that somebody or something still has to do. */
 export const BACKLOGS: Record<string, BacklogQuery> = {
-  attention: {
-    collection: 'transfers',
-    match: () => ({ 'attention.since': hasDate }),
-    index: { 'attention.since': 1 },
-    order: 'attention.since',
-    since: 'attention.since',
-  },
+  attention: attention('transfers'),
+  cards_attention: attention('card_operations'),
   transfers_overdue: overdue('transfers'),
   batches_overdue: overdue('transfer_batches'),
+  cards_overdue: overdue('card_operations'),
+  authorizations_overdue: overdue('card_authorizations'),
+  charges_attention: attention('charges'),
+  charges_overdue: overdue('charges'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
     match: () => ({ due_at: hasDate }),
@@ -67,6 +66,13 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     since: 'received_at',
   },
 };
+
+/** Records that wait for an operator. */
+function attention(collection: string): BacklogQuery {
+  const since = 'attention.since';
+  const match = () => ({ [since]: hasDate });
+  return { collection, match, index: { [since]: 1 }, order: since, since };
+}
 
 /** Records whose workflow should have been heard of: what the dispatcher has to start, and how late it is. */
 function overdue(collection: string): BacklogQuery {

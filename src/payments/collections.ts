@@ -24,6 +24,13 @@ export const paymentTokensCollection: CollectionSpec = {
   indexes: [{ key: { tenant: 1, 'customer.id': 1, created_at: -1, _id: -1 } }],
 };
 
+/** What lists of charges are read from, each in its order to the last tie. */
+export const CHARGE_INDEXES = {
+  byCreation: { tenant: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant: 1, status: 1, created_at: -1, _id: -1 },
+  byCustomer: { tenant: 1, 'customer.id': 1, created_at: -1, _id: -1 },
+} as const;
+
 export const chargesCollection: CollectionSpec = {
   name: 'charges',
   validator: {
@@ -45,8 +52,7 @@ export const chargesCollection: CollectionSpec = {
   },
   indexes: [
     { key: { tenant: 1, reference: 1 }, unique: true },
-    { key: { tenant: 1, created_at: -1, _id: -1 } },
-    { key: { tenant: 1, status: 1, created_at: -1, _id: -1 } },
+    ...Object.values(CHARGE_INDEXES).map((key) => ({ key })),
     {
       key: { 'recurring.id': 1, 'recurring.period': 1 },
       unique: true,

@@ -1,5 +1,5 @@
 import type { Config } from '../config.js';
-import { issuerCalls, type CallLimits } from '../temporal/queues.js';
+import { issuerCalls, paymentCalls, type CallLimits } from '../temporal/queues.js';
 import type { CardIssuer } from './card-issuer.js';
 import type { PaymentProvider } from './payment-provider.js';
 import type { TransferProvider } from './provider.js';
@@ -26,6 +26,11 @@ export function createProviders(config: Config) {
     })),
     ...cards.all.map(({ name, cards: { callsPerSecond } }) => ({
       name: issuerCalls(name),
+      callsPerSecond,
+      batches: false,
+    })),
+    ...payments.all.map(({ name, payments: { callsPerSecond } }) => ({
+      name: paymentCalls(name),
       callsPerSecond,
       batches: false,
     })),

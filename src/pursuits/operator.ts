@@ -122,7 +122,9 @@ export function describe(report: CallReport, { provider, payment, pay, paid }: W
     case 'not_found':
       return `the ${provider} does not know the ${payment}, which does not rule it out`;
     case 'unsent':
-      return 'the order has not left us yet';
+      return report.afterMs ? 'the next attempt is not due yet' : 'the order has not left us yet';
+    case 'disputed':
+      return `the ${provider} says something else than was ordered`;
     case 'throttled':
       return `the ${provider} takes no orders at the moment`;
     case 'unknown':

@@ -17,6 +17,7 @@ export function permit<R extends PursuedRecord>(
   now: Date,
 ): R | null {
   if (record.sends !== sends || record.status !== permittedIn(sends)) return null;
+  if (record.next_attempt_at && record.next_attempt_at > now) return null;
   return {
     ...record,
     status: 'processing',

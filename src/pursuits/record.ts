@@ -19,6 +19,8 @@ export type PursuedRecord = {
   /** Sends that the provider explicitly did not take. */
   not_taken: number;
   polls: number;
+  /** The order must not leave us before this; null or not there: it may at once. */
+  next_attempt_at?: Date | null;
   attention: { since: Date; reason: string } | null;
   /** Until then the provider is asked on although the record was failed by hand: it may have done it all the same. */
   watch_until: Date | null;

@@ -34,15 +34,18 @@ export type Sends = { sends: number; tries: number };
 /** What a provider call came to. `sends` is how often the order has been let out so far. */
 export type CallReport =
   | FactReport
-  | { kind: 'pending' }
+  /** `idle`: it is somebody else's turn, and nobody is late. `untilMs`: to be asked again within that. */
+  | { kind: 'pending'; idle?: boolean; untilMs?: number }
   | ({ kind: 'throttled'; retryAfterMs: number } & Sends)
   | ({ kind: 'unknown'; reason: UnknownReason | 'activity_failed' } & Partial<Sends>)
   /** Asked and not found: proves absence only as far as the provider's capability says, as its adapter declares it. */
   | ({ kind: 'not_found'; absence: Absence } & Sends)
   /** Somebody else has the permission to send: ask the provider. */
   | { kind: 'not_permitted'; attention: string | null }
-  /** The order was never let out. */
-  | ({ kind: 'unsent' } & Sends)
+  /** The order was never let out; `afterMs`: and must not be before that. */
+  | ({ kind: 'unsent'; afterMs?: number } & Sends)
+  /** Something else is proven than was ordered: nothing is booked, and an operator decides. */
+  | { kind: 'disputed'; attention: string }
   /** The record has come to its end, by this or another way; `attention` says what an operator still has to see. */
   | { kind: 'closed'; attention: string | null };
 

@@ -55,7 +55,13 @@ function attempts<R extends PursuedRecord>({
         return announced.permit(tenant, id, { sends, actor: 'bursar', dueAt });
       }
       const permitted = await collection.findOneAndUpdate(
-        { _id: id, tenant, sends, status: permittedIn(sends) },
+        {
+          _id: id,
+          tenant,
+          sends,
+          status: permittedIn(sends),
+          $nor: [{ next_attempt_at: { $gt: now } }],
+        },
         {
           $set: { status: 'processing', updated_at: now, due_at: dueAt },
           $inc: { sends: 1, version: 1, ...(first && announced && { events: 1 }) },

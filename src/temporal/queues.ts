@@ -37,6 +37,9 @@ export const hasWorkflows = ({ serves }: Queue<unknown>): boolean =>
 /** What calls to a card issuer are counted as: one that is a bank too has a rate of its own for each. */
 export const issuerCalls = (issuer: string) => `${issuer}-cards`;
 
+/** The same of who takes payments. */
+export const paymentCalls = (provider: string) => `${provider}-payments`;
+
 /** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
 export const providerQueue = (taskQueue: string, provider: string) => `${taskQueue}-${provider}`;
 

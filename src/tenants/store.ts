@@ -21,6 +21,8 @@ type TenantDocument = {
   /** Not there in records from before there were any. */
   safeguards?: Partial<Record<Safeguard, number>>;
   limits: { min_minor: bigint; max_minor: bigint; daily_minor: bigint };
+  /** Not there: as the deployment has it. */
+  dunning_days?: number[] | null;
   created_at: Date;
 };
 
@@ -56,6 +58,7 @@ export const tenantsCollection: CollectionSpec = {
           daily_minor: positiveLong,
         },
       },
+      dunning_days: { bsonType: ['array', 'null'], maxItems: 20 },
       created_at: { bsonType: 'date' },
     },
   },
@@ -79,6 +82,8 @@ export type TenantChanges = {
   dailyLimitMinor?: bigint;
   features?: Partial<Record<Feature, boolean>>;
   safeguards?: Partial<Record<Safeguard, number>>;
+  /** Null: back to those of the deployment. */
+  dunningDays?: number[] | null;
 };
 
 export type Tenants = ReturnType<typeof createTenants>;
@@ -136,12 +141,14 @@ function allFeatures(on: boolean): Record<Feature, boolean> {
 
 function toFields(changes: TenantChanges): Record<string, unknown> {
   const { plan, ratePerMinute, dailyLimitMinor, features = {}, safeguards = {} } = changes;
+  const { dunningDays } = changes;
   const within = (name: string, values: object) =>
     Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value]));
   return {
     ...(plan !== undefined && { plan }),
     ...(ratePerMinute !== undefined && { rate_per_minute: ratePerMinute }),
     ...(dailyLimitMinor !== undefined && { 'limits.daily_minor': dailyLimitMinor }),
+    ...(dunningDays !== undefined && { dunning_days: dunningDays }),
     ...within('features', features),
     ...within('safeguards', safeguards),
   };
@@ -160,6 +167,7 @@ function toTenant(document: TenantDocument): Tenant {
       maxMinor: document.limits.max_minor,
       dailyMinor: document.limits.daily_minor,
     },
+    dunningDays: document.dunning_days ?? null,
     createdAt: document.created_at,
   };
 }

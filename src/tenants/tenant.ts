@@ -39,6 +39,8 @@ export type Tenant = {
   /** Only those that differ from the default. */
   safeguards: Partial<Record<Safeguard, number>>;
   limits: TransferLimits;
+  /** After so many days a softly declined charge is tried again; null: as the deployment has it. */
+  dunningDays: readonly number[] | null;
   createdAt: Date;
 };
 

@@ -1,24 +1,32 @@
+import type { Document } from 'mongodb';
 import type { Database } from '../database/client.js';
 import { isDuplicate } from '../database/duplicate.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { Log } from '../log.js';
-import type { Callback, PaymentState } from '../providers/provider.js';
-import type { TransferFact } from '../transfers/facts.js';
-import type { TransferStarter } from '../transfers/starter.js';
-import type { Transfers } from '../transfers/store.js';
 
-/** A provider's word as it is kept: what it says about which of our references. Never the raw body. */
-type StoredCallback = {
+/** What a callback is about: whose applier takes it. */
+export type CallbackSubject = 'transfer' | 'charge' | 'refund';
+
+/** A provider's word as a capability has it kept: about which of our references, in terms of its own. */
+export type CallbackDraft = {
+  subject: CallbackSubject;
+  /** The provider's own key of the event. */
+  dedupeKey: string;
+  reference: string;
+  /** Amounts are `long`; what is in `secret` is forgotten once it is dealt with. */
+  state: Document & { amount_minor: bigint | null; secret?: Document | null };
+  occurredAt: Date | null;
+};
+
+/** The same as it is kept. Never the raw body. */
+export type StoredCallback = {
   /** `<provider>/<the provider's own key of the event>`: a repeat is the same document. */
   _id: string;
   provider: string;
+  /** Not there: a transfer, from before there was anything else. */
+  subject?: CallbackSubject;
   reference: string;
-  state: {
-    kind: PaymentState['kind'];
-    amount_minor: bigint | null;
-    session_id: string | null;
-    code: string | null;
-  };
+  state: CallbackDraft['state'];
   occurred_at: Date | null;
   received_at: Date;
   /** When it was dealt with, applied or not. */
@@ -28,6 +36,9 @@ type StoredCallback = {
   /** What it came to: a verdict of the state guard, or why nothing was done. */
   outcome: string | null;
 };
+
+/** Applies a callback of its subject and wakes who waits for it; answers what it came to. Repeatable. */
+export type Applier = (stored: StoredCallback) => Promise<string>;
 
 export const callbacksCollection: CollectionSpec = {
   name: 'callbacks',
@@ -50,8 +61,7 @@ const SWEEP_AFTER_MS = 5_000;
 const RETRY_AFTER_MS = 60_000;
 
 type CallbackDeps = {
-  transfers: Transfers;
-  starter: TransferStarter;
+  appliers: Partial<Record<CallbackSubject, Applier>>;
   log: Log;
   clock?: () => Date;
 };
@@ -60,32 +70,26 @@ export type Callbacks = ReturnType<typeof createCallbacks>;
 
 /** Callbacks are stored first and applied after the answer; what a crash leaves unapplied, the sweep applies. */
 export function createCallbacks({ db }: Database, deps: CallbackDeps) {
-  const { starter, log, clock = () => new Date() } = deps;
+  const { appliers, log, clock = () => new Date() } = deps;
   const collection = db.collection<StoredCallback>('callbacks');
 
   async function apply(stored: StoredCallback): Promise<void> {
-    const outcome = await applyFactOf(deps, stored);
+    const outcome = (await appliers[stored.subject ?? 'transfer']?.(stored)) ?? 'nothing_to_apply';
     const $set = { handled_at: clock(), next_try_at: null, outcome };
-    await collection.updateOne({ _id: stored._id }, { $set });
-    // An ended transfer that needs an operator now is brought back by its due date.
-    starter.wakeSoon({ _id: stored.reference });
+    await collection.updateOne({ _id: stored._id }, { $set, $unset: { 'state.secret': 1 } });
   }
 
   return {
     /** Stores a callback once. Null for one that was stored before. */
-    async store(provider: string, callback: Callback): Promise<StoredCallback | null> {
-      const { state } = callback;
+    async store(provider: string, draft: CallbackDraft): Promise<StoredCallback | null> {
+      const { subject, reference, state, occurredAt, dedupeKey } = draft;
       const stored: StoredCallback = {
-        _id: `${provider}/${callback.dedupeKey}`,
+        _id: `${provider}/${dedupeKey}`,
         provider,
-        reference: callback.reference,
-        state: {
-          kind: state.kind,
-          amount_minor: 'amountMinor' in state ? state.amountMinor : null,
-          session_id: 'sessionId' in state ? state.sessionId : null,
-          code: 'code' in state ? state.code : null,
-        },
-        occurred_at: callback.occurredAt,
+        subject,
+        reference,
+        state,
+        occurred_at: occurredAt,
         received_at: clock(),
         handled_at: null,
         next_try_at: new Date(clock().getTime() + SWEEP_AFTER_MS),
@@ -123,38 +127,4 @@ export function createCallbacks({ db }: Database, deps: CallbackDeps) {
       return applied;
     },
   };
-}
-
-async function applyFactOf(
-  { transfers, log }: CallbackDeps,
-  stored: StoredCallback,
-): Promise<string> {
-  const fact = toFact(stored);
-  if (!fact) return 'nothing_to_apply';
-  const owner = await transfers.ownerOf(stored.reference);
-  // A provider speaks about its own payments only.
-  if (owner?.provider !== stored.provider) {
-    log.warn({ provider: stored.provider, callback: stored._id }, 'callback for no record of its');
-    return 'unknown_reference';
-  }
-  const applied = await transfers.applyFact(owner.tenant, stored.reference, fact);
-  return applied.kind === 'fact' ? applied.verdict : applied.kind;
-}
-
-function toFact({ _id, provider, state }: StoredCallback): TransferFact | null {
-  const origin = { via: 'webhook', actor: provider, providerRequestId: _id, note: null } as const;
-  switch (state.kind) {
-    case 'paid':
-    case 'reversed':
-      return {
-        ...origin,
-        kind: state.kind,
-        amountMinor: state.amount_minor,
-        sessionId: state.session_id,
-      };
-    case 'refused':
-      return { ...origin, kind: 'refused', code: state.code ?? 'provider_declined' };
-    case 'pending':
-      return null;
-  }
 }

@@ -2,9 +2,17 @@ import { ApiError } from '../errors.js';
 import { sendData } from '../http/respond.js';
 import { route, type Route } from '../http/routes.js';
 import type { Log } from '../log.js';
+import { chargeCallback } from '../payments/charges/callback.js';
+import type { PaymentEvent, PaymentProvider } from '../providers/payment-provider.js';
 import type { Providers } from '../providers/registry.js';
+import { transferCallback } from '../transfers/callback.js';
 import { receivePaymentCallback } from './api.js';
-import type { Callbacks } from './callbacks.js';
+import type { CallbackDraft, Callbacks } from './callbacks.js';
+
+type Reading =
+  | { kind: 'callback'; callback: CallbackDraft }
+  | { kind: 'ignored'; dedupeKey: string }
+  | { kind: 'bad_signature' };
 
 /**
  * Provider callbacks: the signature over the raw bytes is the only key. Stored once, answered, then applied; a repeat
@@ -21,35 +29,57 @@ export function callbackRoutes({
 }): Route[] {
   return [
     route(receivePaymentCallback, async (ctx, { params }) => {
-      const provider = providers.find(params.provider);
-      if (!provider) throw new ApiError('not_found');
+      const { provider: name } = params;
       const headers = Object.fromEntries(
-        Object.entries(ctx.headers).map(([name, value]) => [
-          name,
+        Object.entries(ctx.headers).map(([header, value]) => [
+          header,
           Array.isArray(value) ? value[0] : value,
         ]),
       );
       const bytes = ctx.state.body?.bytes ?? Buffer.alloc(0);
-      const reading = provider.readCallback(bytes, headers, new Date());
+      const reading = read(name, bytes, headers, new Date());
+      if (!reading) throw new ApiError('not_found');
       if (reading.kind === 'bad_signature') throw new ApiError('invalid_signature');
       if (reading.kind === 'callback') {
-        const stored = await callbacks.store(provider.name, reading.callback);
+        const stored = await callbacks.store(name, reading.callback);
         // After the answer: the provider waits for a receipt, not for our books.
         if (stored) ctx.res.once('finish', () => applySoon(stored));
-      } else if (reading.kind === 'ignored') {
-        // It would only come again as it is. The bank is asked anyway; somebody should learn its new words.
-        log.warn(
-          { provider: provider.name, callback: reading.dedupeKey },
-          'callback not understood',
-        );
+      } else {
+        // It would only come again as it is. The provider is asked anyway; somebody should learn its new words.
+        log.warn({ provider: name, callback: reading.dedupeKey }, 'callback not understood');
       }
       sendData(ctx, 200, { received: true });
     }),
   ];
+
+  /** What a provider says of transfers, charges or refunds, which may all come to one address. */
+  function read(
+    name: string,
+    ...raw: Parameters<PaymentProvider['readCallback']>
+  ): Reading | undefined {
+    const told = providers.find(name)?.readCallback(...raw);
+    if (told?.kind === 'callback') {
+      return { kind: 'callback', callback: transferCallback(told.callback) };
+    }
+    if (told && told.kind !== 'elsewhere') return told;
+    const event = providers.findPayment(name)?.readCallback(...raw);
+    if (event?.kind === 'event') return paymentReading(event.event);
+    if (event?.kind === 'elsewhere' || !event) {
+      return told && { kind: 'ignored', dedupeKey: told.dedupeKey };
+    }
+    return event;
+  }
 
   function applySoon(stored: Parameters<Callbacks['apply']>[0]): void {
     callbacks.apply(stored).catch((error: unknown) => {
       log.warn({ err: error, callback: stored._id }, 'callback not applied, left to the sweep');
     });
   }
+}
+
+function paymentReading(event: PaymentEvent): Reading {
+  if (event.about.subject === 'charge') {
+    return { kind: 'callback', callback: chargeCallback(event, event.about.state) };
+  }
+  return { kind: 'ignored', dedupeKey: event.dedupeKey };
 }

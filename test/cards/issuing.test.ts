@@ -1,6 +1,6 @@
-import { applyIssueFact } from '../../src/cards/issuing/apply.js';
-import type { IssueFact } from '../../src/cards/issuing/facts.js';
-import { cardClient, newCard, type CardClient } from '../support/cards.js';
+import { newOperation, type CardOperation } from '../../src/cards/operation.js';
+import { cardClient, newCard, type CardClient, type OperationView } from '../support/cards.js';
+import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
@@ -55,40 +55,14 @@ describe('issuing by the table of test values', () => {
     expect(card).toMatchObject({ status: 'active', type: 'physical', funding: 'jit' });
   });
 
-  test('001: pending until the issuer calls back, however often it is asked', async () => {
-    const { body } = await cards.create(newCard('001'));
-    const { id } = body.data;
-    await eventually('the issuer was asked', async () => {
-      const { polls } = await issueOf(id);
-      return polls > 1 ? true : undefined;
-    });
-    const operation = await issueOf(id);
-    // What the callback says.
-    const fact: IssueFact = {
-      kind: 'issued',
-      card: `card-${id}`,
-      brand: 'verve',
-      last4: '0001',
-      expiryMonth: 11,
-      expiryYear: 2029,
-      via: 'webhook',
-      actor: null,
-      providerRequestId: null,
-      note: null,
-    };
-    for (const verdict of ['applied', 'unchanged']) {
-      const outcome = await applyIssueFact(service.deps.groupCommit, operation, fact);
-      expect(outcome).toMatchObject({ kind: 'issueFact', verdict });
-    }
-    service.deps.cardStarters.wakeSoon(operation);
-    expect(await cards.get(id)).toMatchObject({ status: 'active', last4: '0001' });
-    expect(await journalOf(id)).toEqual(['issued']);
-  });
-
-  test('004: issued without an answer, it becomes active and is issued once', async () => {
-    const { body } = await cards.create(newCard('004'));
-    await cards.waitFor(body.data.id, 'active');
-    expect(await journalOf(body.data.id)).toEqual(['issued']);
+  test.each([
+    ['001', 'told later, by callback alone'],
+    ['004', 'issued without an answer'],
+  ])('%s: %s, it becomes active and is issued once', async (suffix) => {
+    const { body } = await cards.create(newCard(suffix));
+    const card = await cards.waitFor(body.data.id, 'active');
+    expect(card.last4).toMatch(/^[0-9]{4}$/);
+    expect(await journalOf(card.id)).toEqual(['issued']);
   });
 
   test('002: refused, the card has failed and says why', async () => {
@@ -107,16 +81,31 @@ describe('issuing by the table of test values', () => {
     });
     expect(stuck.status).toBe('processing');
     expect((await cards.get(id)).status).toBe('pending');
-    const act = (force: boolean) =>
-      service.deps.cardStarters.command(stuck, 'fail', {
-        actor: 'ada',
-        reason: 'the issuer is asked by phone',
-        session_id: null,
-        force,
-      });
-    expect((await act(false)).done).toBe(false);
-    expect((await act(true)).done).toBe(true);
+    const command = async (line: string) => {
+      const { code, out } = await bursar(`cards ${line} --json`, service.env);
+      return { code, told: JSON.parse(out) as unknown };
+    };
+    expect((await command('list --attention')).told).toContainEqual(
+      expect.objectContaining({ id: stuck._id, card: id, type: 'issue', status: 'processing' }),
+    );
+    const fail = `fail ${stuck._id} --actor ada --reason asked-by-phone --yes`;
+    expect(await command(fail)).toMatchObject({ code: 1, told: { done: false } });
+    expect(await command(`${fail} --force`)).toMatchObject({
+      code: 0,
+      told: { done: true, status: 'failed' },
+    });
     expect(await cards.get(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
+    expect((await command(`show ${stuck._id}`)).told).toMatchObject({
+      card_id: id,
+      timeline: expect.arrayContaining([
+        expect.objectContaining({ type: 'operator', actor: 'ada' }),
+      ]) as unknown,
+    });
+    expect((await command(`show ${id}`)).told).toMatchObject({
+      id,
+      operations: [{ id: stuck._id, type: 'issue' }],
+    });
+    expect((await bursar('cards show crd_unknown', service.env)).code).toBe(1);
   });
 });
 
@@ -182,6 +171,37 @@ describe('reading', () => {
     expect(Number.isNaN(Date.parse(balance.as_of))).toBe(false);
   });
 
+  test('what issues a card is no operation that a tenant gets to see', async () => {
+    const { id } = await cards.issue();
+    const { _id: operation } = await issueOf(id);
+    for (const path of ['', '/timeline']) {
+      const reply = await cards.call('GET', `/cards/${id}/operations/${operation}${path}`);
+      expect(reply.status).toBe(404);
+    }
+    expect(await cards.call('GET', `/cards/${id}/funding-history`)).toMatchObject({
+      status: 200,
+      body: { data: [], pagination: { total: 0 } },
+    });
+  });
+
+  test('an operation is found under its own card alone', async () => {
+    const [one, other] = [await cards.issue(), await cards.issue()];
+    const operation = newOperation(
+      { tenant: tenant.id, card: one.id, type: 'fund', provider: 'x', amount_minor: 5n },
+      new Date(),
+      'accepted',
+    );
+    const stored = service.deps.database.db.collection<CardOperation>('card_operations');
+    await stored.insertOne({ ...operation, status: 'failed', due_at: null });
+    const under = (card: string) => cards.call('GET', `/cards/${card}/operations/${operation._id}`);
+    expect(await under(one.id)).toMatchObject({ status: 200, body: { data: { amount_minor: 5 } } });
+    expect((await under(other.id)).status).toBe(404);
+    const { body } = await cards.call<OperationView[]>('GET', `/cards/${one.id}/funding-history`);
+    expect(body.data.map(({ id }) => id)).toEqual([operation._id]);
+    expect(body.pagination?.total).toBe(1);
+    await stored.deleteOne({ _id: operation._id });
+  });
+
   test('a tenant without cards is told so', async () => {
     const without = await service.tenant();
     await service.deps.tenants.update(without.id, { features: { cards: false } });
@@ -192,4 +212,8 @@ describe('reading', () => {
     });
     expect(refused.body.error.code).toBe('feature_not_enabled');
   });
+});
+
+test('the books are right at the end, and agree with the issuer', async () => {
+  expect(await service.problems()).toEqual([]);
 });

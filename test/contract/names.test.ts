@@ -2,7 +2,14 @@ import { createActivities } from '../../activities/index.js';
 import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
-import { bulkQueue, issuerCalls, providerQueue, replaysQueue } from '../../src/temporal/queues.js';
+import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
+import {
+  bulkQueue,
+  issuerCalls,
+  paymentCalls,
+  providerQueue,
+  replaysQueue,
+} from '../../src/temporal/queues.js';
 import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
 import { searchAttributes } from '../../src/temporal/search-attributes.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
@@ -15,6 +22,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
       'cardEvent',
       'cardIssuing',
+      'charge',
       'delivery',
       'replay',
       'transfer',
@@ -38,10 +46,12 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card/crd_1');
     }
+    expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
     expect(issuerCalls('sandbox-bank')).toBe('sandbox-bank-cards');
+    expect(paymentCalls('sandbox-bank')).toBe('sandbox-bank-payments');
   });
 
   test('activities', () => {
@@ -56,19 +66,27 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'noteCancellation',
       'noteCardCancellation',
       'noteCardOperator',
+      'noteChargeCancellation',
+      'noteChargeOperator',
       'noteOperator',
       'raiseAttention',
       'raiseCardAttention',
+      'raiseChargeAttention',
       'readCardStanding',
+      'readChargeStanding',
       'readStanding',
       'replayCardEvent',
       'resolveRecipient',
       'settleCardIssue',
+      'settleCharge',
       'settleTransfer',
       'submitBatchPart',
+      'submitCharge',
+      'submitChargeHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
+      'verifyCharge',
       'verifyTransfer',
     ]);
   });

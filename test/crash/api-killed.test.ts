@@ -1,3 +1,4 @@
+import { transferCallback } from '../../src/transfers/callback.js';
 import { eventually } from '../support/eventually.js';
 import { losingWayTo } from '../support/lost-answer.js';
 import { startService, type Service } from '../support/service.js';
@@ -104,12 +105,15 @@ test('a callback that was stored and not applied when the API died is applied by
   const id = await tenant.send('006');
   await tenant.waitFor(id, 'processing');
   // As if it had died between storing and applying: nobody but the sweep looks at it now.
-  await service.deps.callbacks.store('sandbox-bank', {
-    dedupeKey: `left by a dead process, about ${id}`,
-    reference: id,
-    state: { kind: 'refused', code: 'account_closed' },
-    occurredAt: new Date(),
-  });
+  await service.deps.callbacks.store(
+    'sandbox-bank',
+    transferCallback({
+      dedupeKey: `left by a dead process, about ${id}`,
+      reference: id,
+      state: { kind: 'refused', code: 'account_closed' },
+      occurredAt: new Date(),
+    }),
+  );
   const transfer = await tenant.waitFor(id, 'failed');
   expect(transfer.failure?.code).toBe('account_closed');
 });

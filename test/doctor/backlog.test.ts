@@ -1,3 +1,4 @@
+import { newOperation, type CardOperation } from '../../src/cards/operation.js';
 import { examineBacklog } from '../../src/doctor/backlog.js';
 import { newId } from '../../src/ids.js';
 import type { Transfer } from '../../src/transfers/transfer.js';
@@ -42,6 +43,10 @@ test('nothing waits: all is right', async () => {
   expect(await told()).toEqual({
     'transfers: overdue': [true, 'none'],
     'transfers: attention': [true, 'none'],
+    'cards: overdue': [true, 'none'],
+    'cards: attention': [true, 'none'],
+    'charges: overdue': [true, 'none'],
+    'charges: attention': [true, 'none'],
     'callbacks: unapplied': [true, 'none'],
     'card events: not applied': [true, 'none'],
     'webhooks: undelivered': [true, 'none'],
@@ -63,6 +68,22 @@ test('every transfer that waits for an operator is told of, with the longest wai
   await insert(pendingTransfer({ attention: attention(600) }));
   expect(await told()).toMatchObject({
     'transfers: attention': [false, '2 wait for an operator, the oldest for 10 min'],
+  });
+});
+
+test('operations on cards that wait, for a worker or an operator, are told of as transfers are', async () => {
+  const operation = newOperation(
+    { tenant: 'ten_a', card: 'crd_a', type: 'issue', provider: 'p' },
+    ago(300),
+    'accepted',
+  );
+  await database.db.collection<CardOperation>('card_operations').insertOne({
+    ...operation,
+    attention: { since: ago(120), reason: 'stuck' },
+  });
+  expect(await told()).toMatchObject({
+    'cards: overdue': [false, 'the oldest for 5 min'],
+    'cards: attention': [false, '1 wait for an operator, the oldest for 2 min'],
   });
 });
 

@@ -30,7 +30,24 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('charges', [
+    ...many(() => transfer({ due_at: null, attention: null })),
+    transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ due_at: LONG_AGO, attention: null }),
+    transfer({ due_at: AHEAD, attention: null }),
+  ]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
+  const operation = (changes: object) => ({ ...transfer(changes), card: 'crd_a' });
+  await insert('card_operations', [
+    ...many(() => operation({ due_at: null, attention: null })),
+    operation({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    operation({ due_at: AHEAD, attention: { since: LONG_AGO } }),
+  ]);
+  await insert('card_authorizations', [
+    ...many(() => ({ due_at: null })),
+    { due_at: LONG_AGO },
+    { due_at: AHEAD },
+  ]);
   const created_at = LONG_AGO;
   await insert('webhook_deliveries', [
     ...many(() => ({ status: 'delivered', due_at: null, created_at })),
@@ -65,8 +82,13 @@ async function scrape(registry: Registry): Promise<Record<string, number>> {
 
 const WAITING = {
   attention: 1,
+  cards_attention: 2,
   transfers_overdue: 2,
   batches_overdue: 1,
+  cards_overdue: 1,
+  authorizations_overdue: 1,
+  charges_attention: 1,
+  charges_overdue: 2,
   webhooks_pending: 2,
   webhooks_dead: 1,
   card_events_overdue: 1,

@@ -13,7 +13,10 @@ export type JournalEntry = {
     | 'declined'
     | 'cleared'
     | 'authorization_reversed'
-    | 'authorization_expired';
+    | 'authorization_expired'
+    | 'charged'
+    | 'refunded'
+    | 'authorization_revoked';
   reference: string;
   client_reference: string;
   amount_minor: number;
@@ -21,7 +24,7 @@ export type JournalEntry = {
 };
 
 export type Fault = {
-  call: 'submit' | 'lookup' | 'enquiry' | 'callback' | 'any';
+  call: 'submit' | 'lookup' | 'enquiry' | 'charge' | 'callback' | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
   ms?: number;
@@ -49,6 +52,12 @@ export function bankAudit(url: string) {
     /** Decides a pending transfer from outside. The status: 404 as long as the bank does not know it. */
     tell: async (reference: string, outcome: 'paid' | 'failed') =>
       (await call(`/transfers/${reference}`, { outcome })).status,
+    /** Decides a charge from outside; an open page is paid with `choice`. */
+    tellCharge: async (
+      reference: string,
+      outcome: 'paid' | 'declined' | 'abandoned',
+      choice?: string,
+    ) => (await call(`/charges/${reference}`, { outcome, ...(choice && { choice }) })).status,
     async faults(rules: Fault[]): Promise<void> {
       await call('/faults', rules.length === 0 ? {} : { seed: 'bursar', rules });
     },

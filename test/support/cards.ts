@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import type { balanceResource, cardOperationResource, cardResource } from '../../src/cards/api.js';
+import { applyIssueFact } from '../../src/cards/issuing/apply.js';
+import type { Deps } from '../../src/deps.js';
 import { eventually } from './eventually.js';
 import type { CallOptions, Reply, TestTenant } from './tenant.js';
 
@@ -20,6 +22,21 @@ let made = 0;
 export function newCard(suffix = '789', changes: Record<string, unknown> = {}) {
   made += 1;
   return { customer_id: `customer-${process.pid}-${made}-${suffix}`, type: 'virtual', ...changes };
+}
+
+/** Issued by what its issuer might have said; answers the card's id. Nothing is asked of the issuer. */
+export async function issuedByHand(
+  { cards, cardOperations, groupCommit }: Pick<Deps, 'cards' | 'cardOperations' | 'groupCommit'>,
+  id: string,
+): Promise<string> {
+  const card = await cards.find(id);
+  const operation = card && (await cardOperations.issueOf(card));
+  if (!operation) throw new Error(`nothing issues ${id}`);
+  const face = { card: `card-${id}`, brand: 'verve', last4: '0001' };
+  const fact = { kind: 'issued', ...face, expiryMonth: 11, expiryYear: 2029 } as const;
+  const told = { via: 'webhook', actor: null, providerRequestId: null, note: null } as const;
+  await applyIssueFact(groupCommit, operation, { ...fact, ...told });
+  return id;
 }
 
 /** The card routes as one tenant uses them. */

@@ -1,7 +1,9 @@
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
 import { bulkClient } from './bulk.js';
+import { newOperation, type CardOperation } from '../../src/cards/operation.js';
 import type { Service } from './service.js';
-import { cardClient, newCard } from './cards.js';
+import { cardClient, issuedByHand } from './cards.js';
+import { chargeOrder, newCustomer, paymentClient } from './payments.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -14,11 +16,24 @@ export const fixtures: Record<string, Fixture> = {
     const { body } = await bulkClient(tenant).send([order()]);
     return body.data.id;
   },
+  '/payments/charges/{reference}': async (tenant) =>
+    (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
+  '/payments/customers/{customer_id}': async (tenant) =>
+    (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/cards/{id}': aCard,
+  // As a lock that was done is stored: nothing has to be ordered for it.
+  '/cards/{id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {
+    const about = { tenant: tenant.id, card: String(made['/cards/{id}']), type: 'lock' } as const;
+    const ordered = newOperation({ ...about, provider: 'sandbox-bank' }, new Date(), 'accepted');
+    const operation: CardOperation = { ...ordered, status: 'completed', due_at: null };
+    await database.db.collection<CardOperation>('card_operations').insertOne(operation);
+    return operation._id;
+  },
   '/webhooks/cards/events/{card_id}': aCard,
   // What an issuer tells, without its having to tell it.
-  '/webhooks/cards/events/{event_id}': async (tenant, _made, { deps: { cardEvents } }) => {
-    const card = await aCard(tenant);
+  '/webhooks/cards/events/{event_id}': async (tenant, made, service) => {
+    const { cardEvents } = service.deps;
+    const card = await aCard(tenant, made, service);
     const state = { subject: 'card', state: { kind: 'pending' } } as const;
     const told = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
     await cardEvents.receive('sandbox-bank', { ...told, dedupeKey: card });
@@ -35,8 +50,15 @@ export const fixtures: Record<string, Fixture> = {
   },
 };
 
-async function aCard(tenant: TestTenant): Promise<string> {
-  return (await cardClient(tenant).create(newCard())).body.data.id;
+/** One that can be used, also where no worker has it issued. */
+async function aCard(
+  tenant: TestTenant,
+  _made: Record<string, string>,
+  { deps, workers }: Service,
+): Promise<string> {
+  const cards = cardClient(tenant);
+  if (workers.length > 0) return (await cards.issue()).id;
+  return issuedByHand(deps, (await cards.create()).body.data.id);
 }
 
 export type Fixture = (

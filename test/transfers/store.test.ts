@@ -1,10 +1,10 @@
 import { createGroupCommit } from '../../src/ledger/group-commit.js';
 import { creditWallet } from '../../src/ledger/credit.js';
 import { createLog } from '../../src/log.js';
-import type { TransferStarter } from '../../src/transfers/starter.js';
+import { transferApplier, transferCallback } from '../../src/transfers/callback.js';
 import { createTransfers, type Transfers } from '../../src/transfers/store.js';
 import type { Transfer } from '../../src/transfers/transfer.js';
-import { createCallbacks, type Callbacks } from '../../src/webhooks/callbacks.js';
+import { createCallbacks, type Applier, type Callbacks } from '../../src/webhooks/callbacks.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
 
@@ -12,13 +12,16 @@ const log = createLog({ level: 'silent', name: 'test' });
 let database: TestDatabase;
 let transfers: Transfers;
 let callbacks: Callbacks;
+let appliers: { transfer: Applier };
 
 beforeAll(async () => {
   database = await openTestDatabase();
   transfers = createTransfers(database, createGroupCommit(database), 1_000);
   // Nothing is driven here: what would be woken is not there.
-  const starter = { wakeSoon: () => undefined } as unknown as TransferStarter;
-  callbacks = createCallbacks(database, { transfers, starter, log });
+  appliers = {
+    transfer: transferApplier({ transfers, starter: { wakeSoon: () => undefined }, log }),
+  };
+  callbacks = createCallbacks(database, { appliers, log });
 });
 afterAll(async () => {
   await database.close();
@@ -133,7 +136,7 @@ describe('callbacks', () => {
   test('a provider speaks about its own payments only', async () => {
     const transfer = await accepted();
     await permit(transfer, 0);
-    const stored = await callbacks.store('another-bank', callback(transfer._id));
+    const stored = await callbacks.store('another-bank', transferCallback(callback(transfer._id)));
     if (!stored) throw new Error('it is the first of its kind');
     await callbacks.apply(stored);
     expect(await now(transfer)).toMatchObject({ status: 'processing' });
@@ -143,10 +146,13 @@ describe('callbacks', () => {
     const transfer = await accepted();
     await permit(transfer, 0);
     const later = new Date(Date.now() + 60_000);
-    expect(await callbacks.store('sandbox-bank', callback(transfer._id))).not.toBeNull();
-    expect(await callbacks.store('sandbox-bank', callback(transfer._id))).toBeNull();
-    const starter = { wakeSoon: () => undefined } as unknown as TransferStarter;
-    const sweeper = createCallbacks(database, { transfers, starter, log, clock: () => later });
+    expect(
+      await callbacks.store('sandbox-bank', transferCallback(callback(transfer._id))),
+    ).not.toBeNull();
+    expect(
+      await callbacks.store('sandbox-bank', transferCallback(callback(transfer._id))),
+    ).toBeNull();
+    const sweeper = createCallbacks(database, { appliers, log, clock: () => later });
     expect(await sweeper.sweep(10)).toBe(1);
     expect(await sweeper.sweep(10)).toBe(0);
     expect(await now(transfer)).toMatchObject({ status: 'completed' });

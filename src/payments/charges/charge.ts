@@ -28,6 +28,8 @@ export type Charge = PursuedRecord & {
   /** When this attempt may leave us; null: at once. */
   next_attempt_at: Date | null;
   first_declined_at: Date | null;
+  /** So many days after its first soft decline it is tried again, as its tenant had it at acceptance. */
+  dunning_days: number[];
   /** When a charge that waits for its customer has failed. */
   expires_at: Date | null;
   /** What the provider kept of a completed charge. */
@@ -40,6 +42,42 @@ export type Charge = PursuedRecord & {
   failure: { code: string; message: string } | null;
   completed_at: Date | null;
 };
+
+/** What tenants are told: an open charge whose customer has somewhere to go waits for them. */
+export type ChargeStatus = Charge['status'] | 'requires_action';
+
+export const statusOf = (charge: Pick<Charge, 'status' | 'next_action'>): ChargeStatus =>
+  charge.status === 'processing' && charge.next_action !== null ? 'requires_action' : charge.status;
+
+/** Whether who waits for it has something to look at: it has ended, or it is the customer's turn. */
+export const isWaitedFor = (charge: Pick<Charge, 'status' | 'next_action'>): boolean =>
+  ['completed', 'failed', 'requires_action'].includes(statusOf(charge));
+
+/** The workflow that keeps this promise. */
+export const chargeWorkflowId = (id: string) => `charge/${id}`;
+
+/** The attempt that a reference at the provider is of; null for what is no reference of ours. */
+export function readAttempt(reference: string): { id: string; attempt: number } | null {
+  const found = /^(chg_[0-9a-z]{26})-([1-9][0-9]{0,3})$/.exec(reference);
+  return found ? { id: String(found[1]), attempt: Number(found[2]) } : null;
+}
+
+const FAILURES: Record<string, string> = {
+  abandoned: 'The customer left without paying.',
+  expired: 'The customer did not pay in time.',
+  insufficient_funds: 'The account has not enough money.',
+  card_declined: 'The card was declined.',
+  expired_card: 'The card has expired.',
+  authorization_revoked: 'The customer’s authorization is no longer valid.',
+  token_revoked: 'The payment token was revoked.',
+  operator: 'An operator ended this charge.',
+};
+
+/** A failure with our own words for its code; a code that we do not know is still told as it is. */
+export const chargeFailure = (code: string) => ({
+  code,
+  message: FAILURES[code] ?? 'The provider declined the charge.',
+});
 
 /** The reference of an attempt at the provider. */
 export const attemptReference = ({ _id, attempt }: Pick<Charge, '_id' | 'attempt'>): string =>

@@ -1,3 +1,5 @@
+import type { ChargeAuthorization } from '../../providers/payment-provider.js';
+
 /** Who pays, as the tenant knows them. E-mail and name are personal: they go to the provider, and nowhere else. */
 export type Customer = { id: string; email: string; name: string | null };
 
@@ -24,3 +26,23 @@ export type PaymentToken = {
   created_at: Date;
   updated_at: Date;
 };
+
+/** The token with what it can be charged with from now on; null where it has that already, or gets nothing lasting. */
+export function bindToken(
+  token: PaymentToken,
+  authorization: ChargeAuthorization | null,
+  now: Date,
+): PaymentToken | null {
+  if (token.status !== 'unbound' || !authorization?.reusable) return null;
+  if (authorization.type !== token.type) return null;
+  return {
+    ...token,
+    status: 'active',
+    authorization: authorization.code,
+    brand: authorization.brand,
+    last4: authorization.last4,
+    bank_code: token.bank_code ?? authorization.bankCode,
+    version: token.version + 1,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,113 @@
+import {
+  addTo,
+  checkSteps,
+  withPostings,
+  type Audited,
+  type Books,
+  type Steps,
+} from '../ledger/audit-records.js';
+import { accounts } from '../ledger/posting.js';
+import { isOpen } from '../pursuits/record.js';
+import type { Card } from './card.js';
+import { FUNDING_TYPES, type CardOperation } from './operation.js';
+
+/**
+ * Every card has what its accounts say, every operation the postings of its state and no others, and what is held is
+ * held by open fundings and authorizations.
+ */
+export async function auditCards(books: Books): Promise<Audited> {
+  const held = new Map<string, bigint>();
+  const holds = await readHolds(books, held);
+  const cards = await checkCards(books, holds);
+  const operations = await checkOperations(books, held);
+  return {
+    counts: { cards: cards.count, card_operations: operations.count },
+    problems: [...cards.problems, ...operations.problems],
+    held,
+  };
+}
+
+/** What authorizations hold: of a card, or of the wallet for cards that have no money of their own. */
+async function readHolds(
+  { collections: { records }, session }: Books,
+  held: Map<string, bigint>,
+): Promise<Map<string, number>> {
+  const holds = new Map<string, number>();
+  const open = records.card_authorizations.find({ held_minor: { $gt: 0n } }, { session });
+  for await (const { tenant, card, held_of: of, held_minor: amountMinor } of open) {
+    const account = of === 'prepaid' ? accounts.cardHeld(card) : accounts.held(tenant);
+    addTo(held, account, amountMinor);
+    holds.set(card, (holds.get(card) ?? 0) + 1);
+  }
+  return holds;
+}
+
+async function checkCards(
+  { collections: { records }, session, balances }: Books,
+  holds: ReadonlyMap<string, number>,
+) {
+  const problems: string[] = [];
+  const known = new Set<string>();
+  let count = 0;
+  const compare = (account: string, stored: bigint) => {
+    known.add(account);
+    const booked = balances.get(account) ?? 0n;
+    if (stored !== booked)
+      problems.push(`${account}: the card says ${stored}, its postings ${booked}`);
+  };
+  for await (const card of records.cards.find({}, { session })) {
+    count += 1;
+    compare(accounts.cardAvailable(card._id), card.available_minor);
+    compare(accounts.cardHeld(card._id), card.held_minor);
+    problems.push(...checkStanding(card, holds.get(card._id) ?? 0));
+  }
+  for (const account of balances.keys()) {
+    if (account.startsWith('card:') && !known.has(account)) problems.push(`${account} has no card`);
+  }
+  return { count, problems };
+}
+
+function checkStanding(card: Card, holds: number): string[] {
+  const { _id: id, status, open_holds: counted, issued } = card;
+  const problems: string[] = [];
+  if (counted !== holds)
+    problems.push(`${id} counts ${counted} holds, its authorizations ${holds}`);
+  const usable = status !== 'pending' && status !== 'failed';
+  if (usable && issued === null) problems.push(`${id} is ${status} and was never issued`);
+  return problems;
+}
+
+/** The steps that a funding's postings have, by the state of the money. */
+const FUNDING_STEPS: Record<CardOperation['status'], Steps> = {
+  pending: { must: ['hold'], may: [] },
+  processing: { must: ['hold'], may: [] },
+  completed: { must: ['hold', 'resolve'], may: ['suspense', 'adoption'] },
+  failed: {
+    must: ['hold', 'resolve'],
+    may: ['reversal', 'suspense', 'suspense-reversal', 'adoption'],
+  },
+};
+const NO_STEPS: Steps = { must: [], may: [] };
+
+const isFunding = ({ type }: CardOperation) => (FUNDING_TYPES as readonly string[]).includes(type);
+
+async function checkOperations(books: Books, held: Map<string, bigint>) {
+  const operations = books.collections.records.card_operations;
+  const problems: string[] = [];
+  let count = 0;
+  const unwindings = new Map<string | null, CardOperation>();
+  for await (const one of operations.find({ type: 'unwind' }, { session: books.session })) {
+    unwindings.set(one.unwinds, one);
+  }
+  for await (const operation of withPostings(operations, books)) {
+    count += 1;
+    // From its deadline on a funding's money is its unwinding's.
+    const { status } = unwindings.get(operation._id) ?? operation;
+    const steps = isFunding(operation) ? FUNDING_STEPS[status] : NO_STEPS;
+    problems.push(...checkSteps({ ...operation, status }, steps));
+    if (isFunding(operation) && isOpen({ status })) {
+      addTo(held, accounts.held(operation.tenant), operation.amount_minor ?? 0n);
+    }
+  }
+  return { count, problems };
+}

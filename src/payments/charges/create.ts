@@ -1,0 +1,70 @@
+import type { AuthenticatedKey } from '../../api-keys/store.js';
+import { ApiError } from '../../errors.js';
+import type { Answered } from '../../http/idempotency.js';
+import { unlessReused, type Answer, type Claim } from '../../ledger/view.js';
+import { customerOf } from '../schema.js';
+import type { Charge } from './charge.js';
+import { newCharge } from './new-charge.js';
+import { presentCharge } from './presenter.js';
+import type { CreateChargeBody } from './schema.js';
+import type { ChargeStarter } from './starter.js';
+import type { Charges } from './store.js';
+
+export type CreateCharge = (
+  caller: Pick<AuthenticatedKey, 'tenant' | 'kind'>,
+  body: CreateChargeBody,
+  claim: Claim | null,
+) => Promise<Answered>;
+
+/** What a charge is answered with when it is accepted. */
+export const acceptedAnswer = (charge: Charge): Answer => ({
+  status: 201,
+  body: JSON.stringify({ success: true, data: presentCharge(charge) }),
+});
+
+/** Accepts a charge: one commit of record, key and answer, then the start of its workflow, which nobody waits for. */
+export function createChargeCreation(deps: {
+  charges: Charges;
+  chargeStarter: ChargeStarter;
+  provider: string;
+  dunningDays: number[];
+  expiresAfterMs: number;
+  clock?: () => Date;
+}): CreateCharge {
+  const { charges, chargeStarter, provider, dunningDays, clock = () => new Date() } = deps;
+
+  return async ({ tenant, kind }, body, claim) => {
+    const waits = body.capture_mode === 'customer_action_required';
+    // What is in a browser may not charge anybody who is not there.
+    if (kind === 'public' && !waits) throw new ApiError('forbidden');
+    const charge = newCharge(
+      {
+        tenant: tenant.id,
+        reference: body.reference,
+        amount_minor: BigInt(body.amount_minor),
+        capture_mode: body.capture_mode,
+        customer: customerOf(body.customer),
+        payment_token: body.payment_token_id ?? null,
+        return_url: body.return_url ?? null,
+        description: body.description ?? null,
+        metadata: body.metadata ?? null,
+        provider,
+        dunning_days: [...(tenant.dunningDays ?? dunningDays)],
+        ...(waits && { expiresAfterMs: deps.expiresAfterMs }),
+      },
+      clock(),
+    );
+    const outcome = unlessReused(
+      await charges.accept({
+        kind: 'acceptCharge',
+        tenant: tenant.id,
+        id: charge._id,
+        charge,
+        claim,
+        answer: acceptedAnswer(charge),
+      }),
+    );
+    if (outcome.resource === charge._id) chargeStarter.startSoon(charge);
+    return outcome;
+  };
+}

@@ -1,0 +1,246 @@
+import type { Posting } from '../../ledger/posting.js';
+import type { Wallet } from '../../ledger/wallet.js';
+import type { ChargeAuthorization } from '../../providers/payment-provider.js';
+import type { FactOrigin } from '../../pursuits/facts.js';
+import { isOpen, needsWorkflow } from '../../pursuits/record.js';
+import { timelineEntry, type TimelineType } from '../../pursuits/timeline.js';
+import { chargeFailure, type Charge } from './charge.js';
+import { creditPosting } from './postings.js';
+
+/** What became known of a charge, whoever said it. `attempt`: of which one; null is of the present one. */
+export type ChargeFact = FactOrigin & { attempt: number | null } & (
+    | {
+        kind: 'paid';
+        amountMinor: bigint;
+        currency: string;
+        feeMinor: bigint | null;
+        /** As good as a key: goes to the token, and nowhere else. */
+        authorization: ChargeAuthorization | null;
+      }
+    /** `ifUnsent`: an operator's word that counts only as long as no order has left us. */
+    | { kind: 'refused'; code: string; decline: 'soft' | 'hard'; ifUnsent?: boolean }
+    | { kind: 'abandoned' }
+    /** The customer's time is over, and the provider has just said that nothing was paid. */
+    | { kind: 'expired' }
+    | { kind: 'confirmed' }
+  );
+
+type Paid = Extract<ChargeFact, { kind: 'paid' }>;
+type Refused = Extract<ChargeFact, { kind: 'refused' }>;
+
+/** What a fact does. `unchanged` and `stale` write nothing. */
+export type Transition = {
+  verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
+  next: Charge;
+  postings: Posting[];
+  availableMinor: bigint;
+  /** Negative: what the wallet has paid back of what it owed. */
+  owedMinor: bigint;
+};
+
+type Change = {
+  set: Partial<Charge>;
+  entry: [TimelineType, string];
+  postings?: Posting[];
+  availableMinor?: bigint;
+  owedMinor?: bigint;
+  verdict?: 'attention';
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** How long the provider is asked on after an operator gave a charge up against its silence. */
+const WATCH_MS = DAY_MS;
+
+/**
+ * The state guard of charges: pure, total, and the only place where one ends. Money comes in here, so nothing is held:
+ * a payment completes a charge whenever it is proven, and what contradicts the books moves no money and asks for an
+ * operator.
+ */
+export function applyChargeFact(
+  charge: Charge,
+  fact: ChargeFact,
+  now: Date,
+  wallet: Pick<Wallet, 'owedMinor'>,
+): Transition {
+  const change = decideFact(charge, fact, now, wallet);
+  const idle = { postings: [], availableMinor: 0n, owedMinor: 0n };
+  if (typeof change === 'string') return { verdict: change, next: charge, ...idle };
+  const { set, entry, verdict = 'applied', ...effects } = change;
+  const actor = fact.actor ?? charge.provider;
+  const told = timelineEntry(now, fact.via, actor, {
+    detail: tell(fact),
+    providerRequestId: fact.providerRequestId,
+  });
+  const done = timelineEntry(now, entry[0], 'bursar', { detail: entry[1] });
+  const next: Charge = {
+    ...charge,
+    ...set,
+    version: charge.version + 1,
+    updated_at: now,
+    timeline: [...charge.timeline, told, done],
+  };
+  if (!isOpen(next)) next.next_action = null;
+  if (!needsWorkflow(next)) next.due_at = null;
+  else next.due_at ??= now;
+  return { verdict, next, ...idle, ...effects };
+}
+
+const tell = (fact: ChargeFact) =>
+  [fact.kind === 'refused' ? `refused: ${fact.code}` : fact.kind, fact.note]
+    .filter((part) => part !== null)
+    .join('; ');
+
+function decideFact(
+  charge: Charge,
+  fact: ChargeFact,
+  now: Date,
+  wallet: Pick<Wallet, 'owedMinor'>,
+): Change | 'unchanged' | 'stale' {
+  switch (fact.kind) {
+    case 'paid':
+      return charge.status === 'completed'
+        ? paidAgain(charge, fact, now)
+        : pay(charge, fact, now, wallet);
+    case 'refused':
+      return decideRefused(charge, fact, now);
+    case 'abandoned':
+      return isOpen(charge) && isOfPage(charge) ? fail(fact.kind) : 'stale';
+    case 'expired': {
+      const over = charge.expires_at !== null && charge.expires_at <= now;
+      return isOpen(charge) && over ? fail(fact.kind) : 'stale';
+    }
+    case 'confirmed':
+      return isOpen(charge) ? 'stale' : clearAttention(charge, 'an operator stands by it');
+  }
+}
+
+const isOfPage = ({ capture_mode: mode }: Charge) => mode === 'customer_action_required';
+
+/** Paid: credited, less what the provider keeps. Also where the charge had failed, for the money is there. */
+function pay(
+  charge: Charge,
+  fact: Paid,
+  now: Date,
+  { owedMinor: owed }: Pick<Wallet, 'owedMinor'>,
+): Change | 'unchanged' | 'stale' {
+  const mismatch = findMismatch(charge, fact);
+  if (mismatch !== null) {
+    // An operator has looked at it and has given the charge up.
+    return charge.failure?.code === 'operator' ? 'stale' : raise(charge, now, mismatch);
+  }
+  const paid: Charge = { ...charge, provider_fee_minor: fact.feeMinor };
+  const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
+  const repaidMinor = owed < netMinor ? owed : netMinor;
+  const late = charge.status === 'failed' ? ', although the charge had failed' : '';
+  return {
+    set: {
+      status: 'completed',
+      attempt: fact.attempt ?? charge.attempt,
+      next_attempt_at: null,
+      provider_fee_minor: fact.feeMinor,
+      failure: null,
+      attention: null,
+      watch_until: null,
+      completed_at: now,
+    },
+    entry: ['settled', `the wallet was credited, less the provider’s fee${late}`],
+    postings: [creditPosting(paid, now, repaidMinor)],
+    availableMinor: netMinor - repaidMinor,
+    owedMinor: -repaidMinor,
+  };
+}
+
+function findMismatch(charge: Charge, { amountMinor, currency, feeMinor }: Paid): string | null {
+  if (currency !== charge.currency) return 'the provider reports another currency than was asked';
+  if (amountMinor !== charge.amount_minor) {
+    return 'the provider reports another amount than was asked';
+  }
+  if (feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor)) {
+    return 'the provider reports a fee that can not be';
+  }
+  return null;
+}
+
+function paidAgain(charge: Charge, fact: Paid, now: Date): Change | 'unchanged' {
+  if (fact.attempt !== null && fact.attempt !== charge.attempt) {
+    return raise(charge, now, 'the provider reports that two attempts were paid');
+  }
+  const mismatch = findMismatch(charge, fact);
+  return mismatch === null ? 'unchanged' : raise(charge, now, mismatch);
+}
+
+function decideRefused(charge: Charge, fact: Refused, now: Date): Change | 'unchanged' | 'stale' {
+  // What became of an earlier attempt says nothing about this one.
+  if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
+  const byOperator = fact.via === 'operator';
+  if (fact.ifUnsent && charge.sends > 0) return 'stale';
+  if (isOpen(charge)) {
+    const again = fact.decline === 'soft' ? nextAttempt(charge, now) : null;
+    return again ?? fail(fact.code, byOperator && charge.sends > 0 ? now : undefined);
+  }
+  if (charge.status === 'completed') {
+    // On a page a customer may be declined first and pay then: the payment outranks it, whatever comes later.
+    if (fact.via === 'webhook' || isOfPage(charge)) return 'stale';
+    return raise(charge, now, 'the provider refused what it had reported as paid');
+  }
+  if (byOperator) return clearAttention(charge, 'an operator gave it up');
+  if (charge.watch_until === null) return 'unchanged';
+  return {
+    set: { watch_until: null },
+    entry: ['note', 'the provider confirms that it was not paid'],
+  };
+}
+
+/** Declined softly: a new attempt, with a reference of its own, so many days after the first decline. */
+function nextAttempt(charge: Charge, now: Date): Change | null {
+  if (isOfPage(charge)) return null;
+  const days = charge.dunning_days[charge.attempt - 1];
+  if (days === undefined) return null;
+  const first = charge.first_declined_at ?? now;
+  const at = new Date(first.getTime() + days * DAY_MS);
+  return {
+    set: {
+      status: 'pending',
+      attempt: charge.attempt + 1,
+      sends: 0,
+      not_taken: 0,
+      first_declined_at: first,
+      next_attempt_at: at,
+      attention: null,
+      due_at: at > now ? at : now,
+    },
+    entry: [
+      'note',
+      `declined for now; attempt ${charge.attempt + 1} is due at ${at.toISOString()}`,
+    ],
+  };
+}
+
+/** Nothing was credited, so nothing has to be given back. `watchedFrom`: the provider is asked on for a while. */
+function fail(code: string, watchedFrom?: Date): Change {
+  return {
+    set: {
+      status: 'failed',
+      failure: chargeFailure(code),
+      next_attempt_at: null,
+      attention: null,
+      watch_until: watchedFrom ? new Date(watchedFrom.getTime() + WATCH_MS) : null,
+    },
+    entry: ['note', `the charge has failed: ${code}`],
+  };
+}
+
+function clearAttention(charge: Charge, why: string): Change | 'unchanged' {
+  if (charge.attention === null) return 'unchanged';
+  return { set: { attention: null }, entry: ['attention_cleared', why] };
+}
+
+/** No money moves; an operator has to look. Said once: the same reason again changes nothing. */
+function raise(charge: Charge, now: Date, reason: string): Change | 'unchanged' {
+  if (charge.attention?.reason === reason) return 'unchanged';
+  return {
+    set: { attention: { since: now, reason } },
+    entry: ['attention_raised', reason],
+    verdict: 'attention',
+  };
+}

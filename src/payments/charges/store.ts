@@ -1,0 +1,136 @@
+import type { Collection, Filter } from 'mongodb';
+import type { Database } from '../../database/client.js';
+import type { GroupCommit } from '../../ledger/group-commit.js';
+import type { RefusalItem } from '../../ledger/kinds.js';
+import type { AcceptOutcome } from '../../ledger/view.js';
+import type { PursuedRecord } from '../../pursuits/record.js';
+import { pursuedRecords } from '../../pursuits/store.js';
+import { CHARGE_INDEXES } from '../collections.js';
+import type { Charge, ChargeStatus } from './charge.js';
+import type { ChargeFact } from './facts.js';
+import type { AcceptChargeItem, ChargeFactOutcome, ChargeKey } from './items.js';
+
+export type ChargeListing = {
+  page: number;
+  limit: number;
+  descending: boolean;
+  status?: ChargeStatus | undefined;
+  customer?: string | undefined;
+  /** Inclusive, the beginning of a UTC day. */
+  from?: Date | undefined;
+  /** Exclusive, the beginning of a UTC day. */
+  until?: Date | undefined;
+};
+
+export type Charges = ReturnType<typeof createCharges>;
+
+/** The store of charges. Money, states and events change only through commits. */
+export function createCharges(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  sweepSlackMs: number,
+  clock: () => Date = () => new Date(),
+) {
+  const collection = db.collection<Charge>('charges');
+  return {
+    ...pursuedRecords<Charge>({
+      collection: db.collection<PursuedRecord>('charges'),
+      clock,
+      sweepSlackMs,
+    }),
+    ...chargeQueries(collection),
+
+    accept: (item: AcceptChargeItem | RefusalItem): Promise<AcceptOutcome> =>
+      groupCommit.commit(item),
+
+    /** Applies what became known, through the state guard; the answer is the charge as it stands then. */
+    applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ChargeFactOutcome> =>
+      groupCommit.commit({ kind: 'chargeFact', tenant: of.tenant, id: of._id, of, fact }),
+
+    /** Keeps where the customer goes on, and says so. */
+    async requireAction(
+      { tenant, _id: id }: ChargeKey,
+      url: string,
+      providerRequestId: string | null,
+    ): Promise<Charge | null> {
+      const item = { kind: 'chargeAction', tenant, id, url, providerRequestId } as const;
+      return (await groupCommit.commit(item)).charge;
+    },
+  };
+}
+
+/** What is read of charges. Clients' queries carry the tenant; the others are for operators and the worker. */
+function chargeQueries(collection: Collection<Charge>) {
+  return {
+    get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
+
+    byReference: (tenant: string, reference: string) => collection.findOne({ tenant, reference }),
+
+    /** By our id alone: for operators, and for providers' messages, which know no tenant. */
+    find: (id: string) => collection.findOne({ _id: id }),
+
+    /** Those that have ended, or whose customer has somewhere to go. */
+    async waitedFor(ids: string[]): Promise<Charge[]> {
+      const filter = {
+        _id: { $in: ids },
+        $or: [{ status: { $in: ['completed', 'failed'] } }, { next_action: { $ne: null } }],
+      } as Filter<Charge>;
+      return collection.find(filter, { projection: { timeline: 0 } }).toArray();
+    },
+
+    /** The total is counted by the index that the page is read from. */
+    async list(tenant: string, query: ChargeListing): Promise<{ items: Charge[]; total: number }> {
+      const { page, limit, customer, status } = query;
+      const direction = query.descending ? -1 : 1;
+      const filter = listFilter(tenant, query);
+      const hint =
+        customer !== undefined
+          ? CHARGE_INDEXES.byCustomer
+          : status !== undefined
+            ? CHARGE_INDEXES.byStatus
+            : CHARGE_INDEXES.byCreation;
+      const [items, total] = await Promise.all([
+        collection
+          .find(filter, { projection: { timeline: 0 }, hint })
+          .sort({ created_at: direction, _id: direction })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        collection.countDocuments(filter, { hint }),
+      ]);
+      return { items, total };
+    },
+
+    /** Whether this tenant has ever charged this customer. */
+    knowsCustomer: async (tenant: string, customer: string): Promise<boolean> =>
+      (await collection.findOne(
+        { tenant, 'customer.id': customer },
+        { projection: { _id: 1 }, hint: CHARGE_INDEXES.byCustomer },
+      )) !== null,
+
+    /** For operators, over all tenants: the latest first, or those first that have waited longest. */
+    latest: ({ attention, limit }: { attention: boolean; limit: number }): Promise<Charge[]> =>
+      collection
+        .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
+          projection: { timeline: 0 },
+        })
+        .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
+        .limit(limit)
+        .toArray(),
+  };
+}
+
+function listFilter(tenant: string, query: ChargeListing): Filter<Charge> {
+  const { status, customer, from, until } = query;
+  const stored = status === 'requires_action' ? 'processing' : status;
+  return {
+    tenant,
+    ...(stored && { status: stored }),
+    ...(status === 'requires_action' && { next_action: { $ne: null } }),
+    ...(status === 'processing' && { next_action: null }),
+    ...(customer !== undefined && { 'customer.id': customer }),
+    ...((from ?? until) && {
+      created_at: { ...(from && { $gte: from }), ...(until && { $lt: until }) },
+    }),
+  };
+}

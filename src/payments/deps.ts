@@ -1,0 +1,51 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../config.js';
+import type { Database } from '../database/client.js';
+import type { GroupCommit } from '../ledger/group-commit.js';
+import type { Log } from '../log.js';
+import type { Providers } from '../providers/registry.js';
+import { createWatch } from '../watch.js';
+import { createChargeCalls } from './charges/calls.js';
+import { createChargeCreation } from './charges/create.js';
+import { createChargeStarter } from './charges/starter.js';
+import { createCharges } from './charges/store.js';
+import { createTokenCreation } from './tokens/create.js';
+import { createTokens } from './tokens/store.js';
+
+/** Everything that payments are made of; a line in deps.ts. */
+export function createPayments(deps: {
+  config: Config;
+  database: Database;
+  groupCommit: GroupCommit;
+  client: Client;
+  providers: Providers;
+  log: Log;
+}) {
+  const { config, database, groupCommit, client, providers, log } = deps;
+  const { attentionAfterMs, pollMaxMs, sweepSlackMs } = config.transfers;
+  const { dunningDays, chargeExpiresMs: expiresAfterMs } = config.payments;
+  const tokens = createTokens(database, groupCommit);
+  const charges = createCharges(database, groupCommit, sweepSlackMs);
+  const chargeStarter = createChargeStarter({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    policy: { attentionAfterMs, pollMaxMs },
+    log,
+  });
+  const provider = providers.forPayments.name;
+  return {
+    tokens,
+    createToken: createTokenCreation({ tokens, provider }),
+    charges,
+    chargeCalls: createChargeCalls({ charges, tokens, providers }),
+    chargeStarter,
+    chargeWatch: createWatch({ findEnded: (ids) => charges.waitedFor(ids) }),
+    createCharge: createChargeCreation({
+      charges,
+      chargeStarter,
+      provider,
+      dunningDays,
+      expiresAfterMs,
+    }),
+  };
+}

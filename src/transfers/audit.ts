@@ -1,0 +1,77 @@
+import {
+  addTo,
+  checkLegs,
+  checkSteps,
+  stepsOf,
+  withPostings,
+  type Audited,
+  type Booked,
+  type Books,
+  type Steps,
+} from '../ledger/audit-records.js';
+import { accounts } from '../ledger/posting.js';
+import { isOpen } from '../pursuits/record.js';
+import { countRecords, type CountChange } from './counts.js';
+import { capturePosting, holdPosting, releasePosting } from './postings.js';
+import type { Transfer, TransferStatus } from './transfer.js';
+
+/** The steps that a transfer's postings have, by its state. */
+const STEPS: Record<TransferStatus, Steps> = {
+  pending: { must: ['hold'], may: [] },
+  processing: { must: ['hold'], may: [] },
+  completed: { must: ['hold', 'resolve'], may: ['suspense', 'adoption'] },
+  failed: {
+    must: ['hold', 'resolve'],
+    may: ['reversal', 'suspense', 'suspense-reversal', 'adoption'],
+  },
+};
+
+/** Every transfer has the postings of its state and no others, and what is counted is what there is. */
+export async function auditTransfers(books: Books): Promise<Audited> {
+  const problems = await checkCounts(books);
+  const held = new Map<string, bigint>();
+  let transfers = 0;
+  for await (const transfer of withPostings(books.collections.records.transfers, books)) {
+    transfers += 1;
+    problems.push(...checkSteps(transfer, STEPS[transfer.status]));
+    problems.push(...checkLegs(transfer, expectedOf(transfer), 'transfer'));
+    if (isOpen(transfer)) addTo(held, accounts.held(transfer.tenant), transfer.total_minor);
+  }
+  return { counts: { transfers }, problems, held };
+}
+
+/** Hold and resolution, as they were by all that followed. */
+function expectedOf(transfer: Transfer & Booked) {
+  const steps = stepsOf(transfer);
+  const adopted = steps.includes('adoption');
+  const captured = !adopted && (transfer.status === 'completed' || steps.includes('reversal'));
+  const at = transfer.created_at;
+  return {
+    hold: holdPosting(transfer),
+    resolve: captured ? capturePosting(transfer, at) : releasePosting(transfer, at),
+  };
+}
+
+/** What lists tell as their totals, held against what there is to list. */
+async function checkCounts({ db, collections, session }: Books): Promise<string[]> {
+  const { counts } = collections;
+  const records = new Map((await countRecords(db, session)).map((sum) => [dayOf(sum), tell(sum)]));
+  const counted = new Map<string, string>();
+  for await (const { _id, created, failed, days } of counts.find({}, { session })) {
+    let [daysCreated, daysFailed] = [0n, 0n];
+    for (const [day, sum] of Object.entries(days)) {
+      counted.set(`${_id}-${day}`, tell(sum));
+      daysCreated += sum.created;
+      daysFailed += sum.failed;
+    }
+    counted.set(_id, tell({ created, failed }));
+    records.set(_id, tell({ created: daysCreated, failed: daysFailed }));
+  }
+  return [...new Set([...records.keys(), ...counted.keys()])]
+    .filter((key) => records.get(key) !== counted.get(key))
+    .map((key) => `${key} counts ${counted.get(key)}, the records are ${records.get(key)}`);
+}
+
+const dayOf = ({ tenant, day }: CountChange) => `${tenant}/${day}`;
+const tell = ({ created, failed }: { created: number | bigint; failed: number | bigint }) =>
+  `${created} created and ${failed} failed`;

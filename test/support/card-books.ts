@@ -1,0 +1,69 @@
+import type { Card } from '../../src/cards/card.js';
+import { FUNDING_TYPES, type CardOperation } from '../../src/cards/operation.js';
+import type { Database } from '../../src/database/client.js';
+import { isOpen } from '../../src/pursuits/record.js';
+import type { JournalEntry } from './bank.js';
+import { checkMoney, type Comparison } from './journal.js';
+
+const STANDINGS: Partial<Record<JournalEntry['kind'], Card['control']['wanted']>> = {
+  card_opened: 'open',
+  card_locked: 'locked',
+  card_closed: 'closed',
+};
+
+/** What the issuer must have done, by what we have told of cards and their fundings. */
+export async function compareCards(
+  { db }: Database,
+  journal: readonly JournalEntry[],
+): Promise<Comparison> {
+  const cards = await db.collection<Card>('cards').find().toArray();
+  const operations = await db.collection<CardOperation>('card_operations').find().toArray();
+  const authorizations = await db.collection('card_authorizations').find().toArray();
+  const ids = new Set([...cards, ...operations].map(({ _id }) => _id));
+  const tokens = new Set(authorizations.map(({ token }) => String(token)));
+  const unwindings = new Map(operations.map((one) => [one.unwinds, one]));
+  const open = new Set(operations.filter(isOpen).map(({ card }) => card));
+  const fundings = operations.filter(({ type }) =>
+    (FUNDING_TYPES as readonly string[]).includes(type),
+  );
+  return {
+    // A declined authorization may be known to the issuer alone.
+    knows: ({ reference, client_reference: card, kind }) =>
+      ids.has(reference) || (ids.has(card) && (tokens.has(reference) || kind === 'declined')),
+    problems: [
+      ...cards.flatMap((card) => checkIssuing(card, journal)),
+      // What is still under way may stand either way.
+      ...cards.filter(({ _id }) => !open.has(_id)).flatMap((card) => checkStanding(card, journal)),
+      ...fundings.flatMap((funding) => {
+        // From its deadline on a funding ends as its unwinding does.
+        const { status } = unwindings.get(funding._id) ?? funding;
+        const amountMinor = funding.amount_minor ?? 0n;
+        const money = { id: funding._id, status, amountMinor };
+        return checkMoney(money, journal, ['funded', 'funding_reversed']);
+      }),
+    ],
+    clearingMinor: 0n,
+    feesMinor: 0n,
+  };
+}
+
+function checkIssuing({ _id: id, status }: Card, journal: readonly JournalEntry[]): string[] {
+  const issued = journal.filter(
+    ({ reference, kind }) => reference === id && kind === 'issued',
+  ).length;
+  if (issued > 1) return [`${id} was issued ${issued} times`];
+  if (status === 'failed' && issued === 1) return [`${id} is failed and issued`];
+  if (status !== 'failed' && status !== 'pending' && issued === 0)
+    return [`${id} is ${status} and not issued`];
+  return [];
+}
+
+function checkStanding({ _id: id, control }: Card, journal: readonly JournalEntry[]): string[] {
+  const last = journal
+    .filter(({ reference }) => reference === id)
+    .findLast(({ kind }) => STANDINGS[kind] !== undefined);
+  const standing = (last && STANDINGS[last.kind]) ?? 'open';
+  return standing === control.wanted
+    ? []
+    : [`${id} is ${standing} at the issuer, wanted ${control.wanted}`];
+}

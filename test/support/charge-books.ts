@@ -1,0 +1,40 @@
+import type { Database } from '../../src/database/client.js';
+import { readAttempt, type Charge } from '../../src/payments/charges/charge.js';
+import type { JournalEntry } from './bank.js';
+import type { Comparison } from './journal.js';
+
+/** What the network must have done, by what we have told of charges: each is paid at most once, whatever its attempts. */
+export async function compareCharges(
+  { db }: Database,
+  journal: readonly JournalEntry[],
+): Promise<Comparison> {
+  const charges = await db.collection<Charge>('charges').find().toArray();
+  const ids = new Set(charges.map(({ _id }) => _id));
+  const completed = charges.filter(({ status }) => status === 'completed');
+  return {
+    knows: ({ kind, reference }) => kind === 'charged' && ids.has(readAttempt(reference)?.id ?? ''),
+    problems: charges.flatMap((charge) => checkCharge(charge, journal)),
+    clearingMinor: -completed.reduce((total, charge) => total + charge.amount_minor, 0n),
+    feesMinor: 0n,
+  };
+}
+
+function checkCharge(charge: Charge, journal: readonly JournalEntry[]): string[] {
+  const { _id: id, status, attempt, amount_minor: amountMinor, attention } = charge;
+  const charged = journal.filter(
+    ({ kind, reference }) => kind === 'charged' && readAttempt(reference)?.id === id,
+  );
+  const [paid] = charged;
+  const problems: string[] = [];
+  if (charged.length > 1) problems.push(`${id} was charged ${charged.length} times`);
+  if (status === 'completed' && !paid) problems.push(`${id} is completed and not paid`);
+  if (status === 'completed' && paid && paid.reference !== `${id}-${attempt}`) {
+    problems.push(`${id} was paid by another attempt than it says`);
+  }
+  if (status === 'completed' && paid && BigInt(paid.amount_minor) !== amountMinor) {
+    problems.push(`${id} is completed and was paid with another amount`);
+  }
+  // What differs from what was asked waits for an operator.
+  if (status === 'failed' && paid && attention === null) problems.push(`${id} is failed and paid`);
+  return problems;
+}

@@ -1,0 +1,138 @@
+import type { z } from 'zod';
+import type { chargeResource } from '../../src/payments/charges/api.js';
+import type { Charge } from '../../src/payments/charges/charge.js';
+import type { tokenResource } from '../../src/payments/tokens/api.js';
+import { eventually } from './eventually.js';
+import type { Service } from './service.js';
+import type { CallOptions, Reply, TestTenant } from './tenant.js';
+
+export type ChargeView = z.infer<typeof chargeResource>;
+export type TokenView = z.infer<typeof tokenResource>;
+/** An answer whose data is not a transfer. */
+export type PaymentReply<Data> = Omit<Reply, 'body'> & {
+  body: Omit<Reply['body'], 'data'> & {
+    data: Data;
+    pagination?: { page: number; limit: number; total: number; pages: number; has_more: boolean };
+  };
+};
+
+type Body = Record<string, unknown>;
+
+let made = 0;
+const next = () => `${process.pid}-${(made += 1)}`;
+
+export const newCustomer = (changes: Body = {}) => ({
+  id: `customer-${next()}`,
+  email: 'ada.obi@example.com',
+  name: 'Ada Obi',
+  ...changes,
+});
+
+/** The body of a charge on the provider's page; by the end of its reference the network does what its table says. */
+export const chargeOrder = (suffix = '789', changes: Body = {}) => ({
+  amount_minor: 300_000,
+  capture_mode: 'customer_action_required',
+  customer: newCustomer(),
+  reference: `charge-${next()}-${suffix}`,
+  ...changes,
+});
+
+/** What the network keeps of 300,000 kobo: 1.5 % and ₦100. */
+export const FEE_MINOR = 14_500;
+
+/** The payment routes as one tenant uses them. */
+export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
+  const call = async <Data>(
+    method: string,
+    path: string,
+    body?: Body,
+    options?: CallOptions,
+  ): Promise<PaymentReply<Data>> => {
+    const sent = body === undefined ? undefined : JSON.stringify(body);
+    return (await tenant.call(method, path, sent, options)) as unknown as PaymentReply<Data>;
+  };
+  const at = (reference: string) => `/payments/charges/${encodeURIComponent(reference)}`;
+  const get = async (reference: string): Promise<ChargeView> =>
+    (await call<ChargeView>('GET', at(reference))).body.data;
+
+  async function waitFor(reference: string, wanted: string | ((charge: ChargeView) => boolean)) {
+    const fits = typeof wanted === 'string' ? (c: ChargeView) => c.status === wanted : wanted;
+    let seen: ChargeView | null = null;
+    return eventually(`${reference} is ${String(wanted)}`, async () => {
+      seen = await get(reference);
+      return fits(seen) ? seen : undefined;
+    }).catch(async (error: unknown) => {
+      const { body } = await call('GET', `${at(reference)}/timeline`);
+      const found = JSON.stringify({ seen, timeline: body.data }, null, 1);
+      throw new Error(`not as wanted, but ${found}`, { cause: error });
+    });
+  }
+
+  return {
+    call,
+    get,
+    waitFor,
+    charge: (body: Body = chargeOrder(), options?: CallOptions) =>
+      call<ChargeView>('POST', '/payments/charges', body, options),
+    /** A charge whose page the customer may go to. */
+    async page(suffix?: string, changes?: Body): Promise<ChargeView & { url: string }> {
+      const order = chargeOrder(suffix, changes);
+      const { status, text } = await call('POST', '/payments/charges', order);
+      if (status !== 201) throw new Error(`not accepted: ${text}`);
+      const charge = await waitFor(order.reference, 'requires_action');
+      return { ...charge, url: String(charge.next_action?.url) };
+    },
+    verify: (reference: string) => call<ChargeView>('POST', `${at(reference)}/verify`),
+    timeline: async (reference: string) =>
+      (
+        await call<{ type: string; actor: string; detail: string | null }[]>(
+          'GET',
+          `${at(reference)}/timeline`,
+        )
+      ).body.data,
+    list: (query = '') => call<ChargeView[]>('GET', `/payments/charges${query}`),
+    async token(customer: Body = newCustomer()): Promise<TokenView> {
+      const reply = await call<TokenView>('POST', '/payments/tokens/card', { customer });
+      if (reply.status !== 201) throw new Error(`not accepted: ${reply.text}`);
+      return reply.body.data;
+    },
+    tokens: async (customer: string) =>
+      (await call<TokenView[]>('GET', `/payments/customers/${encodeURIComponent(customer)}/tokens`))
+        .body.data,
+  };
+}
+
+export type PaymentClient = ReturnType<typeof paymentClient>;
+
+/** What a customer does on the provider's page: pays with a choice of it, or leaves. */
+export async function onPage(url: string, choice: string | null = 'good'): Promise<Response> {
+  const body = new URLSearchParams(
+    choice === null ? { action: 'cancel' } : { action: 'pay', choice },
+  );
+  return fetch(url, { method: 'POST', body, redirect: 'manual' });
+}
+
+/** A token that can be charged without the customer, as `choice` of the page is. */
+export async function activeToken(
+  client: PaymentClient,
+  choice = 'good',
+): Promise<{ token: TokenView; customer: ReturnType<typeof newCustomer> }> {
+  const customer = newCustomer();
+  const { payment_token_id } = await client.token(customer);
+  const { url, reference } = await client.page('789', { customer, payment_token_id });
+  await onPage(url, choice);
+  await client.verify(reference);
+  await client.waitFor(reference, 'completed');
+  const [token] = await client.tokens(customer.id);
+  if (!token) throw new Error('there is no token');
+  return { token, customer };
+}
+
+/** What the network really did for a charge, attempt by attempt. */
+export async function networkEffects(service: Service, reference: string) {
+  const charge = await service.deps.database.db
+    .collection<Charge>('charges')
+    .findOne({ reference });
+  const all = await service.bank.journal();
+  return all.filter((effect) => effect.reference.startsWith(`${charge?._id}-`));
+}
