@@ -1,3 +1,4 @@
+import { createCardFundingActivities } from './card-funding.js';
 import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
@@ -27,6 +28,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createChargeActivities(deps),
+    ...createCardFundingActivities(deps),
   });
 }
 

@@ -39,6 +39,8 @@ export type Pursued<R extends PursuedRecord, Own = never> = {
 type ProviderCalls = {
   provider: string;
   absence: Absence;
+  /** Nothing is sent from then on, although it may have been permitted before. */
+  notAfter?: Date | null;
   send(requestedAt: Date, signal: AbortSignal): Promise<Heard>;
   verify(signal: AbortSignal): Promise<Heard>;
 };
@@ -97,10 +99,11 @@ async function send<R extends PursuedRecord, Own>(
   const record = await records.permitSend(tenant, id, sends, quietly);
   if (!record) return whyNotPermitted(records, await load(pursued, { tenant, id }));
   const sent = sendsOf(record);
-  if (performance.now() - began > SEND_WITHIN_MS) {
+  const calls = pursued.callsFor(record);
+  const over = calls.notAfter != null && calls.notAfter <= new Date();
+  if (over || performance.now() - began > SEND_WITHIN_MS) {
     return { kind: 'unknown', reason: 'too_old', ...sent };
   }
-  const calls = pursued.callsFor(record);
   const answer = await calls.send(requestedAt, signal);
   if (answer.report) return reported(pursued, answer.report, record);
   if (!isFinal(answer)) {

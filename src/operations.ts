@@ -1,5 +1,6 @@
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
+import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
@@ -14,12 +15,13 @@ export const operations = {
   ...cardOperations,
   ...tokenOperations,
   ...chargeOperations,
+  ...cardFundingOperations,
   ...cardEventOperations,
   receivePaymentCallback,
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, chargeEvents];
+export const events = [transferEvents, cardOperationEvents, chargeEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

@@ -1,4 +1,5 @@
 import { cardEventRoutes } from './cards/events/routes.js';
+import { cardFundingRoutes } from './cards/funding/routes.js';
 import { issuingRoutes } from './cards/issuing/routes.js';
 import { cardRoutes } from './cards/routes.js';
 import type { Deps } from './deps.js';
@@ -20,6 +21,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...tokenRoutes(deps),
   ...chargeRoutes(deps),
   ...issuingRoutes(deps),
+  ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...callbackRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

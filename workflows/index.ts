@@ -1,3 +1,4 @@
+export { cardFunding } from './card-funding.js';
 export { cardEvent } from './card-event.js';
 export { cardIssuing } from './card-issuing.js';
 export { charge } from './charge.js';

@@ -36,7 +36,18 @@ export type Subject<Own = never> = Rules & {
   firstStep(): Promise<Step<Own>>;
   /** Replaces this run by a new one of the same input. */
   startOver(): Promise<never>;
+  /** By then the record ends for who waits for it, whatever it waits for. */
+  deadline?: Deadline;
 };
+
+export type Deadline = {
+  atMs: number;
+  /** Ends the record if it is still open; false if its store does not find that it is time. */
+  expire(): Promise<boolean>;
+};
+
+/** The clock that woke us and that of the store may differ a little. */
+const CLOCKS_DIFFER_MS = 100;
 
 type Run<Own> = Subject<Own> & {
   attention: Attention;
@@ -63,9 +74,24 @@ export async function pursue<Own>(subject: Subject<Own>): Promise<void> {
   void CancellationScope.current().cancelRequested.catch(() =>
     CancellationScope.nonCancellable(() => activities.noteCancellation(ref)),
   );
-  await CancellationScope.nonCancellable(() =>
-    drive({ ...subject, attention, inbox, pages, triedHere: false }),
-  );
+  await CancellationScope.nonCancellable(async () => {
+    let ended = false;
+    if (subject.deadline) void expireInTime(subject.deadline, inbox, () => ended);
+    await drive({ ...subject, attention, inbox, pages, triedHere: false });
+    ended = true;
+  });
+}
+
+/** Beside the calls: one that is slow does not keep the deadline waiting. */
+async function expireInTime(deadline: Deadline, inbox: Inbox, ended: () => boolean): Promise<void> {
+  let leftMs = deadline.atMs - Date.now();
+  while (!(await condition(ended, Math.max(1, leftMs)))) {
+    if (await deadline.expire()) {
+      inbox.awake = true;
+      return;
+    }
+    leftMs = CLOCKS_DIFFER_MS;
+  }
 }
 
 async function drive<Own>(run: Run<Own>): Promise<void> {

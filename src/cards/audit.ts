@@ -1,14 +1,18 @@
 import {
   addTo,
+  checkLegs,
   checkSteps,
+  stepsOf,
   withPostings,
   type Audited,
+  type Booked,
   type Books,
   type Steps,
 } from '../ledger/audit-records.js';
 import { accounts } from '../ledger/posting.js';
 import { isOpen } from '../pursuits/record.js';
 import type { Card } from './card.js';
+import { capturePosting, holdPosting, releasePosting, type Funding } from './funding/postings.js';
 import { FUNDING_TYPES, type CardOperation } from './operation.js';
 
 /**
@@ -91,6 +95,17 @@ const NO_STEPS: Steps = { must: [], may: [] };
 
 const isFunding = ({ type }: CardOperation) => (FUNDING_TYPES as readonly string[]).includes(type);
 
+/** Whether the hold was made, and went where the state says. Taken back, it may have gone either way before. */
+function checkMoney(operation: CardOperation & Booked): string[] {
+  const { status, reversed_at: reversed, created_at: at } = operation;
+  const funding = operation as Funding & Booked;
+  const adopted = stepsOf(operation).includes('adoption');
+  const captured = status === 'completed' && !adopted;
+  const resolve = captured ? capturePosting(funding, at) : releasePosting(funding, at);
+  const sure = isOpen(operation) || (status === 'failed' && reversed !== null) ? {} : { resolve };
+  return checkLegs(operation, { hold: holdPosting(funding), ...sure }, 'funding');
+}
+
 async function checkOperations(books: Books, held: Map<string, bigint>) {
   const operations = books.collections.records.card_operations;
   const problems: string[] = [];
@@ -102,9 +117,10 @@ async function checkOperations(books: Books, held: Map<string, bigint>) {
   for await (const operation of withPostings(operations, books)) {
     count += 1;
     // From its deadline on a funding's money is its unwinding's.
-    const { status } = unwindings.get(operation._id) ?? operation;
+    const { status, reversed_at } = unwindings.get(operation._id) ?? operation;
     const steps = isFunding(operation) ? FUNDING_STEPS[status] : NO_STEPS;
     problems.push(...checkSteps({ ...operation, status }, steps));
+    if (isFunding(operation)) problems.push(...checkMoney({ ...operation, status, reversed_at }));
     if (isFunding(operation) && isOpen({ status })) {
       addTo(held, accounts.held(operation.tenant), operation.amount_minor ?? 0n);
     }

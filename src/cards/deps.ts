@@ -5,6 +5,7 @@ import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
+import { createCardFunding } from './funding/fund.js';
 import { createApplyCardEvent } from './events/apply.js';
 import { createCardEvents } from './events/card-events.js';
 import { createCardCreation } from './issuing/create.js';
@@ -32,6 +33,10 @@ export function createCards(deps: {
   });
   const apply = createApplyCardEvent({ groupCommit, cardOperations, cardStarters });
   const provider = providers.forCards.name;
+  // Whoever's spending has made one fall due has not made it itself.
+  groupCommit.onCreated(({ card_operations: created }) => {
+    created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
+  });
   return {
     cards,
     cardOperations,
@@ -39,6 +44,7 @@ export function createCards(deps: {
     cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
+    fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
     cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
   };
 }

@@ -10,6 +10,7 @@ import {
   type CardOperationType,
   type OperationKey,
 } from './operation.js';
+import type { FundingInput } from './funding/reports.js';
 import type { OperationInput } from './reports.js';
 
 export type OperationStarter = Omit<RecordStarter<CardOperation, OperationKey>, 'idle'>;
@@ -26,8 +27,13 @@ export type CardStarters = ReturnType<typeof createCardStarters>;
 /** Starts and wakes the workflow of any operation: which one it is, its type says. */
 export function createCardStarters(settings: CardStarterSettings) {
   const issuing = createOperationStarter(settings, 'cardIssuing');
+  const funding = createOperationStarter(settings, 'cardFunding', fundingInput);
   const byType: Partial<Record<CardOperationType, RecordStarter<CardOperation, OperationKey>>> = {
     issue: issuing,
+    fund: funding,
+    jit_fund: funding,
+    auto_reload: funding,
+    unwind: funding,
   };
 
   function starterOf({ type }: Pick<CardOperation, 'type'>): OperationStarter {
@@ -51,6 +57,7 @@ export function createCardStarters(settings: CardStarterSettings) {
 export function createOperationStarter(
   settings: CardStarterSettings,
   workflow: string,
+  inputOf: (settings: InputSettings, operation: CardOperation) => OperationInput = operationInput,
 ): RecordStarter<CardOperation, OperationKey> {
   return createRecordStarter<CardOperation, OperationKey>({
     ...settings,
@@ -61,7 +68,7 @@ export function createOperationStarter(
       const amount =
         amountMinor === null ? '' : ` ${operation.currency} ${formatMajor(amountMinor)}`;
       return {
-        input: operationInput(settings, operation),
+        input: inputOf(settings, operation),
         tenant,
         provider,
         reference: operation.transaction_reference ?? operation.reference,
@@ -72,9 +79,11 @@ export function createOperationStarter(
   });
 }
 
+type InputSettings = Pick<CardStarterSettings, 'taskQueue' | 'policy'>;
+
 /** What a workflow is given of an operation. */
 export const operationInput = (
-  { taskQueue, policy }: Pick<CardStarterSettings, 'taskQueue' | 'policy'>,
+  { taskQueue, policy }: InputSettings,
   { _id: id, tenant, provider, created_at: acceptedAt }: CardOperation,
 ): OperationInput => ({
   id,
@@ -84,3 +93,14 @@ export const operationInput = (
   acceptedAtMs: acceptedAt.getTime(),
   policy,
 });
+
+/** That of an unwinding is driven as what it unwinds, whose deadline was when the unwinding began. */
+function fundingInput(settings: InputSettings, operation: CardOperation): FundingInput {
+  const { _id: id, unwinds, deadline_at: deadlineAt, created_at: createdAt } = operation;
+  const deadline = unwinds === null ? deadlineAt : createdAt;
+  return {
+    ...operationInput(settings, operation),
+    id: unwinds ?? id,
+    deadlineAtMs: deadline?.getTime() ?? null,
+  };
+}

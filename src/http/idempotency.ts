@@ -20,7 +20,7 @@ export type Present = (resource: string, wait: Wait) => Promise<unknown>;
  * `execute` comes to. `execute` has to commit the claim together with what it makes. A 201 gets its `Location` under
  * `resource`: the route's own path unless `path` is another; by the field `named` of what was made, unless by its id.
  * Where the route says how to present what it made, `Prefer: wait` gets the present state in place of the first bytes,
- * also on a retry.
+ * also on a retry; with `waitMs` everybody does, after so long and no longer.
  */
 export async function answerOnce(
   ctx: AppContext,
@@ -29,7 +29,14 @@ export async function answerOnce(
     resource,
     path = resource,
     named,
-  }: { idempotency: Idempotency; resource: string; path?: string; named?: string },
+    waitMs = null,
+  }: {
+    idempotency: Idempotency;
+    resource: string;
+    path?: string;
+    named?: string;
+    waitMs?: number | null;
+  },
   execute: (claim: Claim | null) => Promise<Answered>,
   present?: Present,
 ): Promise<void> {
@@ -48,10 +55,10 @@ export async function answerOnce(
   const made = answer.status === 201 ? id : null;
   if (made) ctx.set('Location', `${resource}/${named ? nameIn(answer, named) : made}`);
   const seconds = made && present ? readWait(ctx.get('Prefer')) : null;
-  if (!made || !present || seconds === null) return sendBytes(ctx, answer.status, answer.body);
-  const wait = { ms: seconds * 1000, signal: untilClosed(ctx) };
-  const state = await aside(ctx, present(made, wait));
-  ctx.set('Preference-Applied', `wait=${seconds}`);
+  const ms = waitMs ?? (seconds === null ? null : seconds * 1000);
+  if (!made || !present || ms === null) return sendBytes(ctx, answer.status, answer.body);
+  const state = await aside(ctx, present(made, { ms, signal: untilClosed(ctx) }));
+  if (seconds !== null) ctx.set('Preference-Applied', `wait=${seconds}`);
   sendData(ctx, answer.status, state);
 }
 

@@ -7,6 +7,7 @@ import { ApiError } from '../errors.js';
 import { decide } from './decide.js';
 import { kindOf, type Item, type Outcome, type OutcomeOf } from './kinds.js';
 import { noOutbox, type Outbox } from '../webhooks/outbound/outbox.js';
+import type { Writes } from './view.js';
 import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
@@ -30,6 +31,8 @@ export type GroupCommit = {
   commit<I extends Item>(item: I): Promise<OutcomeOf<I>>;
   /** Whether this tenant is told of changes, so that they have to be committed with their events. */
   isHeard(tenant: string): Promise<boolean>;
+  /** Tells of every record that was made, once it is committed: for what has to be started then. */
+  onCreated(listener: (created: Writes['created']) => void): void;
   /** Resolves when all that was handed in has its answer. */
   idle(): Promise<void>;
   /** How many items wait for their batch to begin. */
@@ -42,7 +45,9 @@ export function createGroupCommit(
   { client, db }: Database,
   outbox: Outbox = noOutbox,
 ): GroupCommit {
-  const transact = createTransact(db, outbox);
+  const listeners: ((created: Writes['created']) => void)[] = [];
+  const tell = (created: Writes['created']) => listeners.forEach((listener) => listener(created));
+  const transact = createTransact(db, outbox, tell);
   const lanes = Array.from({ length: WALLET_LANES + CAPTURE_LANES }, () =>
     createLane<Item, Settled>({
       run: (items) => commitBatch(items, false),
@@ -96,6 +101,7 @@ export function createGroupCommit(
     // An item's kind decides its outcome's kind: `decide` answers them in order.
     commit: commit as GroupCommit['commit'],
     isHeard: (tenant) => outbox.isHeard(tenant),
+    onCreated: (listener) => void listeners.push(listener),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
     waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting(), 0),
   };
@@ -105,7 +111,11 @@ const DEFAULT_BYTES = 2_000;
 const weigh = (item: Item): number => kindOf(item).weigh?.(item) ?? DEFAULT_BYTES;
 
 /** One transaction: what the items name is read, all of it decided, written with its events, and committed. */
-function createTransact(db: Database['db'], outbox: Outbox) {
+function createTransact(
+  db: Database['db'],
+  outbox: Outbox,
+  created: (records: Writes['created']) => void,
+) {
   const collections = ledgerCollections(db);
   return async (
     items: Item[],
@@ -125,6 +135,7 @@ function createTransact(db: Database['db'], outbox: Outbox) {
     // Also where nothing is written: only a commit makes sure that what was read can't be rolled back.
     await commitKnowingly(session, deadline);
     outbox.send(outgoing);
+    created(writes.created);
     return outcomes;
   };
 }

@@ -1,3 +1,4 @@
+import { fundingKinds } from '../cards/funding/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
@@ -22,6 +23,7 @@ export const kinds = {
   credit,
   ...transferKinds,
   ...issuingKinds,
+  ...fundingKinds,
   ...cardEventKinds,
   ...tokenKinds,
   ...chargeKinds,

@@ -9,7 +9,7 @@ import { timelineEntry } from '../pursuits/timeline.js';
 import type { Transfer } from './transfer.js';
 
 /** The amount of a body, which must be within what its tenant may send at once. */
-export function amountWithin(tenant: Tenant, body: TransferBody): bigint {
+export function amountWithin(tenant: Tenant, body: Pick<TransferBody, 'amount_minor'>): bigint {
   const amountMinor = BigInt(body.amount_minor);
   const { minMinor, maxMinor } = tenant.limits;
   if (amountMinor >= minMinor && amountMinor <= maxMinor) return amountMinor;

@@ -20,6 +20,7 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'cardFunding',
       'cardEvent',
       'cardIssuing',
       'charge',
@@ -61,6 +62,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'applyCardEvent',
       'closeBatch',
       'deliverWebhook',
+      'expireFunding',
       'issueCard',
       'issueCardHere',
       'noteCancellation',
@@ -79,14 +81,18 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'resolveRecipient',
       'settleCardIssue',
       'settleCharge',
+      'settleFunding',
       'settleTransfer',
       'submitBatchPart',
       'submitCharge',
       'submitChargeHere',
+      'submitFunding',
+      'submitFundingHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
       'verifyCharge',
+      'verifyFunding',
       'verifyTransfer',
     ]);
   });

@@ -24,7 +24,17 @@ export type JournalEntry = {
 };
 
 export type Fault = {
-  call: 'submit' | 'lookup' | 'enquiry' | 'charge' | 'callback' | 'any';
+  call:
+    | 'submit'
+    | 'lookup'
+    | 'enquiry'
+    | 'issue'
+    | 'fund'
+    | 'reverse'
+    | 'charge'
+    | 'refund'
+    | 'callback'
+    | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
   ms?: number;
@@ -58,6 +68,9 @@ export function bankAudit(url: string) {
       outcome: 'paid' | 'declined' | 'abandoned',
       choice?: string,
     ) => (await call(`/charges/${reference}`, { outcome, ...(choice && { choice }) })).status,
+    /** The same of a funding. */
+    tellFunding: async (reference: string, outcome: 'funded' | 'failed') =>
+      (await call(`/fundings/${reference}`, { outcome })).status,
     async faults(rules: Fault[]): Promise<void> {
       await call('/faults', rules.length === 0 ? {} : { seed: 'bursar', rules });
     },

@@ -1,5 +1,6 @@
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { FactOrigin } from '../../pursuits/facts.js';
+import { applyFundingFact, fundingFactOf } from '../funding/apply.js';
 import { applyIssueFact, issueFactOf } from '../issuing/apply.js';
 import type { CardOperation } from '../operation.js';
 import type { CardStarters } from '../starters.js';
@@ -46,8 +47,13 @@ export function createApplyCardEvent(deps: {
           const fact = issueFactOf(state, origin);
           return fact && applyIssueFact(groupCommit, operation, fact);
         });
-      case 'funding':
-        return NOT_THERE;
+      case 'funding': {
+        const funding = event.reference && (await cardOperations.get(tenant, event.reference));
+        return toOperation(funding && funding.card === card ? funding : null, (operation) => {
+          const fact = fundingFactOf(state, origin);
+          return fact && applyFundingFact(groupCommit, operation, fact);
+        });
+      }
       case 'authorization':
         return NOT_THERE;
     }

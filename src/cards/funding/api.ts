@@ -1,0 +1,133 @@
+import { z } from 'zod';
+import { operation } from '../../http/operation.js';
+import { amountMinor } from '../../http/wire.js';
+import { idSchema } from '../../ids.js';
+import { attentionField } from '../../pursuits/resource.js';
+import { cardOperationResource, cardParams, CARDS_TAG, exampleOperation } from '../api.js';
+import { autoReloadBody, fundBody } from './schema.js';
+
+const exampleBody = {
+  amount_minor: exampleOperation.amount_minor,
+  currency: 'NGN',
+  transaction_reference: exampleOperation.transaction_reference,
+};
+
+const exampleSettings = {
+  enabled: true,
+  threshold_minor: 100_000,
+  amount_minor: 500_000,
+  daily_cap_minor: 2_000_000,
+};
+
+export const autoReloadResource = z
+  .object({
+    card_id: idSchema('card'),
+    enabled: z.boolean(),
+    threshold_minor: amountMinor('Kobo; null before the settings are put.').nullable(),
+    amount_minor: amountMinor('Kobo of one reload.').nullable(),
+    daily_cap_minor: amountMinor('Kobo of one day, Africa/Lagos.').nullable(),
+    used_today_minor: amountMinor('Kobo that reloads have taken today.'),
+    operation_id: idSchema('cardOperation')
+      .nullable()
+      .meta({ description: 'The reload that is under way.' }),
+    refusals: z.int().min(0).meta({ description: 'Reloads refused in a row.' }),
+    attention: attentionField.meta({
+      description: 'Why it is not tried any more until the settings are put again.',
+    }),
+  })
+  .meta({
+    id: 'CardAutoReload',
+    example: {
+      card_id: exampleOperation.card_id,
+      ...exampleSettings,
+      used_today_minor: 500_000,
+      operation_id: null,
+      refusals: 0,
+      attention: null,
+    },
+  });
+
+const refusals = ['insufficient_balance', 'duplicate_reference', 'invalid_state'] as const;
+const accepted = { ...exampleOperation, status: 'pending', completed_at: null };
+const links = { getCardOperation: 'operation_id' };
+
+export const fundCard = operation({
+  id: 'fundCard',
+  tag: CARDS_TAG,
+  method: 'post',
+  path: '/cards/{id}/fund',
+  summary: 'Move money from the wallet to a card',
+  description:
+    'The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not ' +
+    '(`failed`, and the hold is back). Unknown fields of the body are kept as metadata.',
+  feature: 'cards',
+  params: cardParams,
+  body: fundBody,
+  idempotent: true,
+  waits: true,
+  answer: { status: 201, data: cardOperationResource },
+  refusals,
+  examples: { body: exampleBody, data: accepted },
+  links,
+});
+
+export const jitFundCard = operation({
+  id: 'jitFundCard',
+  tag: CARDS_TAG,
+  method: 'post',
+  path: '/cards/{id}/jit-fund',
+  summary: 'Fund a card at once, or not at all',
+  description:
+    'Answers when the issuer has funded the card, or at the deadline (2 s). Then it has `failed` with ' +
+    '`deadline_exceeded`, whatever comes later: the amount stays held until it is certain that nothing of it is on the ' +
+    'card. Unknown fields of the body are kept as metadata.',
+  feature: 'cards',
+  params: cardParams,
+  body: fundBody,
+  idempotent: true,
+  waits: true,
+  answer: { status: 201, data: cardOperationResource },
+  refusals,
+  examples: { body: exampleBody, data: { ...exampleOperation, type: 'jit_fund' } },
+  links,
+});
+
+export const getCardAutoReload = operation({
+  id: 'getCardAutoReload',
+  tag: CARDS_TAG,
+  method: 'get',
+  path: '/cards/{id}/auto-reload',
+  summary: 'When a card is reloaded by itself',
+  feature: 'cards',
+  params: cardParams,
+  answer: { status: 200, data: autoReloadResource },
+});
+
+export const putCardAutoReload = operation({
+  id: 'putCardAutoReload',
+  tag: CARDS_TAG,
+  method: 'put',
+  path: '/cards/{id}/auto-reload',
+  summary: 'Have a prepaid card reloaded when it falls below a threshold',
+  description:
+    'Each fall below the threshold is followed by one reload. One that is refused, by the wallet, the cap or the issuer, ' +
+    'is tried again by the next spending; after three in a row none is tried until the settings are put again.',
+  feature: 'cards',
+  params: cardParams,
+  body: autoReloadBody,
+  answer: { status: 200, data: autoReloadResource },
+  refusals: ['invalid_state'],
+  examples: { body: exampleSettings },
+});
+
+export const cardFundingOperations = {
+  fundCard,
+  jitFundCard,
+  getCardAutoReload,
+  putCardAutoReload,
+};
+
+export const cardOperationEvents = {
+  names: ['card.operation.completed', 'card.operation.failed'],
+  data: cardOperationResource,
+};

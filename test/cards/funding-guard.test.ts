@@ -1,0 +1,222 @@
+import fc from 'fast-check';
+import type { CardStatus } from '../../src/cards/card.js';
+import { unwindingOf } from '../../src/cards/funding/deadline.js';
+import type { FundingFact } from '../../src/cards/funding/facts.js';
+import type { CardOperation } from '../../src/cards/operation.js';
+import type { Item, Outcome } from '../../src/ledger/kinds.js';
+import type { Snapshot } from '../../src/ledger/view.js';
+import { isOpen, needsWorkflow } from '../../src/pursuits/record.js';
+import { balances, run } from '../support/decisions.js';
+import { activeCard, CARD, pendingFunding, reloadOf, snapshotWith } from '../support/fundings.js';
+import { byProvider, NOW } from '../support/transfers.js';
+
+const START = 2_000n;
+const IDS = ['cop_a', 'cop_b', 'cop_c'];
+const amountOf = (id: string) => BigInt(100 * (IDS.indexOf(id) + 1));
+
+const factOf = (kind: FundingFact['kind'], via: FundingFact['via'], amountMinor: bigint | null) => {
+  const origin = { ...byProvider, via };
+  if (kind === 'refused') return { ...origin, kind, code: 'funding_refused' };
+  if (kind === 'confirmed') return { ...origin, kind };
+  if (kind === 'not_reversible') return { ...origin, kind, amountMinor };
+  return { ...origin, kind, amountMinor, sessionId: null };
+};
+
+const accept = (id: string, changes: Partial<CardOperation> = {}): Item => ({
+  kind: 'acceptFunding',
+  tenant: 'ten_a',
+  operation: pendingFunding({ _id: id, amount_minor: amountOf(id), ...changes }),
+  claim: null,
+  answer: { status: 201, body: id },
+});
+const told = (id: string, fact: FundingFact): Item => ({
+  kind: 'fundingFact',
+  tenant: 'ten_a',
+  id,
+  card: CARD,
+  fact,
+});
+const expire = (id: string): Item => ({ kind: 'expireFunding', tenant: 'ten_a', id, card: CARD });
+
+/** Few fundings, so that facts meet them in every state: just in time and others, sent and not, early and late. */
+const anyItem: fc.Arbitrary<Item> = fc.constantFrom(...IDS).chain((id) =>
+  fc.oneof(
+    fc.record({ jit: fc.boolean(), sends: fc.constantFrom(0, 1) }).map(({ jit, sends }) =>
+      accept(id, {
+        sends,
+        status: sends === 0 ? 'pending' : 'processing',
+        ...(jit && { type: 'jit_fund', deadline_at: NOW }),
+      }),
+    ),
+    fc
+      .record({
+        kind: fc.constantFrom<FundingFact['kind']>(
+          'paid',
+          'refused',
+          'reversed',
+          'confirmed',
+          'not_reversible',
+        ),
+        via: fc.constantFrom<FundingFact['via']>('webhook', 'poll', 'operator'),
+        amount: fc.constantFrom(null, amountOf(id), amountOf(id), 1n),
+      })
+      .map(({ kind, via, amount }) => told(id, factOf(kind, via, amount))),
+    fc.constant(expire(id)),
+  ),
+);
+
+function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): string[] {
+  const problems: string[] = [];
+  const check = (what: string, fine: boolean) => void (fine || problems.push(what));
+  const booked = (account: string) => sums.get(account) ?? 0n;
+  const wallet = wallets.get('ten_a');
+  const card = records.cards.get(CARD);
+  check('wallet', wallet?.availableMinor === START + booked('wallet:ten_a:available'));
+  check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
+  check('owed', wallet?.owedMinor === -booked('receivable:ten_a'));
+  check('card', card?.available_minor === booked(`card:${CARD}:available`));
+  check('card below zero', (card?.available_minor ?? -1n) >= 0n);
+  const operations = [...records.card_operations.values()];
+  const held = operations
+    .filter(isOpen)
+    .reduce((sum, { amount_minor: amount }) => sum + (amount ?? 0n), 0n);
+  check('held', held === booked('wallet:ten_a:held'));
+  const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
+  check('all together', total === 0n);
+  for (const operation of operations) {
+    const lent = records.card_operations.has(unwindingOf(operation._id));
+    check('not driven', lent || needsWorkflow(operation) === (operation.due_at !== null));
+  }
+  return problems;
+}
+
+test('whatever becomes known, in whatever order, the money is in one place', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 12 }),
+      fc.constantFrom<CardStatus>('active', 'closed'),
+      (batches, end) => {
+        const first = run(snapshotWith(START, activeCard()), batches.slice(0, 6));
+        const card = first.state.records.cards.get(CARD);
+        // From here on the card may be over: what comes onto it goes on to the wallet.
+        if (card) {
+          const spent = end === 'closed' ? { available_minor: card.available_minor } : {};
+          first.state.records.cards.set(CARD, { ...card, status: end, ...spent });
+        }
+        const { state } = run(first.state, batches.slice(6));
+        const wrong = problemsOf(state, balances(state));
+        expect(wrong).toEqual([]);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+const paid = factOf('paid', 'poll', amountOf('cop_a'));
+const reversed = factOf('reversed', 'poll', amountOf('cop_a'));
+const notReversible = factOf('not_reversible', 'poll', amountOf('cop_a'));
+const refused = factOf('refused', 'poll', null);
+const late = [
+  accept('cop_a', { type: 'jit_fund', status: 'processing', sends: 1, deadline_at: NOW }),
+  expire('cop_a'),
+];
+
+const after = (items: Item[], available = START, card = activeCard()) => {
+  const { state, outcomes } = run(
+    snapshotWith(available, card),
+    items.map((item) => [item]),
+  );
+  const operations = state.records.card_operations;
+  const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
+  return {
+    operation: operations.get('cop_a'),
+    unwinding: operations.get(unwindingOf('cop_a')),
+    steps,
+    outcomes,
+    card: state.records.cards.get(CARD),
+    available: state.wallets.get('ten_a')?.availableMinor,
+  };
+};
+
+const verdicts = (outcomes: Outcome[]) =>
+  outcomes.flatMap((outcome) => ('verdict' in outcome ? [outcome.verdict] : []));
+
+describe('a late funding', () => {
+  test('has failed for who asked, and its hold is kept', () => {
+    const { operation, unwinding, steps } = after(late);
+    expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
+    expect(unwinding).toMatchObject({ status: 'processing', unwinds: 'cop_a', sends: 1 });
+    expect(operation?.due_at).toBeNull();
+    expect(unwinding?.due_at).not.toBeNull();
+    expect(steps).toEqual(['hold']);
+  });
+
+  test('that was never sent has nothing to unwind: the hold is back at once', () => {
+    const unsent = accept('cop_a', { type: 'jit_fund', deadline_at: NOW });
+    const { operation, unwinding, steps, available } = after([unsent, expire('cop_a')]);
+    expect(operation?.status).toBe('failed');
+    expect(unwinding).toBeUndefined();
+    expect([steps, available]).toEqual([['hold', 'resolve'], START]);
+  });
+
+  test('before its deadline nothing happens', () => {
+    const early = accept('cop_a', { type: 'jit_fund', deadline_at: new Date(NOW.getTime() + 1) });
+    const { operation, outcomes } = after([early, expire('cop_a'), expire('cop_a')]);
+    expect(operation?.status).toBe('pending');
+    expect(verdicts(outcomes)).toEqual(['unchanged', 'unchanged']);
+  });
+
+  test('that is on the card stays held until it is off it again', () => {
+    expect(after([...late, told('cop_a', paid)]).steps).toEqual(['hold']);
+    const { steps, card, available } = after([
+      ...late,
+      told('cop_a', paid),
+      told('cop_a', reversed),
+    ]);
+    expect([steps, card?.available_minor, available]).toEqual([['hold', 'resolve'], 0n, START]);
+  });
+
+  test('that is not taken back is paid for, with attention on both; taken back after all, it returns', () => {
+    const { operation, unwinding, card } = after([...late, told('cop_a', notReversible)]);
+    expect(unwinding?.status).toBe('completed');
+    expect(operation?.status).toBe('failed');
+    expect(operation?.attention).not.toBeNull();
+    expect(operation?.attention).toEqual(unwinding?.attention);
+    expect(card?.available_minor).toBe(100n);
+    const back = after([...late, told('cop_a', notReversible), told('cop_a', reversed)]);
+    expect([back.card?.available_minor, back.available]).toEqual([0n, START]);
+    expect(back.operation?.attention).toBeNull();
+  });
+
+  test('that shows up after its absence had been proven waits in suspense for an operator', () => {
+    const { unwinding, steps, card } = after([
+      ...late,
+      told('cop_a', refused),
+      told('cop_a', paid),
+    ]);
+    expect(steps).toEqual(['hold', 'resolve', 'suspense']);
+    expect(unwinding).toMatchObject({ status: 'failed', in_suspense: true });
+    expect(card?.available_minor).toBe(0n);
+  });
+});
+
+test('what was spent of a funding that is taken back does not come back, nor does the card owe it', () => {
+  const taken = [accept('cop_a', { sends: 1 }), told('cop_a', paid)];
+  const { state } = run(snapshotWith(START, activeCard()), [taken]);
+  const card = state.records.cards.get(CARD);
+  state.records.cards.set(CARD, activeCard({ ...card, available_minor: 30n }));
+  const { state: last } = run(state, [[told('cop_a', reversed)]]);
+  expect(last.records.cards.get(CARD)?.available_minor).toBe(0n);
+  expect(last.wallets.get('ten_a')?.availableMinor).toBe(START - 100n + 30n);
+});
+
+test('a reload that the issuer takes back is not followed by another', () => {
+  const reload = reloadOf({ operation: 'cop_a', used: true });
+  const one = accept('cop_a', { type: 'auto_reload', sends: 1 });
+  const { card } = after(
+    [one, told('cop_a', paid), told('cop_a', reversed)],
+    START,
+    activeCard({ reload }),
+  );
+  expect(card?.reload).toMatchObject({ operation: null, used: true, refusals: 0 });
+});

@@ -1,0 +1,124 @@
+import type { Card, CardReload } from '../../src/cards/card.js';
+import { changeCard } from '../../src/cards/change.js';
+import type { FundingFact } from '../../src/cards/funding/facts.js';
+import type { Item } from '../../src/ledger/kinds.js';
+import { createView, type Snapshot } from '../../src/ledger/view.js';
+import { apply, run } from '../support/decisions.js';
+import { activeCard, CARD, reloadOf, snapshotWith } from '../support/fundings.js';
+import { byProvider, NOW } from '../support/transfers.js';
+
+/** A wallet and a card whose reload is on: below 100 it gets 500, 1,000 a day. */
+const start = (
+  { wallet = 5_000n, available = 300n }: { wallet?: bigint; available?: bigint } = {},
+  reload: Partial<CardReload> = {},
+  card: Partial<Card> = {},
+) =>
+  snapshotWith(
+    wallet,
+    activeCard({ available_minor: available, reload: reloadOf(reload), ...card }),
+  );
+
+const cardIn = (state: Snapshot): Card => state.records.cards.get(CARD) as Card;
+const reloadsIn = (state: Snapshot) =>
+  [...state.records.card_operations.values()].filter(({ type }) => type === 'auto_reload');
+
+/** What any spender does: leaves the card with so much less, by the one way there is. */
+function spend(state: Snapshot, amountMinor: bigint): Snapshot {
+  const view = createView(state);
+  const card = cardIn(state);
+  changeCard(view, card, { available_minor: card.available_minor - amountMinor }, NOW);
+  return apply(state, view.writes());
+}
+
+const spendings = (state: Snapshot, ...amounts: bigint[]) => amounts.reduce(spend, state);
+
+/** The reload under way ends as told. */
+function end(state: Snapshot, kind: 'paid' | 'refused'): Snapshot {
+  const id = String(cardIn(state).reload?.operation);
+  const fact: FundingFact =
+    kind === 'paid'
+      ? { ...byProvider, kind, amountMinor: null, sessionId: null }
+      : { ...byProvider, kind, code: 'funding_refused' };
+  return commit(state, { kind: 'fundingFact', tenant: 'ten_a', id, card: CARD, fact });
+}
+
+const commit = (state: Snapshot, item: Item) => run(state, [[item]]).state;
+
+const put = (state: Snapshot, changes: Partial<CardReload> = {}) => {
+  const { enabled, threshold_minor, amount_minor, daily_cap_minor } = reloadOf(changes);
+  const settings = { enabled, threshold_minor, amount_minor, daily_cap_minor };
+  return commit(state, { kind: 'setReload', tenant: 'ten_a', id: CARD, settings });
+};
+
+test('the spending that leaves less than the threshold reloads, with its hold, in its own commit', () => {
+  const above = spend(start(), 200n);
+  expect(reloadsIn(above)).toEqual([]);
+  const below = spend(above, 1n);
+  const [reload] = reloadsIn(below);
+  expect(reload).toMatchObject({ status: 'pending', amount_minor: 500n, card: CARD });
+  expect(below.postings.has(`${reload?._id}/hold`)).toBe(true);
+  expect(below.wallets.get('ten_a')?.availableMinor).toBe(4_500n);
+  expect(cardIn(below).reload).toMatchObject({ operation: reload?._id, used: true });
+});
+
+test('a fall has one reload, however much is spent in it, and however little it brings', () => {
+  const under = spendings(start({}, { amount_minor: 50n }), 250n, 10n, 10n);
+  expect(reloadsIn(under)).toHaveLength(1);
+  // Reloaded, and still below.
+  const still = spendings(end(under, 'paid'), 10n, 10n);
+  expect(cardIn(still).available_minor).toBeLessThan(100n);
+  expect(reloadsIn(still)).toHaveLength(1);
+});
+
+test('the fall ends at the threshold: the next one has a reload of its own', () => {
+  const first = end(spend(start(), 250n), 'paid');
+  expect(cardIn(first).reload).toMatchObject({ used: false, operation: null, refusals: 0 });
+  expect(reloadsIn(spend(first, 500n))).toHaveLength(2);
+});
+
+test('no more than the daily cap, and no more than the wallet has: refused without a hold', () => {
+  const capped = spend(start({}, { daily_cap_minor: 400n, amount_minor: 500n }), 250n);
+  expect(reloadsIn(capped)).toEqual([]);
+  expect(cardIn(capped).reload).toMatchObject({ refusals: 1, used: false, attention: null });
+  const poor = spend(start({ wallet: 499n }), 250n);
+  expect(poor.postings.size).toBe(0);
+  expect(cardIn(poor).reload).toMatchObject({ refusals: 1, used: false });
+});
+
+test('after three refusals in a row nothing is tried until the settings are put again', () => {
+  const refused = spendings(start({ wallet: 0n }), 250n, 1n, 1n);
+  expect(cardIn(refused).reload?.refusals).toBe(3);
+  expect(cardIn(refused).reload?.attention?.reason).toMatch(/3 times in a row.*too little/);
+  const rich = { ...refused, wallets: start().wallets };
+  expect(reloadsIn(spend(rich, 1n))).toEqual([]);
+  const again = put(rich);
+  expect(cardIn(again).reload).toMatchObject({ refusals: 0, attention: null });
+  expect(reloadsIn(again)).toHaveLength(1);
+});
+
+test('one that the issuer refuses counts as refused, gives the cap back, and the next spending tries again', () => {
+  let state = start({}, { daily_cap_minor: 500n });
+  for (let i = 1; i <= 3; i += 1) {
+    state = spend(state, i === 1 ? 250n : 1n);
+    expect(reloadsIn(state)).toHaveLength(i);
+    state = end(state, 'refused');
+    expect(cardIn(state).reload).toMatchObject({ refusals: i, day_minor: 0n, used: false });
+  }
+  expect(reloadsIn(spend(state, 1n))).toHaveLength(3);
+  expect(state.wallets.get('ten_a')?.availableMinor).toBe(5_000n);
+});
+
+test('settings that find the card below reload it; put again, they do not do so again', () => {
+  const empty = snapshotWith(5_000n, activeCard());
+  const once = put(empty);
+  expect(reloadsIn(once)).toHaveLength(1);
+  expect(reloadsIn(put(put(once)))).toHaveLength(1);
+});
+
+test.each([
+  ['switched off', { enabled: false }, {}],
+  ['a locked card', {}, { status: 'locked' }],
+  ['a card that is over', {}, { status: 'closed' }],
+] as const)('%s: none', (_, reload, card) => {
+  expect(reloadsIn(spend(start({}, reload, card), 250n))).toEqual([]);
+});

@@ -1,0 +1,78 @@
+import type { Card, CardReload } from '../../src/cards/card.js';
+import { OPEN_SECURITY } from '../../src/cards/card.js';
+import type { Funding } from '../../src/cards/funding/postings.js';
+import { newOperation, operationReference, type CardOperation } from '../../src/cards/operation.js';
+import { newId } from '../../src/ids.js';
+import type { Snapshot } from '../../src/ledger/view.js';
+import { emptyWallet } from '../../src/ledger/wallet.js';
+import { emptySnapshot, NOW, TODAY } from './transfers.js';
+
+export const CARD = 'crd_a';
+
+/** A card that can be used. */
+export const activeCard = (changes: Partial<Card> = {}): Card => ({
+  _id: CARD,
+  tenant: 'ten_a',
+  version: 1,
+  customer_id: 'customer-7',
+  type: 'virtual',
+  funding: 'prepaid',
+  currency: 'NGN',
+  name: null,
+  metadata: null,
+  status: 'active',
+  provider: 'sandbox-bank',
+  issued: { card: 'sbc_1', brand: 'verve', last4: '4242', expiry_month: 11, expiry_year: 2029 },
+  available_minor: 0n,
+  held_minor: 0n,
+  open_holds: 0,
+  control: { wanted: 'open', number: 0, confirmed: 0, operation: null },
+  security: OPEN_SECURITY,
+  reload: null,
+  spent: { day: TODAY, minor: 0n },
+  failure: null,
+  created_at: NOW,
+  updated_at: NOW,
+  ...changes,
+});
+
+export const reloadOf = (changes: Partial<CardReload> = {}): CardReload => ({
+  enabled: true,
+  threshold_minor: 100n,
+  amount_minor: 500n,
+  daily_cap_minor: 1_000n,
+  used: false,
+  operation: null,
+  refusals: 0,
+  attention: null,
+  day: '',
+  day_minor: 0n,
+  ...changes,
+});
+
+/** A funding as acceptance makes it. */
+export function pendingFunding(
+  changes: Partial<Omit<CardOperation, 'timeline' | 'due_at'>> = {},
+): Funding {
+  const id = changes._id ?? newId('cardOperation');
+  const name = changes.transaction_reference;
+  const given = {
+    _id: id,
+    tenant: 'ten_a',
+    card: CARD,
+    type: 'fund',
+    provider: 'sandbox-bank',
+    amount_minor: 300n,
+    ...(name && { reference: operationReference(CARD, name) }),
+    ...changes,
+  } as const;
+  return newOperation(given, NOW, 'the amount is held in the wallet') as Funding;
+}
+
+/** A tenant with this much in its wallet, and cards. */
+export function snapshotWith(availableMinor: bigint, ...cards: Card[]): Snapshot {
+  const wallet = { ...emptyWallet('ten_a'), availableMinor };
+  const snapshot = emptySnapshot();
+  for (const card of cards) snapshot.records.cards.set(card._id, card);
+  return { ...snapshot, wallets: new Map([['ten_a', wallet]]) };
+}
