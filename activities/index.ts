@@ -4,6 +4,7 @@ import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
+import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
 import {
   createTransferBatchActivities,
   type TransferBatchActivityDeps,
@@ -16,7 +17,8 @@ export type ActivityDeps = TransferActivityDeps &
   WebhookActivityDeps &
   CardEventActivityDeps &
   CardActivityDeps &
-  ChargeActivityDeps;
+  ChargeActivityDeps &
+  RefundActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -28,6 +30,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
     ...createChargeActivities(deps),
+    ...createRefundActivities(deps),
     ...createCardFundingActivities(deps),
   });
 }

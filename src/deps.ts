@@ -10,6 +10,7 @@ import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
 import { chargeApplier } from './payments/charges/callback.js';
 import { createPayments } from './payments/deps.js';
+import { refundApplier } from './payments/refunds/callback.js';
 import { createProviders } from './providers/registry.js';
 import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
@@ -89,6 +90,7 @@ export async function createDeps(config: Config, name: string) {
       appliers: {
         transfer: transferApplier({ transfers, starter, log }),
         charge: chargeApplier({ ...payments, log }),
+        refund: refundApplier({ ...payments, log }),
       },
       log,
     }),
@@ -101,6 +103,7 @@ export async function createDeps(config: Config, name: string) {
       await bulk.batchStarter.idle();
       await cards.cardStarters.idle();
       await payments.chargeStarter.idle();
+      await payments.refundStarter.idle();
       await cards.cardEvents.idle();
       await webhooks.close();
       await apiKeys.idle();

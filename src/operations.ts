@@ -5,6 +5,7 @@ import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { chargeEvents, chargeOperations } from './payments/charges/api.js';
+import { refundEvents, refundOperations } from './payments/refunds/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receivePaymentCallback } from './webhooks/api.js';
@@ -15,13 +16,14 @@ export const operations = {
   ...cardOperations,
   ...tokenOperations,
   ...chargeOperations,
+  ...refundOperations,
   ...cardFundingOperations,
   ...cardEventOperations,
   receivePaymentCallback,
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, cardOperationEvents, chargeEvents];
+export const events = [transferEvents, cardOperationEvents, chargeEvents, refundEvents];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

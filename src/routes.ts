@@ -6,6 +6,7 @@ import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
 import { chargeRoutes } from './payments/charges/routes.js';
+import { refundRoutes } from './payments/refunds/routes.js';
 import { tokenRoutes } from './payments/tokens/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -20,6 +21,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...cardRoutes(deps),
   ...tokenRoutes(deps),
   ...chargeRoutes(deps),
+  ...refundRoutes(deps),
   ...issuingRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...callbackRoutes(deps),

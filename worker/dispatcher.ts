@@ -5,6 +5,8 @@ import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
 import type { ChargeStarter } from '../src/payments/charges/starter.js';
 import type { Charges } from '../src/payments/charges/store.js';
+import type { RefundStarter } from '../src/payments/refunds/starter.js';
+import type { Refunds } from '../src/payments/refunds/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
@@ -30,18 +32,22 @@ export function createDispatcher(deps: {
   cardStarters: CardStarters;
   charges: Charges;
   chargeStarter: ChargeStarter;
+  refunds: Refunds;
+  refundStarter: RefundStarter;
   callbacks: Callbacks;
   cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
   const { cardOperations, cardStarters, cardEvents, charges, chargeStarter } = deps;
+  const { refunds, refundStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
     cards: () => startAll(log, cardOperations, cardStarters),
     charges: () => startAll(log, charges, chargeStarter),
+    refunds: () => startAll(log, refunds, refundStarter),
     applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
     card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),

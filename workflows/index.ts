@@ -3,6 +3,7 @@ export { cardEvent } from './card-event.js';
 export { cardIssuing } from './card-issuing.js';
 export { charge } from './charge.js';
 export { delivery } from './delivery.js';
+export { refund } from './refund.js';
 export { replay } from './replay.js';
 export { transfer } from './transfer.js';
 export { transferBatch } from './transfer-batch.js';

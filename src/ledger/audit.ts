@@ -2,12 +2,13 @@ import type { ClientSession, Document } from 'mongodb';
 import { auditCards } from '../cards/audit.js';
 import type { Database } from '../database/client.js';
 import { auditCharges } from '../payments/charges/audit.js';
+import { auditRefunds } from '../payments/refunds/audit.js';
 import { auditTransfers } from '../transfers/audit.js';
 import { addTo, type RecordAudit } from './audit-records.js';
 import { ledgerCollections } from './store.js';
 
 /** The parts of the audit that know what records mean. A capability adds its own. */
-const AUDITS: readonly RecordAudit[] = [auditTransfers, auditCards, auditCharges];
+const AUDITS: readonly RecordAudit[] = [auditTransfers, auditCards, auditCharges, auditRefunds];
 
 export type AuditReport = {
   postings: number;

@@ -2,6 +2,7 @@ import { fundingKinds } from '../cards/funding/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
+import { refundKinds } from '../payments/refunds/items.js';
 import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
@@ -27,6 +28,7 @@ export const kinds = {
   ...cardEventKinds,
   ...tokenKinds,
   ...chargeKinds,
+  ...refundKinds,
 };
 
 type Kinds = typeof kinds;

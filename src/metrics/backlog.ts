@@ -35,6 +35,8 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
   authorizations_overdue: overdue('card_authorizations'),
   charges_attention: attention('charges'),
   charges_overdue: overdue('charges'),
+  refunds_attention: attention('refunds'),
+  refunds_overdue: overdue('refunds'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
     match: () => ({ due_at: hasDate }),

@@ -9,6 +9,10 @@ import { createChargeCalls } from './charges/calls.js';
 import { createChargeCreation } from './charges/create.js';
 import { createChargeStarter } from './charges/starter.js';
 import { createCharges } from './charges/store.js';
+import { createRefundCalls } from './refunds/calls.js';
+import { createRefundCreation } from './refunds/create.js';
+import { createRefundStarter } from './refunds/starter.js';
+import { createRefunds } from './refunds/store.js';
 import { createTokenCreation } from './tokens/create.js';
 import { createTokens } from './tokens/store.js';
 
@@ -26,12 +30,15 @@ export function createPayments(deps: {
   const { dunningDays, chargeExpiresMs: expiresAfterMs } = config.payments;
   const tokens = createTokens(database, groupCommit);
   const charges = createCharges(database, groupCommit, sweepSlackMs);
-  const chargeStarter = createChargeStarter({
+  const refunds = createRefunds(database, groupCommit, sweepSlackMs);
+  const starting = {
     client,
     taskQueue: config.temporal.taskQueue,
     policy: { attentionAfterMs, pollMaxMs },
     log,
-  });
+  };
+  const chargeStarter = createChargeStarter(starting);
+  const refundStarter = createRefundStarter(starting);
   const provider = providers.forPayments.name;
   return {
     tokens,
@@ -47,5 +54,10 @@ export function createPayments(deps: {
       dunningDays,
       expiresAfterMs,
     }),
+    refunds,
+    refundCalls: createRefundCalls({ refunds, providers }),
+    refundStarter,
+    refundWatch: createWatch({ findEnded: (ids) => refunds.ended(ids) }),
+    createRefund: createRefundCreation({ charges, refunds, refundStarter }),
   };
 }

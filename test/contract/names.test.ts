@@ -3,6 +3,7 @@ import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
 import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
+import { refundWorkflowId } from '../../src/payments/refunds/refund.js';
 import {
   bulkQueue,
   issuerCalls,
@@ -20,11 +21,12 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
-      'cardFunding',
       'cardEvent',
+      'cardFunding',
       'cardIssuing',
       'charge',
       'delivery',
+      'refund',
       'replay',
       'transfer',
       'transferBatch',
@@ -48,6 +50,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       expect(operation(type)).toBe('card/crd_1');
     }
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
+    expect(refundWorkflowId('ref_1')).toBe('refund/ref_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
@@ -71,28 +74,36 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'noteChargeCancellation',
       'noteChargeOperator',
       'noteOperator',
+      'noteRefundCancellation',
+      'noteRefundOperator',
       'raiseAttention',
       'raiseCardAttention',
       'raiseChargeAttention',
+      'raiseRefundAttention',
       'readCardStanding',
       'readChargeStanding',
+      'readRefundStanding',
       'readStanding',
       'replayCardEvent',
       'resolveRecipient',
       'settleCardIssue',
       'settleCharge',
       'settleFunding',
+      'settleRefund',
       'settleTransfer',
       'submitBatchPart',
       'submitCharge',
       'submitChargeHere',
       'submitFunding',
       'submitFundingHere',
+      'submitRefund',
+      'submitRefundHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
       'verifyCharge',
       'verifyFunding',
+      'verifyRefund',
       'verifyTransfer',
     ]);
   });

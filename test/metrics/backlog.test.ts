@@ -36,6 +36,11 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: null }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('refunds', [
+    ...many(() => transfer({ due_at: null, attention: null })),
+    transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ due_at: AHEAD, attention: null }),
+  ]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   const operation = (changes: object) => ({ ...transfer(changes), card: 'crd_a' });
   await insert('card_operations', [
@@ -89,6 +94,8 @@ const WAITING = {
   authorizations_overdue: 1,
   charges_attention: 1,
   charges_overdue: 2,
+  refunds_attention: 1,
+  refunds_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
   card_events_overdue: 1,

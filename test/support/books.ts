@@ -4,10 +4,16 @@ import type { Transfer } from '../../src/transfers/transfer.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-books.js';
 import { compareCharges } from './charge-books.js';
+import { compareRefunds } from './refund-books.js';
 import { checkMoney, type Compare, type Comparison } from './journal.js';
 
 /** Each capability that the bank moves money for, or has cards at. */
-const COMPARISONS: readonly Compare[] = [compareTransfers, compareCards, compareCharges];
+const COMPARISONS: readonly Compare[] = [
+  compareTransfers,
+  compareCards,
+  compareCharges,
+  compareRefunds,
+];
 
 /**
  * What is wrong, in plain words: in our own books, and between them and what the bank really did. Empty when every

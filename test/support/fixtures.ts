@@ -3,7 +3,7 @@ import { bulkClient } from './bulk.js';
 import { newOperation, type CardOperation } from '../../src/cards/operation.js';
 import type { Service } from './service.js';
 import { cardClient, issuedByHand } from './cards.js';
-import { chargeOrder, newCustomer, paymentClient } from './payments.js';
+import { chargeOrder, newCustomer, paidByHand, paymentClient } from './payments.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -18,6 +18,13 @@ export const fixtures: Record<string, Fixture> = {
   },
   '/payments/charges/{reference}': async (tenant) =>
     (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
+  '/payments/refunds/{reference}': async (tenant, _made, service) => {
+    const client = paymentClient(tenant);
+    const { reference } = (await client.charge(chargeOrder())).body.data;
+    await paidByHand(service.deps, tenant.id, reference);
+    return (await client.refund({ charge_reference: reference, amount_minor: 1_000 })).body.data
+      .reference;
+  },
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/cards/{id}': aCard,
