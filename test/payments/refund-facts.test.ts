@@ -152,7 +152,7 @@ const paid = (id = 'ref_a', sessionId = 'rfnd_1') =>
 const refused = (id = 'ref_a') => told(id, factOf('refused', 'poll', null));
 
 const answersOf = (outcomes: Outcome[]) =>
-  outcomes.flatMap((outcome) => {
+  outcomes.flatMap<unknown>((outcome) => {
     if (outcome.kind !== 'answered') return [];
     const { data, error } = JSON.parse(outcome.answer.body) as {
       data?: { amount_minor: number };
@@ -223,8 +223,8 @@ describe('acceptance', () => {
   });
 
   test('is found again where its own commit was never heard of, also under its key', () => {
-    const [item] = [{ ...accept('ref_a'), claim: claimOf('k') } as Item];
-    const { outcomes, charge } = after([item as Item, item as Item]);
+    const item = { ...accept('ref_a'), claim: claimOf('k') } as Item;
+    const { outcomes, charge } = after([item, item]);
     expect(outcomes[1]).toMatchObject({ resource: 'ref_a', replayed: false });
     expect(answersOf(outcomes)).toEqual([300, 300]);
     expect(charge?.refunding_minor).toBe(300n);
