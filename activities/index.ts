@@ -1,4 +1,8 @@
 import { createCardFundingActivities } from './card-funding.js';
+import {
+  createCardAuthorizationActivities,
+  type CardAuthorizationActivityDeps,
+} from './card-authorizations.js';
 import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
 import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
@@ -15,8 +19,9 @@ import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
   WebhookActivityDeps &
-  CardEventActivityDeps &
   CardActivityDeps &
+  CardAuthorizationActivityDeps &
+  CardEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps;
 
@@ -32,6 +37,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
     ...createCardFundingActivities(deps),
+    ...createCardAuthorizationActivities(deps),
   });
 }
 

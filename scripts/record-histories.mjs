@@ -1,6 +1,8 @@
 // Records workflow histories for test/replay from a running copy (`npm start` in another terminal):
 //   node scripts/record-histories.mjs                      all of them, side by side
 //   node scripts/record-histories.mjs --mark=here paid …   these, one after the other, as transfer-paid-here.json …
+//   node scripts/record-histories.mjs charges              those of charges: start the copy with short times, as
+//                                                          BURSAR_DUNNING_DAYS=0.0001,0.0003 BURSAR_CHARGE_EXPIRES_MS=20000
 // Record again only when a history of today's code is wanted beside the old ones: the old ones have to stay replayable.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -113,13 +115,68 @@ async function recordBulk(client) {
   console.log(`recorded bulk: ${history.events.length} events`);
 }
 
+/** Name, what the customer chooses on the page (null: leaves), and how the token is then charged without them. */
+const CHARGES = [
+  ['paid-on-page', 'good'],
+  ['abandoned', null],
+  ['expired', undefined],
+  ['merchant-initiated', 'good', '789'],
+  ['soft-declined-then-paid', 'later_low_funds_twice', '789'],
+  ['hard-declined', 'later_declined', '789'],
+  ['unknown-then-verified', 'good', '004'],
+];
+
+/** A charge until it has ended; `onPage` does what a customer does there. */
+async function charge(order, onPage) {
+  const reference = `history-${crypto.randomUUID()}-${order.suffix ?? '789'}`;
+  const { suffix: _suffix, ...body } = { amount_minor: 250_000, reference, ...order };
+  await call('/payments/charges', body);
+  let done = false;
+  let sent = false;
+  while (!done) {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const { status, next_action: action } = await call(`/payments/charges/${reference}`);
+    done = status === 'completed' || status === 'failed';
+    if (action && !sent) {
+      sent = true;
+      await onPage?.(action.url);
+    }
+  }
+  return reference;
+}
+
+async function recordCharge([name, choice, suffix], client) {
+  const customer = { id: `history-${crypto.randomUUID()}`, email: 'ada@example.com' };
+  const { payment_token_id } = await call('/payments/tokens/card', { customer });
+  const act = choice === null ? { action: 'cancel' } : { action: 'pay', choice };
+  const onPage = (url) =>
+    choice === undefined ||
+    fetch(url, { method: 'POST', body: new URLSearchParams(act), redirect: 'manual' });
+  const token = { customer, payment_token_id };
+  const setup = { ...token, capture_mode: 'customer_action_required' };
+  let reference = await charge(setup, onPage);
+  const merchant = { ...token, capture_mode: 'merchant_initiated', suffix };
+  if (suffix) reference = await charge(merchant);
+  const query = `reference = "${reference}"`;
+  for await (const { workflowId } of client.workflow.list({ query })) {
+    const workflow = client.workflow.getHandle(workflowId);
+    await workflow.result().catch(() => undefined);
+    const history = await workflow.fetchHistory();
+    writeFileSync(join(folder, `charge-${name}${mark}.json`), `${historyToJSON(history)}\n`);
+    console.log(`recorded charge ${name}: ${history.events.length} events`);
+  }
+}
+
 mkdirSync(folder, { recursive: true });
 const connection = await Connection.connect({ address: dev.temporal_address });
 const client = new Client({ connection, namespace: dev.temporal_namespace });
 if (names.length === 0) {
   await Promise.all([...CASES.map((one) => record(one, client)), recordBulk(client)]);
 }
-for (const wanted of names) {
+if (names.includes('charges')) {
+  await Promise.all(CHARGES.map((one) => recordCharge(one, client)));
+}
+for (const wanted of names.filter((name) => name !== 'charges')) {
   await record(
     CASES.find(([name]) => name === wanted),
     client,

@@ -98,12 +98,14 @@ export async function createDeps(config: Config, name: string) {
 
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
+      await cards.authorizations.decisions.idle();
       await groupCommit.idle();
       await starter.idle();
       await bulk.batchStarter.idle();
       await cards.cardStarters.idle();
       await payments.chargeStarter.idle();
       await payments.refundStarter.idle();
+      await cards.authorizations.starter.idle();
       await cards.cardEvents.idle();
       await webhooks.close();
       await apiKeys.idle();

@@ -9,6 +9,7 @@ const PREFIXES = {
   bulkTransfer: 'btr',
   card: 'crd',
   cardOperation: 'cop',
+  authorization: 'aut',
   cardEvent: 'cwe',
   replay: 'rpl',
   charge: 'chg',
@@ -42,11 +43,15 @@ export const idSchema = (kind: IdKind) =>
     .regex(new RegExp(pattern(kind)))
     .meta({ example: `${PREFIXES[kind]}_${EXAMPLE}` });
 
+/** The id that is made of these bytes, 16 at least: the same for the same bytes. */
+export const idOf = (kind: IdKind, bytes: Uint8Array): string =>
+  TypeID.fromUUIDBytes(PREFIXES[kind], bytes.subarray(0, 16)).toString();
+
 /** Below every id of this kind that was made at this time or later, above all earlier ones. */
 export function firstIdAt(kind: IdKind, at: Date): string {
   const bytes = new Uint8Array(16);
   Buffer.from(bytes.buffer).writeUIntBE(Math.max(0, at.getTime()), 0, 6);
-  return TypeID.fromUUIDBytes(PREFIXES[kind], bytes).toString();
+  return idOf(kind, bytes);
 }
 
 /** Whether `value` has the shape of an id of this kind; says nothing about existence. */

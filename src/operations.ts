@@ -1,3 +1,4 @@
+import { authorizationOperations } from './cards/authorizations/api.js';
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
 import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
@@ -8,7 +9,7 @@ import { chargeEvents, chargeOperations } from './payments/charges/api.js';
 import { refundEvents, refundOperations } from './payments/refunds/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
-import { receivePaymentCallback } from './webhooks/api.js';
+import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 
 /** Everything that can be called, by its name. Each has a route: see routes.ts. */
 export const operations = {
@@ -18,8 +19,10 @@ export const operations = {
   ...chargeOperations,
   ...refundOperations,
   ...cardFundingOperations,
+  ...authorizationOperations,
   ...cardEventOperations,
   receivePaymentCallback,
+  receiveCardEvent,
 };
 
 /** What tenants are told by webhook. */

@@ -1,7 +1,9 @@
+import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
 import { cardEventRoutes } from './cards/events/routes.js';
 import { cardFundingRoutes } from './cards/funding/routes.js';
 import { issuingRoutes } from './cards/issuing/routes.js';
 import { cardRoutes } from './cards/routes.js';
+import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
@@ -24,6 +26,8 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...refundRoutes(deps),
   ...issuingRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
+  ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),
+  ...cardWebhookRoutes(deps),
   ...cardEventRoutes({ ...deps, safeguard: createSafeguard(deps) }),
 ];

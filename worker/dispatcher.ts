@@ -1,4 +1,5 @@
 import { isGrpcServiceError } from '@temporalio/client';
+import type { Authorizations } from '../src/cards/authorizations/authorizations.js';
 import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
@@ -34,13 +35,14 @@ export function createDispatcher(deps: {
   chargeStarter: ChargeStarter;
   refunds: Refunds;
   refundStarter: RefundStarter;
+  authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
   cardEvents: CardEvents;
   log: Log;
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
-  const { cardOperations, cardStarters, cardEvents, charges, chargeStarter } = deps;
-  const { refunds, refundStarter } = deps;
+  const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
+  const { charges, chargeStarter, refunds, refundStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
@@ -48,6 +50,7 @@ export function createDispatcher(deps: {
     cards: () => startAll(log, cardOperations, cardStarters),
     charges: () => startAll(log, charges, chargeStarter),
     refunds: () => startAll(log, refunds, refundStarter),
+    authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
     card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),

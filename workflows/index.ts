@@ -1,4 +1,5 @@
 export { cardFunding } from './card-funding.js';
+export { cardAuthorization } from './card-authorization.js';
 export { cardEvent } from './card-event.js';
 export { cardIssuing } from './card-issuing.js';
 export { charge } from './charge.js';

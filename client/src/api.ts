@@ -43,34 +43,21 @@ export type NewCard = {
   metadata?: { [name: string]: unknown };
 };
 
-export type CardAutoReloadSettings = {
-  enabled: boolean;
-  /** Kobo. Spending that leaves the card less than this reloads it. */
-  threshold_minor: number;
-  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
-  amount_minor: number;
-  /** Kobo that reloads may take of the wallet on one day (Africa/Lagos); at least one of them. */
-  daily_cap_minor: number;
-};
-
-export type CardFunding = {
-  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
-  amount_minor: number;
-  /** @default "NGN" */
-  currency?: 'NGN';
-  /** Your own name for it, unique for ever among the fundings of the card. */
-  transaction_reference?: string;
-  /**
-   * Older name of `transaction_reference`.
-   * @deprecated
-   */
-  reference?: string;
-  /** Why, for whoever reads it later. */
-  reason?: string;
-  /** Your own id of the request. */
-  request_id?: string;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
-  metadata?: { [name: string]: unknown };
+export type NewCardSecurity = {
+  channels: {
+    online: boolean;
+    pos: boolean;
+    atm: boolean;
+    contactless: boolean;
+  };
+  /** Kobo that one payment may be; null: no such limit. */
+  per_transaction_limit_minor: number | null;
+  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  daily_limit_minor: number | null;
+  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  allowed_countries: string[];
+  /** ISO 18245; empty: none. */
+  blocked_merchant_categories: string[];
 };
 
 export type NewCharge = {
@@ -109,19 +96,6 @@ export type Customer = {
   /** Where the provider sends receipts. */
   email: string;
   name?: string;
-};
-
-export type NewRefund = {
-  /** Your reference of the charge. */
-  charge_reference: string;
-  /** Kobo that the customer gets back; all that is left if it is not given. */
-  amount_minor?: number;
-  /** That of the charge. */
-  currency?: 'NGN';
-  /** Why, for whoever reads it later. */
-  reason?: string;
-  /** Your own name for it, unique for ever; an id of ours if you give none. */
-  reference?: string;
 };
 
 export type NewBankAccountToken = {
@@ -284,24 +258,40 @@ export type Pagination = {
   has_more: boolean;
 };
 
-export type CardAutoReload = {
+export type CardAuthorization = {
+  id: string;
   card_id: string;
-  enabled: boolean;
-  threshold_minor: number | null;
-  amount_minor: number | null;
-  daily_cap_minor: number | null;
-  /** Kobo that reloads have taken today. */
-  used_today_minor: number;
-  /** The reload that is under way. */
-  operation_id: string | null;
-  /** Reloads refused in a row. */
-  refusals: number;
-  /** Why it is not tried any more until the settings are put again. */
+  status: 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
+  /** What was decided, whatever became of it. */
+  approved: boolean;
+  /** Why it was decided so. */
+  code: string;
+  /** What was asked for, in minor units of the currency. */
+  amount_minor: number;
+  /** Kobo that are still held for it. */
+  held_minor: number;
+  /** Kobo that were taken for it, which may be less or more. */
+  cleared_minor: number;
+  currency: string;
+  channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
+  merchant: {
+    name: string;
+    /** ISO 18245. */
+    category: string;
+    /** ISO 3166. */
+    country: string;
+  } | null;
+  /** Why somebody should look at it. */
   attention: {
     /** Since when. */
     since: string;
     reason: string;
   } | null;
+  expires_at: string | null;
+  /** When it was decided. */
+  created_at: string;
+  /** Its last change. */
+  updated_at: string;
 };
 
 export type CardBalance = {
@@ -362,6 +352,23 @@ export type TimelineEntry = {
   provider_request_id: string | null;
 };
 
+export type CardSecurity = {
+  channels: {
+    online: boolean;
+    pos: boolean;
+    atm: boolean;
+    contactless: boolean;
+  };
+  /** Kobo that one payment may be; null: no such limit. */
+  per_transaction_limit_minor: number | null;
+  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  daily_limit_minor: number | null;
+  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  allowed_countries: string[];
+  /** ISO 18245; empty: none. */
+  blocked_merchant_categories: string[];
+};
+
 export type Charge = {
   /** What it is asked for by. */
   reference: string;
@@ -409,31 +416,6 @@ export type PaymentToken = {
   bank_code?: string;
   /** When it was made. */
   created_at: string;
-};
-
-export type Refund = {
-  /** What it is asked for by. */
-  reference: string;
-  /** Your reference of the charge. */
-  charge_reference: string;
-  /** Kobo that the customer gets back. */
-  amount_minor: number;
-  currency: 'NGN';
-  status: 'pending' | 'processing' | 'completed' | 'failed';
-  reason: string | null;
-  failure: {
-    code: string;
-    message: string;
-  } | null;
-  /** Why it waits for an operator of ours. */
-  attention: {
-    /** Since when. */
-    since: string;
-    reason: string;
-  } | null;
-  /** When it was accepted. */
-  created_at: string;
-  completed_at: string | null;
 };
 
 export type Transfer = {
@@ -592,26 +574,6 @@ export type WebhookEvent =
   | {
       /** The same in every attempt and in `webhook-id`. */
       id: string;
-      event: 'card.operation.completed';
-      /** When it happened. */
-      created_at: string;
-      /** Counts the changes of this resource: tells late from new. */
-      sequence: number;
-      data: CardOperation;
-    }
-  | {
-      /** The same in every attempt and in `webhook-id`. */
-      id: string;
-      event: 'card.operation.failed';
-      /** When it happened. */
-      created_at: string;
-      /** Counts the changes of this resource: tells late from new. */
-      sequence: number;
-      data: CardOperation;
-    }
-  | {
-      /** The same in every attempt and in `webhook-id`. */
-      id: string;
       event: 'charge.requires_action';
       /** When it happened. */
       created_at: string;
@@ -638,26 +600,6 @@ export type WebhookEvent =
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
       data: Charge;
-    }
-  | {
-      /** The same in every attempt and in `webhook-id`. */
-      id: string;
-      event: 'refund.completed';
-      /** When it happened. */
-      created_at: string;
-      /** Counts the changes of this resource: tells late from new. */
-      sequence: number;
-      data: Refund;
-    }
-  | {
-      /** The same in every attempt and in `webhook-id`. */
-      id: string;
-      event: 'refund.failed';
-      /** When it happened. */
-      created_at: string;
-      /** Counts the changes of this resource: tells late from new. */
-      sequence: number;
-      data: Refund;
     };
 
 /** What can be called: what it takes, and what it answers. */
@@ -952,81 +894,40 @@ export type Operations = {
     };
     data: Charge;
   };
-  /**
-   * Refund a charge, whole or in part.
-   *
-   * The amount is held in the wallet until the provider has refunded (`completed`) or definitely has not (`failed`, and the hold is back). Refunds of a charge never come to more than it was, those under way counted; the provider’s fee is not given back.
-   */
-  createRefund: { input: NewRefund; data: Refund };
-  /** Get a refund */
-  getRefund: {
+  /** What may be paid with a card */
+  getCardSecurity: {
     input: {
-      /** Your reference of the refund. */
-      reference: string;
+      id: string;
     };
-    data: Refund;
+    data: CardSecurity;
   };
   /**
-   * Every step of a refund, in order.
+   * Set what may be paid with a card.
    *
-   * What happened, when, by whom, and under which request of the provider’s.
+   * All of it at once. It holds for every payment that is decided from the answer on; what was approved before stays approved. Needs a key of level admin.
    */
-  getRefundTimeline: {
+  putCardSecurity: {
     input: {
-      /** Your reference of the refund. */
-      reference: string;
-      /**
-       * Which page; one beyond the end is empty, with the right totals.
-       * @default 1
-       */
-      page?: number;
+      id: string;
+    } & NewCardSecurity;
+    data: CardSecurity;
+  };
+  /** Payments with a card, approved and declined, newest first */
+  listCardAuthorizations: {
+    input: {
+      id: string;
       /**
        * Results per page.
-       * @default 100
+       * @default 20
        */
       limit?: number;
+      /**
+       * How many to leave out; beyond the end the page is empty.
+       * @default 0
+       */
+      offset?: number;
     };
-    data: TimelineEntry;
-  };
-  /**
-   * Move money from the wallet to a card.
-   *
-   * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is back). Unknown fields of the body are kept as metadata.
-   */
-  fundCard: {
-    input: {
-      id: string;
-    } & CardFunding;
-    data: CardOperation;
-  };
-  /**
-   * Fund a card at once, or not at all.
-   *
-   * Answers when the issuer has funded the card, or at the deadline (2 s). Then it has `failed` with `deadline_exceeded`, whatever comes later: the amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
-   */
-  jitFundCard: {
-    input: {
-      id: string;
-    } & CardFunding;
-    data: CardOperation;
-  };
-  /** When a card is reloaded by itself */
-  getCardAutoReload: {
-    input: {
-      id: string;
-    };
-    data: CardAutoReload;
-  };
-  /**
-   * Have a prepaid card reloaded when it falls below a threshold.
-   *
-   * Each fall below the threshold is followed by one reload. One that is refused, by the wallet, the cap or the issuer, is tried again by the next spending; after three in a row none is tried until the settings are put again.
-   */
-  putCardAutoReload: {
-    input: {
-      id: string;
-    } & CardAutoReloadSettings;
-    data: CardAutoReload;
+    data: CardAuthorization;
   };
   /**
    * What the issuer told about a card, the latest first.
@@ -1133,23 +1034,14 @@ export const operations = {
     safe: true,
   },
   verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
-  createRefund: { method: 'POST', path: '/api/v1/payments/refunds', idempotent: true, waits: true },
-  getRefund: { method: 'GET', path: '/api/v1/payments/refunds/{reference}', safe: true },
-  getRefundTimeline: {
+  getCardSecurity: { method: 'GET', path: '/api/v1/cards/{id}/security', safe: true },
+  putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{id}/security' },
+  listCardAuthorizations: {
     method: 'GET',
-    path: '/api/v1/payments/refunds/{reference}/timeline',
+    path: '/api/v1/cards/{id}/authorizations',
     list: true,
     safe: true,
   },
-  fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
-  jitFundCard: {
-    method: 'POST',
-    path: '/api/v1/cards/{id}/jit-fund',
-    idempotent: true,
-    waits: true,
-  },
-  getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{id}/auto-reload', safe: true },
-  putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{id}/auto-reload' },
   listCardEvents: {
     method: 'GET',
     path: '/api/v1/webhooks/cards/events/{card_id}',

@@ -12,7 +12,7 @@ export type Card = {
   /** The tenant's own id of who holds the card. */
   customer_id: string;
   type: 'virtual' | 'physical';
-  /** Prepaid: spends what was funded. Just in time: every authorization is held in the wallet. */
+  /** Prepaid: spends what was funded. Just in time: also what the wallet has, held there for each authorization. */
   funding: 'prepaid' | 'jit';
   currency: 'NGN';
   /** To be printed. Personal: it goes to the issuer and to the tenant, and nowhere else. */

@@ -6,6 +6,7 @@ import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
 import { createCardFunding } from './funding/fund.js';
+import { createAuthorizations } from './authorizations/authorizations.js';
 import { createApplyCardEvent } from './events/apply.js';
 import { createCardEvents } from './events/card-events.js';
 import { createCardCreation } from './issuing/create.js';
@@ -31,7 +32,20 @@ export function createCards(deps: {
     policy: { attentionAfterMs, pollMaxMs },
     log,
   });
-  const apply = createApplyCardEvent({ groupCommit, cardOperations, cardStarters });
+  const authorizations = createAuthorizations({
+    config,
+    database,
+    groupCommit,
+    client,
+    cards,
+    log,
+  });
+  const apply = createApplyCardEvent({
+    groupCommit,
+    cardOperations,
+    cardStarters,
+    authorizations,
+  });
   const provider = providers.forCards.name;
   // Whoever's spending has made one fall due has not made it itself.
   groupCommit.onCreated(({ card_operations: created }) => {
@@ -41,6 +55,7 @@ export function createCards(deps: {
     cards,
     cardOperations,
     cardStarters,
+    authorizations,
     cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),

@@ -9,6 +9,7 @@ export const GUIDE = [
   'rate-limits',
   'pagination',
   'transfer-states',
+  'payments',
   'webhooks',
   'test-values',
   'versioning',

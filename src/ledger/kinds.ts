@@ -1,4 +1,5 @@
 import { fundingKinds } from '../cards/funding/items.js';
+import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
@@ -25,6 +26,7 @@ export const kinds = {
   ...transferKinds,
   ...issuingKinds,
   ...fundingKinds,
+  ...authorizationKinds,
   ...cardEventKinds,
   ...tokenKinds,
   ...chargeKinds,

@@ -119,7 +119,8 @@ export type AuthorizationRequest = {
   /** The issuer's id. */
   card: string;
   amountMinor: bigint;
-  currency: 'NGN';
+  /** ISO 4217. Cards here have naira only, but merchants abroad may ask for something else. */
+  currency: string;
   channel: 'online' | 'pos' | 'atm' | 'contactless';
   merchant: {
     name: string;

@@ -1,5 +1,6 @@
 import { createActivities } from '../../activities/index.js';
 import { batchWorkflowId } from '../../src/transfers/batch.js';
+import { authorizationWorkflowId } from '../../src/cards/authorizations/authorization.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
 import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
@@ -21,6 +22,7 @@ import { wakeSignal } from '../../workflows/operator-inbox.js';
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'cardAuthorization',
       'cardEvent',
       'cardFunding',
       'cardIssuing',
@@ -51,6 +53,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     }
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(refundWorkflowId('ref_1')).toBe('refund/ref_1');
+    expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
     expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
@@ -66,6 +69,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'closeBatch',
       'deliverWebhook',
       'expireFunding',
+      'followAuthorization',
       'issueCard',
       'issueCardHere',
       'noteCancellation',

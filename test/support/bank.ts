@@ -33,6 +33,7 @@ export type Fault = {
     | 'reverse'
     | 'charge'
     | 'refund'
+    | 'authorization'
     | 'callback'
     | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';

@@ -76,14 +76,17 @@ export type Fixture = (
 
 /** For routes that providers call: who, and a callback as it signs it. */
 export const callbacks: Record<string, (env: Record<string, string>) => Callback> = {
-  '/webhooks/payments/{provider}': (env) => {
-    const body = JSON.stringify({ id: 'cb_1', event: 'of no interest' });
-    const timestamp = String(Math.floor(Date.now() / 1000));
-    const signature = sign(env['SANDBOX_BANK_SECRET'] ?? '', timestamp, body);
-    const headers = { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: signature };
-    return { provider: 'sandbox-bank', body, headers };
-  },
+  '/webhooks/payments/{provider}': ofNoInterest,
+  '/webhooks/cards/{provider}': ofNoInterest,
 };
+
+function ofNoInterest(env: Record<string, string>): Callback {
+  const body = JSON.stringify({ id: 'cb_1', event: 'of no interest' });
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const signature = sign(env['SANDBOX_BANK_SECRET'] ?? '', timestamp, body);
+  const headers = { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: signature };
+  return { provider: 'sandbox-bank', body, headers };
+}
 
 export type Callback = { provider: string; body: string; headers: Record<string, string> };
 

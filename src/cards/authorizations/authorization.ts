@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { idOf } from '../../ids.js';
 import type { AuthorizationRequest } from '../../providers/card-issuer.js';
 import type { TimelineEntry } from '../../pursuits/timeline.js';
 
@@ -13,21 +15,51 @@ export type CardAuthorization = {
   provider: string;
   token: string;
   status: AuthorizationStatus;
+  /** What we decided, whatever became of it. */
+  approved: boolean;
   /** Why it was decided so. */
   code: string;
+  /** Which asking gives the answer: one that comes later takes it over. Null: nobody has asked us. */
+  asking: string | null;
+  /** What was asked for; zero if it is known by the issuer's messages alone. */
   amount_minor: bigint;
   /** What is still held for it, of the card (`prepaid`) or of the wallet (`jit`). */
   held_minor: bigint;
   held_of: 'prepaid' | 'jit';
+  /** What was taken for it and not given back. */
   cleared_minor: bigint;
-  currency: 'NGN';
-  channel: AuthorizationRequest['channel'];
-  merchant: AuthorizationRequest['merchant'];
-  /** When the hold ends by itself. */
-  expires_at: Date;
-  /** When the sweep makes sure that a workflow follows it; null once nothing is left to do. */
+  currency: string;
+  channel: AuthorizationRequest['channel'] | null;
+  merchant: AuthorizationRequest['merchant'] | null;
+  /** What became known since, in the order of arrival; see facts.ts. */
+  facts: AuthorizationFact[];
+  /** It took money that was not there. */
+  attention: { since: Date; reason: string } | null;
+  /** When the hold ends by itself; null where nothing was ever held. */
+  expires_at: Date | null;
+  /** When the sweep makes sure that a workflow follows it; null once nothing is held. */
   due_at: Date | null;
   timeline: TimelineEntry[];
   created_at: Date;
   updated_at: Date;
 };
+
+/** Something that became of an authorization. */
+export type AuthorizationFact = {
+  /** Equal for repeats: the issuer's key of the event, or a name of our own. */
+  key: string;
+  kind: 'declined' | 'cleared' | 'reversed' | 'expired';
+  /** Of what was cleared, otherwise zero. */
+  amount_minor: bigint;
+  /** When it happened, which is not when we heard of it. */
+  at: Date;
+};
+
+export const authorizationId = (provider: string, token: string): string =>
+  idOf('authorization', createHash('sha256').update(`${provider}/${token}`).digest());
+
+/** What the issuer is told, each time it asks. */
+export const isApproved = ({ approved, facts }: CardAuthorization): boolean =>
+  approved && !facts.some(({ kind }) => kind === 'declined');
+
+export const authorizationWorkflowId = (id: string) => `card-authorization/${id}`;

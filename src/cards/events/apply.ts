@@ -1,6 +1,7 @@
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { FactOrigin } from '../../pursuits/facts.js';
 import { applyFundingFact, fundingFactOf } from '../funding/apply.js';
+import type { Authorizations } from '../authorizations/authorizations.js';
 import { applyIssueFact, issueFactOf } from '../issuing/apply.js';
 import type { CardOperation } from '../operation.js';
 import type { CardStarters } from '../starters.js';
@@ -21,8 +22,9 @@ export function createApplyCardEvent(deps: {
   groupCommit: GroupCommit;
   cardOperations: Pick<CardOperations, 'get' | 'issueOf'>;
   cardStarters: Pick<CardStarters, 'wakeSoon'>;
+  authorizations: Pick<Authorizations, 'applyAuthorizationState'>;
 }): ApplyCardEvent {
-  const { groupCommit, cardOperations, cardStarters } = deps;
+  const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
 
   /** An operation that has ended and needs an operator now is brought back by its due date. */
   async function toOperation(
@@ -54,8 +56,13 @@ export function createApplyCardEvent(deps: {
           return fact && applyFundingFact(groupCommit, operation, fact);
         });
       }
-      case 'authorization':
-        return NOT_THERE;
+      case 'authorization': {
+        const { provider, reference: token, dedupe: key, occurred_at: at, received_at } = event;
+        if (token === null) return NOT_THERE;
+        const told = { tenant, card, provider, token, key, state, at: at ?? received_at };
+        const { verdict } = await authorizations.applyAuthorizationState(told);
+        return verdict === 'unknown_card' ? NOT_THERE : applied(verdict);
+      }
     }
   };
 }

@@ -140,7 +140,6 @@ export const verifyCharge = operation({
   params,
   safe: true,
   answer: { status: 200, data: chargeResource },
-  examples: { data: exampleCharge },
 });
 
 export const chargeOperations = {

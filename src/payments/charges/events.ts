@@ -2,7 +2,7 @@ import type { EventDraft } from '../../webhooks/outbound/event.js';
 import { statusOf, type Charge, type ChargeStatus } from './charge.js';
 import { presentCharge } from './presenter.js';
 
-const TOLD: readonly ChargeStatus[] = ['requires_action', 'completed', 'failed'];
+const TOLD: ReadonlySet<ChargeStatus> = new Set(['requires_action', 'completed', 'failed']);
 
 /** The event of a change, and the charge with that event counted. Who waits for a next attempt is told nothing yet. */
 export function withEvent(
@@ -10,7 +10,7 @@ export function withEvent(
   after: Charge,
 ): { next: Charge; event: EventDraft | null } {
   const status = statusOf(after);
-  if (status === statusOf(before) || !TOLD.includes(status)) return { next: after, event: null };
+  if (status === statusOf(before) || !TOLD.has(status)) return { next: after, event: null };
   const sequence = (before.events ?? 0) + 1;
   const next = { ...after, events: sequence };
   const { tenant, _id: resource, updated_at: at } = next;

@@ -50,7 +50,7 @@ export const requestData = z.object({
   reference: id,
   card: id,
   amount_minor: amount,
-  currency: z.literal('NGN'),
+  currency: z.string().regex(/^[A-Z]{3}$/),
   channel: z.enum(['online', 'pos', 'atm', 'contactless']),
   merchant: z.object({
     name: z.string().min(1).max(100),

@@ -1,0 +1,116 @@
+import type { View } from '../../ledger/view.js';
+import { lagosDay } from '../../ledger/wallet.js';
+import { timelineEntry, type TimelineEntry } from '../../pursuits/timeline.js';
+import type { Card } from '../card.js';
+import { changeCard } from '../change.js';
+import { movementTo, payFrom, standingOf, type Movement, type Payment } from './facts.js';
+import type { CardAuthorization } from './authorization.js';
+import type { AuthorizationFactItem } from './item.js';
+import { movementPosting, stepOf } from './postings.js';
+import { unspend } from './rules.js';
+
+type About = { card: Card; authorization: CardAuthorization; item: AuthorizationFactItem };
+
+/** Lets a new fact have its effect: what it moves, and how the authorization stands from now on. */
+export function applyFact(view: View, about: About, now: Date): CardAuthorization {
+  const { authorization: before, item } = about;
+  const facts = [...before.facts, item.fact];
+  const standing = standingOf(before, facts);
+  const movement = movementTo(before, standing);
+  const owedMinor = move(view, about, movement, now);
+  const problem = problemOf(about, owedMinor);
+  const next: CardAuthorization = {
+    ...before,
+    version: before.version + 1,
+    status: standing.status,
+    held_minor: standing.heldMinor,
+    cleared_minor: standing.clearedMinor,
+    facts,
+    attention: problem === null ? before.attention : { since: now, reason: problem },
+    due_at: null,
+    timeline: [...before.timeline, ...entries(about, movement, problem, now)],
+    updated_at: now,
+  };
+  view.change('card_authorizations', next);
+  return next;
+}
+
+/** Moves the money, of the card and of the wallet; answers what neither had, which the tenant owes now. */
+function move(view: View, { card, authorization, item }: About, moved: Movement, now: Date) {
+  const { releasedMinor, takenMinor, returnedMinor } = moved;
+  if (releasedMinor + takenMinor + returnedMinor === 0n) return 0n;
+  const wallet = view.wallet(card.tenant);
+  const payment = payFrom(takenMinor, {
+    heldMinor: releasedMinor,
+    cardMinor: card.available_minor,
+    walletMinor: wallet.availableMinor,
+  });
+  // What comes from outside pays what is owed first.
+  const repaidMinor = wallet.owedMinor < returnedMinor ? wallet.owedMinor : returnedMinor;
+  const backMinor = releasedMinor - payment.heldMinor + returnedMinor - repaidMinor;
+  const [toCard, toWallet] =
+    authorization.held_of === 'prepaid' ? [backMinor, 0n] : [0n, backMinor];
+  const step = stepOf(authorization, item.fact);
+  const all = { ...moved, payment, repaidMinor, backMinor };
+  view.post(movementPosting(authorization, step, now, all));
+  const availableMinor = toWallet - payment.walletMinor;
+  const owedMinor = payment.owedMinor - repaidMinor;
+  // As a rule only the card is touched, and the wallet's document is one that many want.
+  if (availableMinor !== 0n || owedMinor !== 0n) {
+    view.changeWallet({
+      ...wallet,
+      availableMinor: wallet.availableMinor + availableMinor,
+      owedMinor: wallet.owedMinor + owedMinor,
+    });
+  }
+  changeCard(view, card, cardAfter(card, authorization, { payment, toCard, ...moved }), now);
+  return payment.owedMinor;
+}
+
+function cardAfter(
+  card: Card,
+  { held_of: of, created_at: decidedAt }: CardAuthorization,
+  moved: Movement & { payment: Payment; toCard: bigint },
+): Partial<Card> {
+  const { releasedMinor, returnedMinor, payment, toCard } = moved;
+  const free = releasedMinor - payment.heldMinor + returnedMinor;
+  return {
+    available_minor: card.available_minor - payment.cardMinor + toCard,
+    held_minor: of === 'prepaid' ? card.held_minor - releasedMinor : card.held_minor,
+    open_holds: releasedMinor > 0n ? card.open_holds - 1 : card.open_holds,
+    spent: unspend(card.spent, lagosDay(decidedAt), free),
+  };
+}
+
+/** Why somebody should look at it: money was taken that we had not agreed to, or that was not there. */
+function problemOf({ authorization, item }: About, owedMinor: bigint): string | null {
+  if (owedMinor > 0n) return 'more was taken than there was: the tenant owes the rest';
+  const unasked = item.fact.kind === 'cleared' && !authorization.approved;
+  return unasked ? 'money was taken that we had not approved' : null;
+}
+
+function entries(
+  { authorization, item }: About,
+  { releasedMinor, takenMinor, returnedMinor }: Movement,
+  problem: string | null,
+  now: Date,
+): TimelineEntry[] {
+  const { kind, key, amount_minor: amount } = item.fact;
+  const detail = kind === 'cleared' ? `cleared: ${amount}` : kind;
+  const told =
+    item.by === 'issuer'
+      ? timelineEntry(now, 'webhook', authorization.provider, { detail, providerRequestId: key })
+      : timelineEntry(now, 'note', 'bursar', { detail: item.code ?? detail });
+  const done: TimelineEntry[] = [];
+  if (takenMinor > 0n) done.push(timelineEntry(now, 'settled', 'bursar', { detail: 'taken' }));
+  else if (releasedMinor > 0n) {
+    done.push(timelineEntry(now, 'released', 'bursar', { detail: 'the hold was given back' }));
+  }
+  if (returnedMinor > 0n) {
+    done.push(timelineEntry(now, 'reversed', 'bursar', { detail: 'what was taken came back' }));
+  }
+  if (problem !== null) {
+    done.push(timelineEntry(now, 'attention_raised', 'bursar', { detail: problem }));
+  }
+  return [told, ...done];
+}

@@ -1,0 +1,116 @@
+import type { Kind } from '../../ledger/kind.js';
+import type { Reads, View } from '../../ledger/view.js';
+import { lagosDay } from '../../ledger/wallet.js';
+import { timelineEntry } from '../../pursuits/timeline.js';
+import { changeCard } from '../change.js';
+import { applyFact } from './apply.js';
+import { isApproved, type CardAuthorization } from './authorization.js';
+import type { AuthorizationFactItem, AuthorizationKey, DecideItem } from './item.js';
+import { decided, neverDecided } from './new-authorization.js';
+import { holdPosting } from './postings.js';
+import { setCardSecurity } from './security.js';
+import { judge, spentOn, type AuthorizationVerdict } from './rules.js';
+
+/** Null: there is no such card. */
+export type DecideOutcome = { kind: 'decided'; authorization: CardAuthorization | null };
+export type AuthorizationFactOutcome = {
+  kind: 'authorization_fact';
+  verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
+  authorization: CardAuthorization | null;
+};
+
+const reads = ({ tenant, id, card }: AuthorizationKey): Reads => ({
+  records: { cards: [card], card_authorizations: [id] },
+  wallets: [tenant],
+});
+
+const decideAuthorization: Kind<DecideItem, DecideOutcome> = { reads, decide };
+const authorizationFact: Kind<AuthorizationFactItem, AuthorizationFactOutcome> = {
+  reads,
+  decide: decideFact,
+};
+
+/** What authorizations commit; see kinds.ts. */
+export const authorizationKinds = { decideAuthorization, authorizationFact, setCardSecurity };
+
+function decide(view: View, item: DecideItem, now: Date): DecideOutcome {
+  const known = view.record('card_authorizations', item.id);
+  if (known) return { kind: 'decided', authorization: askedAgain(view, known, item, now) };
+  const card = view.record('cards', item.card);
+  if (card?.tenant !== item.tenant) return { kind: 'decided', authorization: null };
+  const wallet = view.wallet(item.tenant);
+  const verdict: AuthorizationVerdict =
+    now > item.answerBy
+      ? { approved: false, code: 'deadline_exceeded' }
+      : judge(card, wallet, item.request, now);
+  const authorization = decided(item, verdict, now);
+  view.create('card_authorizations', authorization);
+  if (!verdict.approved) return { kind: 'decided', authorization };
+  const { amountMinor } = item.request;
+  const ofCard = verdict.heldOf === 'prepaid' ? amountMinor : 0n;
+  const spent = spentOn(card.spent, lagosDay(now));
+  if (verdict.heldOf === 'jit') {
+    view.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amountMinor });
+  }
+  view.post(holdPosting(authorization));
+  changeCard(
+    view,
+    card,
+    {
+      available_minor: card.available_minor - ofCard,
+      held_minor: card.held_minor + ofCard,
+      open_holds: card.open_holds + 1,
+      spent: { ...spent, minor: spent.minor + amountMinor },
+    },
+    now,
+  );
+  return { kind: 'decided', authorization };
+}
+
+/** The same decision. Who asks now has not heard it, and from now on it is this asking that answers. */
+function askedAgain(
+  view: View,
+  known: CardAuthorization,
+  { asking }: DecideItem,
+  now: Date,
+): CardAuthorization {
+  if (known.asking === asking || !isApproved(known)) return known;
+  const noted = timelineEntry(now, 'note', known.provider, { detail: 'asked again' });
+  const next = {
+    ...known,
+    asking,
+    version: known.version + 1,
+    updated_at: now,
+    timeline: [...known.timeline, noted],
+  };
+  view.change('card_authorizations', next);
+  return next;
+}
+
+function decideFact(view: View, item: AuthorizationFactItem, now: Date): AuthorizationFactOutcome {
+  const card = view.record('cards', item.card);
+  if (card?.tenant !== item.tenant) return outcome('unknown_card', null);
+  const found = view.record('card_authorizations', item.id);
+  if (found && !stands(found, item, now)) return outcome('unchanged', found);
+  if (found?.facts.some(({ key }) => key === item.fact.key)) return outcome('unchanged', found);
+  const known = found ?? neverDecided(item, now);
+  if (!found) view.create('card_authorizations', known);
+  // What was never approved has no hold to end.
+  if (item.fact.kind === 'declined' && !known.approved) return outcome('unchanged', known);
+  const next = applyFact(view, { card, authorization: known, item }, now);
+  return outcome(next.attention === known.attention ? 'applied' : 'attention', next);
+}
+
+/** Whether what we say ourselves still holds now: the issuer may have asked again, or have spoken. */
+function stands(found: CardAuthorization, { by }: AuthorizationFactItem, now: Date): boolean {
+  if (by === 'issuer') return true;
+  if (by === 'clock') {
+    return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
+  }
+  return found.asking === by.withdraws;
+}
+
+const outcome = (
+  verdict: AuthorizationFactOutcome['verdict'],
+  authorization: CardAuthorization | null,
+): AuthorizationFactOutcome => ({ kind: 'authorization_fact', verdict, authorization });

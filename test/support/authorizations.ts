@@ -1,0 +1,109 @@
+import { authorizationId } from '../../src/cards/authorizations/authorization.js';
+import type {
+  AuthorizationFactItem,
+  AuthorizationKey,
+  DecideItem,
+} from '../../src/cards/authorizations/item.js';
+import { OPEN_SECURITY, type Card } from '../../src/cards/card.js';
+import { accounts, posting } from '../../src/ledger/posting.js';
+import { emptyWallet } from '../../src/ledger/wallet.js';
+import type { Snapshot } from '../../src/ledger/view.js';
+import type { AuthorizationRequest } from '../../src/providers/card-issuer.js';
+import { emptySnapshot, NOW } from './transfers.js';
+
+const TENANT = 'ten_a';
+const CARD = 'crd_a';
+
+/** An active card as it is stored. */
+export function openCard(changes: Partial<Card> = {}): Card {
+  return {
+    _id: CARD,
+    tenant: TENANT,
+    version: 1,
+    customer_id: 'customer-7',
+    type: 'virtual',
+    funding: 'prepaid',
+    currency: 'NGN',
+    name: null,
+    metadata: null,
+    status: 'active',
+    provider: 'sandbox-bank',
+    issued: { card: 'card_1', brand: 'verve', last4: '4242', expiry_month: 11, expiry_year: 2029 },
+    available_minor: 0n,
+    held_minor: 0n,
+    open_holds: 0,
+    control: { wanted: 'open', number: 0, confirmed: 0, operation: null },
+    security: OPEN_SECURITY,
+    reload: null,
+    spent: { day: '', minor: 0n },
+    failure: null,
+    created_at: NOW,
+    updated_at: NOW,
+    ...changes,
+  };
+}
+
+export function request(changes: Partial<AuthorizationRequest> = {}): AuthorizationRequest {
+  return {
+    token: 'auth_1',
+    card: 'card_1',
+    amountMinor: 5_000n,
+    currency: 'NGN',
+    channel: 'pos',
+    merchant: { name: 'Mama Put', category: '5812', country: 'NG' },
+    requestedAt: NOW,
+    ...changes,
+  };
+}
+
+const keyOf = (token: string): AuthorizationKey => ({
+  tenant: TENANT,
+  id: authorizationId('sandbox-bank', token),
+  card: CARD,
+  provider: 'sandbox-bank',
+  token,
+});
+
+export const decideItem = (
+  asked: Partial<AuthorizationRequest> = {},
+  changes: Partial<DecideItem> = {},
+): DecideItem => ({
+  kind: 'decideAuthorization',
+  ...keyOf(request(asked).token),
+  request: request(asked),
+  asking: 'first',
+  answerBy: new Date(NOW.getTime() + 1_500),
+  holdMs: 60_000,
+  ...changes,
+});
+
+/** The issuer's word; `at` in seconds, in the order of what really happened. */
+export const factItem = (
+  kind: AuthorizationFactItem['fact']['kind'],
+  given: { key?: string; at?: number; minor?: bigint; token?: string } = {},
+): AuthorizationFactItem => {
+  const { key = kind, at = 0, minor = 0n, token = 'auth_1' } = given;
+  return {
+    kind: 'authorizationFact',
+    ...keyOf(token),
+    fact: { key, kind, amount_minor: minor, at: new Date(NOW.getTime() + at * 1_000) },
+    code: null,
+    by: 'issuer',
+  };
+};
+
+/** One tenant, one card, and the books of what both have. */
+export function stateWith(card: Card, walletMinor = 0n): Snapshot {
+  const state = emptySnapshot();
+  const wallet = { ...emptyWallet(TENANT), availableMinor: walletMinor };
+  state.records.cards.set(CARD, card);
+  state.wallets.set(TENANT, wallet);
+  const given = posting('given', TENANT, NOW, [
+    { account: accounts.external, amountMinor: -walletMinor - card.available_minor - 1n },
+    { account: accounts.available(TENANT), amountMinor: walletMinor },
+    { account: accounts.cardAvailable(CARD), amountMinor: card.available_minor },
+    { account: 'the rest of the world', amountMinor: 1n },
+  ]);
+  state.postings.set(given.id, given);
+  return state;
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
+import type { Service } from './service.js';
+
+export type Payment = {
+  amount_minor?: number;
+  channel?: 'online' | 'pos' | 'atm' | 'contactless';
+  merchant?: { name?: string; category?: string; country?: string };
+};
+export type Decision = { token: string; approved: boolean; code: string };
+
+/** The sandbox's issuer as a test uses it: somebody pays with a card, and something becomes of it. */
+export function issuerClient({ bank, api, env }: Pick<Service, 'bank' | 'api' | 'env'>) {
+  async function post<Body>(url: string, body: string, headers: Record<string, string> = {}) {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body,
+      signal: AbortSignal.timeout(20_000),
+    });
+    return { status: response.status, body: (await response.json()) as Body };
+  }
+  const sandbox = async <Body>(path: string, body: object) =>
+    post<Body>(`${bank.url}/_sandbox/authorizations${path}`, JSON.stringify(body));
+
+  return {
+    /** Somebody pays: the issuer asks us, and answers as we do. */
+    pay: async (card: string, payment: Payment = {}): Promise<Decision> =>
+      (await sandbox<Decision>('', { card, amount_minor: 5_000, ...payment })).body,
+
+    /** What becomes of it, told by callback. */
+    end: async (token: string, outcome: 'cleared' | 'reversed' | 'expired', amountMinor?: number) =>
+      (
+        await sandbox(`/${token}`, {
+          outcome,
+          ...(amountMinor !== undefined && { amount_minor: amountMinor }),
+        })
+      ).status,
+
+    /** What the issuer would send, by hand: signed, to any API. */
+    async send(body: object, { url = api.url, provider = 'sandbox-bank', secret = '' } = {}) {
+      const text = JSON.stringify(body);
+      const timestamp = String(Math.floor(Date.now() / 1000));
+      const key = secret === '' ? String(env['SANDBOX_BANK_SECRET']) : secret;
+      return post<Record<string, unknown>>(`${url}/api/v1/webhooks/cards/${provider}`, text, {
+        [TIMESTAMP_HEADER]: timestamp,
+        [SIGNATURE_HEADER]: sign(key, timestamp, text),
+      });
+    },
+  };
+}
+
+export type IssuerClient = ReturnType<typeof issuerClient>;
+
+/** A request as the issuer sends it; `card` is the issuer's id. */
+export function authorizationRequest(card: string, changes: Record<string, unknown> = {}) {
+  const reference = `auth_${randomUUID().replaceAll('-', '')}`;
+  const at = new Date().toISOString();
+  return {
+    id: reference,
+    event: 'card.authorization_requested',
+    occurred_at: at,
+    data: {
+      reference,
+      card,
+      amount_minor: 5_000,
+      currency: 'NGN',
+      channel: 'pos',
+      merchant: { name: 'Mama Put', category: '5812', country: 'NG' },
+      requested_at: at,
+      ...changes,
+    },
+  };
+}
+
+/** An event about an authorization as the issuer sends it. */
+export const authorizationEvent = (
+  card: string,
+  reference: string,
+  { name = 'card.cleared', minor = 5_000, at = new Date(), id = `evt_${randomUUID()}` } = {},
+) => ({
+  id,
+  event: name,
+  occurred_at: at.toISOString(),
+  data: { reference, card, amount_minor: minor, currency: 'NGN' },
+});
