@@ -1,8 +1,8 @@
-import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
-import { cardEventRoutes } from './cards/events/routes.js';
 import { cardFundingRoutes } from './cards/funding/routes.js';
 import { issuingRoutes } from './cards/issuing/routes.js';
 import { cardRoutes } from './cards/routes.js';
+import { cardAuthorizationRoutes } from './cards/authorizations/routes.js';
+import { cardEventRoutes } from './cards/events/routes.js';
 import { cardWebhookRoutes } from './cards/webhook-routes.js';
 import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
@@ -24,8 +24,8 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...tokenRoutes(deps),
   ...chargeRoutes(deps),
   ...refundRoutes(deps),
-  ...issuingRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
+  ...issuingRoutes(deps),
   ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),
   ...cardWebhookRoutes(deps),

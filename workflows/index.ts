@@ -1,10 +1,10 @@
-export { cardFunding } from './card-funding.js';
 export { cardAuthorization } from './card-authorization.js';
 export { cardEvent } from './card-event.js';
+export { cardFunding } from './card-funding.js';
 export { cardIssuing } from './card-issuing.js';
 export { charge } from './charge.js';
 export { delivery } from './delivery.js';
 export { refund } from './refund.js';
 export { replay } from './replay.js';
-export { transfer } from './transfer.js';
 export { transferBatch } from './transfer-batch.js';
+export { transfer } from './transfer.js';

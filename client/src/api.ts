@@ -43,6 +43,36 @@ export type NewCard = {
   metadata?: { [name: string]: unknown };
 };
 
+export type CardAutoReloadSettings = {
+  enabled: boolean;
+  /** Kobo. Spending that leaves the card less than this reloads it. */
+  threshold_minor: number;
+  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  amount_minor: number;
+  /** Kobo that reloads may take of the wallet on one day (Africa/Lagos); at least one of them. */
+  daily_cap_minor: number;
+};
+
+export type CardFunding = {
+  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** Your own name for it, unique for ever among the fundings of the card. */
+  transaction_reference?: string;
+  /**
+   * Older name of `transaction_reference`.
+   * @deprecated
+   */
+  reference?: string;
+  /** Why, for whoever reads it later. */
+  reason?: string;
+  /** Your own id of the request. */
+  request_id?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type NewCardSecurity = {
   channels: {
     online: boolean;
@@ -58,60 +88,6 @@ export type NewCardSecurity = {
   allowed_countries: string[];
   /** ISO 18245; empty: none. */
   blocked_merchant_categories: string[];
-};
-
-export type NewCharge = {
-  /** Kobo that the customer pays. */
-  amount_minor: number;
-  /** @default "NGN" */
-  currency?: 'NGN';
-  /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
-  capture_mode: 'customer_action_required' | 'merchant_initiated';
-  customer: Customer;
-  /** What is charged (`merchant_initiated`, required), or what is bound by this charge. */
-  payment_token_id?: string;
-  /** Your own name for it, unique for ever; an id of ours if you give none. */
-  reference?: string;
-  /** What it is for. */
-  description?: string;
-  /** Where the provider’s page sends the customer in the end. */
-  return_url?: string;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
-  metadata?: { [name: string]: unknown };
-} & (
-  | {
-      capture_mode?: 'customer_action_required';
-    }
-  | {
-      /** What is charged (`merchant_initiated`, required), or what is bound by this charge. */
-      payment_token_id: string;
-      capture_mode?: 'merchant_initiated';
-    }
-);
-
-/** Who pays. */
-export type Customer = {
-  /** Your own id of the customer. */
-  id: string;
-  /** Where the provider sends receipts. */
-  email: string;
-  name?: string;
-};
-
-export type NewBankAccountToken = {
-  customer: Customer;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
-  metadata?: { [name: string]: unknown };
-  /** NUBAN account number. */
-  account_number: string;
-  /** CBN or NIP code, see `GET /transfers/banks`. */
-  bank_code: string;
-};
-
-export type NewCardToken = {
-  customer: Customer;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
-  metadata?: { [name: string]: unknown };
 };
 
 export type NewTransfer = {
@@ -294,6 +270,26 @@ export type CardAuthorization = {
   updated_at: string;
 };
 
+export type CardAutoReload = {
+  card_id: string;
+  enabled: boolean;
+  threshold_minor: number | null;
+  amount_minor: number | null;
+  daily_cap_minor: number | null;
+  /** Kobo that reloads have taken today. */
+  used_today_minor: number;
+  /** The reload that is under way. */
+  operation_id: string | null;
+  /** Reloads refused in a row. */
+  refusals: number;
+  /** Why it is not tried any more until the settings are put again. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+};
+
 export type CardBalance = {
   card_id: string;
   /** Kobo that can be spent, less what authorizations hold. */
@@ -367,55 +363,6 @@ export type CardSecurity = {
   allowed_countries: string[];
   /** ISO 18245; empty: none. */
   blocked_merchant_categories: string[];
-};
-
-export type Charge = {
-  /** What it is asked for by. */
-  reference: string;
-  /** Kobo that the customer pays. */
-  amount_minor: number;
-  currency: 'NGN';
-  /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
-  capture_mode: 'customer_action_required' | 'merchant_initiated';
-  /** `requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid is completed all the same if a payment is proven later. */
-  status: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
-  customer_id: string;
-  payment_token_id: string | null;
-  /** Where the customer goes on. */
-  next_action: {
-    type: 'redirect';
-    url: string;
-  } | null;
-  /** Kobo of it that were refunded. */
-  refunded_minor: number;
-  failure: {
-    code: string;
-    message: string;
-  } | null;
-  /** Why it waits for an operator of ours. */
-  attention: {
-    /** Since when. */
-    since: string;
-    reason: string;
-  } | null;
-  description: string | null;
-  metadata: { [name: string]: unknown };
-  /** When it was accepted. */
-  created_at: string;
-  completed_at: string | null;
-};
-
-export type PaymentToken = {
-  payment_token_id: string;
-  customer_id: string;
-  type: 'card' | 'bank_account';
-  /** `unbound` until a setup charge that names it is paid; then `active`, and it can be charged without the customer. */
-  status: 'unbound' | 'active' | 'revoked';
-  brand?: string;
-  last4?: string;
-  bank_code?: string;
-  /** When it was made. */
-  created_at: string;
 };
 
 export type Transfer = {
@@ -574,32 +521,22 @@ export type WebhookEvent =
   | {
       /** The same in every attempt and in `webhook-id`. */
       id: string;
-      event: 'charge.requires_action';
+      event: 'card.operation.completed';
       /** When it happened. */
       created_at: string;
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
-      data: Charge;
+      data: CardOperation;
     }
   | {
       /** The same in every attempt and in `webhook-id`. */
       id: string;
-      event: 'charge.completed';
+      event: 'card.operation.failed';
       /** When it happened. */
       created_at: string;
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
-      data: Charge;
-    }
-  | {
-      /** The same in every attempt and in `webhook-id`. */
-      id: string;
-      event: 'charge.failed';
-      /** When it happened. */
-      created_at: string;
-      /** Counts the changes of this resource: tells late from new. */
-      sequence: number;
-      data: Charge;
+      data: CardOperation;
     };
 
 /** What can be called: what it takes, and what it answers. */
@@ -789,110 +726,44 @@ export type Operations = {
     data: CardOperation;
   };
   /**
-   * Make a token for a customer’s card.
+   * Move money from the wallet to a card.
    *
-   * It holds no card: a setup charge that names it sends the customer to the provider’s page, which takes the card. A body that holds anything like a card number or a security code is refused.
+   * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is back). Unknown fields of the body are kept as metadata.
    */
-  createCardToken: { input: NewCardToken; data: PaymentToken };
-  /**
-   * Make a token for a customer’s bank account.
-   *
-   * The customer allows it to be charged on the provider’s page, by a setup charge.
-   */
-  createBankAccountToken: { input: NewBankAccountToken; data: PaymentToken };
-  /** List a customer’s payment tokens, newest first */
-  listCustomerTokens: {
+  fundCard: {
     input: {
-      /** Your own id of the customer. */
-      customer_id: string;
-      /**
-       * Which page; one beyond the end is empty, with the right totals.
-       * @default 1
-       */
-      page?: number;
-      /**
-       * Results per page.
-       * @default 20
-       */
-      limit?: number;
-    };
-    data: PaymentToken;
+      id: string;
+    } & CardFunding;
+    data: CardOperation;
   };
   /**
-   * Charge a customer.
+   * Fund a card at once, or not at all.
    *
-   * With `customer_action_required` the customer pays on the provider’s page: its address comes in `next_action`, with this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is charged; a soft decline is tried again on following days. What is paid credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only.
+   * Answers when the issuer has funded the card, or at the deadline (2 s). Then it has `failed` with `deadline_exceeded`, whatever comes later: the amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
    */
-  createCharge: { input: NewCharge; data: Charge };
-  /** List charges, newest first unless sorted */
-  listCharges: {
+  jitFundCard: {
     input: {
-      /**
-       * Which page; one beyond the end is empty, with the right totals.
-       * @default 1
-       */
-      page?: number;
-      /**
-       * Results per page.
-       * @default 20
-       */
-      limit?: number;
-      status?: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
-      /** Your own id of the customer. */
-      customer_id?: string;
-      /** First day of acceptance, UTC. */
-      start_date?: string;
-      /** Last day of acceptance, UTC; not before `start_date`. */
-      end_date?: string;
-      /**
-       * A minus is for descending order.
-       * @default "-created_at"
-       */
-      sort?: 'created_at' | '-created_at';
-    };
-    data: Charge;
+      id: string;
+    } & CardFunding;
+    data: CardOperation;
   };
-  /** Get a charge */
-  getCharge: {
+  /** When a card is reloaded by itself */
+  getCardAutoReload: {
     input: {
-      /** Your reference of the charge. */
-      reference: string;
+      id: string;
     };
-    data: Charge;
+    data: CardAutoReload;
   };
   /**
-   * Every step of a charge, in order.
+   * Have a prepaid card reloaded when it falls below a threshold.
    *
-   * What happened, when, by whom, and under which request of the provider’s.
+   * Each fall below the threshold is followed by one reload. One that is refused, by the wallet, the cap or the issuer, is tried again by the next spending; after three in a row none is tried until the settings are put again.
    */
-  getChargeTimeline: {
+  putCardAutoReload: {
     input: {
-      /** Your reference of the charge. */
-      reference: string;
-      /**
-       * Which page; one beyond the end is empty, with the right totals.
-       * @default 1
-       */
-      page?: number;
-      /**
-       * Results per page.
-       * @default 100
-       */
-      limit?: number;
-    };
-    data: TimelineEntry;
-  };
-  /**
-   * Ask the provider about a charge now.
-   *
-   * For the moment when the customer comes back. The provider is asked, what it says is applied, and the charge is answered as it stands then; a provider that is silent changes nothing. Call it as often as you like.
-   */
-  verifyCharge: {
-    input: {
-      /** Your reference of the charge. */
-      reference: string;
-    };
-    data: Charge;
+      id: string;
+    } & CardAutoReloadSettings;
+    data: CardAutoReload;
   };
   /** What may be paid with a card */
   getCardSecurity: {
@@ -1012,28 +883,15 @@ export const operations = {
     list: true,
     safe: true,
   },
-  createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
-  createBankAccountToken: {
+  fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
+  jitFundCard: {
     method: 'POST',
-    path: '/api/v1/payments/tokens/bank-account',
+    path: '/api/v1/cards/{id}/jit-fund',
     idempotent: true,
+    waits: true,
   },
-  listCustomerTokens: {
-    method: 'GET',
-    path: '/api/v1/payments/customers/{customer_id}/tokens',
-    list: true,
-    safe: true,
-  },
-  createCharge: { method: 'POST', path: '/api/v1/payments/charges', idempotent: true, waits: true },
-  listCharges: { method: 'GET', path: '/api/v1/payments/charges', list: true, safe: true },
-  getCharge: { method: 'GET', path: '/api/v1/payments/charges/{reference}', safe: true },
-  getChargeTimeline: {
-    method: 'GET',
-    path: '/api/v1/payments/charges/{reference}/timeline',
-    list: true,
-    safe: true,
-  },
-  verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
+  getCardAutoReload: { method: 'GET', path: '/api/v1/cards/{id}/auto-reload', safe: true },
+  putCardAutoReload: { method: 'PUT', path: '/api/v1/cards/{id}/auto-reload' },
   getCardSecurity: { method: 'GET', path: '/api/v1/cards/{id}/security', safe: true },
   putCardSecurity: { method: 'PUT', path: '/api/v1/cards/{id}/security' },
   listCardAuthorizations: {

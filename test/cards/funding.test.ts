@@ -31,7 +31,7 @@ const funding = (suffix = '789', changes: Record<string, unknown> = {}) => ({
 });
 
 const journalOf = async (id: string) =>
-  (await service.bank.journal(id)).map(({ kind }) => String(kind));
+  (await service.bank.journal(id)).map(({ kind }) => kind);
 
 async function stored(id: string): Promise<CardOperation> {
   const operation = await service.deps.cardOperations.get(tenant.id, id);

@@ -55,7 +55,8 @@ test('killed around the deadline: every funding ends, and its money is in one pl
   await sleep(oldest);
   await Promise.all([service.api.kill(), service.worker.kill()]);
   const answered = (await Promise.all(answers)).flat();
-  expect((await operationsOf()).some(isOpen)).toBe(true);
+  const left = (await operationsOf()).map(({ type, status }) => `${type} ${status}`);
+  expect(left).toEqual(expect.arrayContaining([expect.stringMatching(/pending|processing/)]));
   await Promise.all([service.api.start(), service.worker.start()]);
 
   await eventually('everything has ended', async () =>

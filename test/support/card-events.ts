@@ -26,6 +26,14 @@ export function cardEventSender(service: Service) {
       data: { amount_minor: 5_000, currency: 'NGN', code: null, ...data },
     }),
 
+    /** What the issuer says of a card, as it has said it before. */
+    issued: (reference: string, face: object | null | undefined) => ({
+      id: `evt_${randomUUID()}`,
+      event: 'card.issued',
+      occurred_at: new Date().toISOString(),
+      data: { reference, ...face },
+    }),
+
     /** Waits until nothing is on its way any more. */
     settled: () =>
       eventually('every card event is dealt with', async () => {

@@ -3,7 +3,7 @@ import type { FactOrigin } from '../../pursuits/facts.js';
 import { applyFundingFact, fundingFactOf } from '../funding/apply.js';
 import type { Authorizations } from '../authorizations/authorizations.js';
 import { applyIssueFact, issueFactOf } from '../issuing/apply.js';
-import type { CardOperation } from '../operation.js';
+import { FUNDING_TYPES, type CardOperation } from '../operation.js';
 import type { CardStarters } from '../starters.js';
 import type { CardOperations } from '../store.js';
 import type { CardEventOwner, StoredCardEvent } from './event.js';
@@ -26,6 +26,12 @@ export function createApplyCardEvent(deps: {
 }): ApplyCardEvent {
   const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
 
+  /** Of this card, and a funding: whatever an issuer may mix up. */
+  async function fundingOf({ reference }: StoredCardEvent, { tenant, card }: CardEventOwner) {
+    const found = reference === null ? null : await cardOperations.get(tenant, reference);
+    return found?.card === card && isFunding(found) ? found : null;
+  }
+
   /** An operation that has ended and needs an operator now is brought back by its due date. */
   async function toOperation(
     operation: CardOperation | null,
@@ -39,9 +45,8 @@ export function createApplyCardEvent(deps: {
     return applied('verdict' in outcome ? outcome.verdict : outcome.kind);
   }
 
-  return async (event, owner) => {
+  return async (event, { tenant, card }) => {
     const { subject, state } = event.state;
-    const { tenant, card } = owner;
     const origin = originOf(event);
     switch (subject) {
       case 'card':
@@ -49,13 +54,11 @@ export function createApplyCardEvent(deps: {
           const fact = issueFactOf(state, origin);
           return fact && applyIssueFact(groupCommit, operation, fact);
         });
-      case 'funding': {
-        const funding = event.reference && (await cardOperations.get(tenant, event.reference));
-        return toOperation(funding && funding.card === card ? funding : null, (operation) => {
+      case 'funding':
+        return toOperation(await fundingOf(event, { tenant, card }), (operation) => {
           const fact = fundingFactOf(state, origin);
           return fact && applyFundingFact(groupCommit, operation, fact);
         });
-      }
       case 'authorization': {
         const { provider, reference: token, dedupe: key, occurred_at: at, received_at } = event;
         if (token === null) return NOT_THERE;
@@ -66,6 +69,8 @@ export function createApplyCardEvent(deps: {
     }
   };
 }
+
+const isFunding = ({ type }: CardOperation) => (FUNDING_TYPES as readonly string[]).includes(type);
 
 const originOf = ({ _id, provider }: StoredCardEvent): FactOrigin => ({
   via: 'webhook',

@@ -1,6 +1,6 @@
 import type { Database } from '../../database/client.js';
 import { isId } from '../../ids.js';
-import type { CardAuthorization } from '../authorizations/authorization.js';
+import { authorizationId, type CardAuthorization } from '../authorizations/authorization.js';
 import type { Card } from '../card.js';
 import type { CardOperation } from '../operation.js';
 import type { CardEventOwner } from './event.js';
@@ -39,6 +39,7 @@ export function createFindOwner({ db }: Database): FindOwner {
       if (found) return ofCard(found);
     }
     if (reference === null) return null;
-    return ofRecord(await authorizations.findOne({ provider, token: reference }, { projection }));
+    const _id = authorizationId(provider, reference);
+    return ofRecord(await authorizations.findOne({ _id }, { projection }));
   };
 }

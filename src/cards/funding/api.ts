@@ -6,11 +6,8 @@ import { attentionField } from '../../pursuits/resource.js';
 import { cardOperationResource, cardParams, CARDS_TAG, exampleOperation } from '../api.js';
 import { autoReloadBody, fundBody } from './schema.js';
 
-const exampleBody = {
-  amount_minor: exampleOperation.amount_minor,
-  currency: 'NGN',
-  transaction_reference: exampleOperation.transaction_reference,
-};
+const exampleBody = { amount_minor: exampleOperation.amount_minor, currency: 'NGN' };
+const example = { ...exampleOperation, transaction_reference: null };
 
 const exampleSettings = {
   enabled: true,
@@ -48,7 +45,7 @@ export const autoReloadResource = z
   });
 
 const refusals = ['insufficient_balance', 'duplicate_reference', 'invalid_state'] as const;
-const accepted = { ...exampleOperation, status: 'pending', completed_at: null };
+const accepted = { ...example, status: 'pending', completed_at: null };
 const links = { getCardOperation: 'operation_id' };
 
 export const fundCard = operation({
@@ -88,7 +85,7 @@ export const jitFundCard = operation({
   waits: true,
   answer: { status: 201, data: cardOperationResource },
   refusals,
-  examples: { body: exampleBody, data: { ...exampleOperation, type: 'jit_fund' } },
+  examples: { body: exampleBody, data: { ...example, type: 'jit_fund' } },
   links,
 });
 

@@ -1,0 +1,391 @@
+import type { Funding } from '../../src/cards/funding/postings.js';
+import { newOperation } from '../../src/cards/operation.js';
+import { newId } from '../../src/ids.js';
+import { cardEventClient, cardEventSender, type ReplayView } from '../support/card-events.js';
+import { cardClient, newCard, type CardClient, type CardView } from '../support/cards.js';
+import { bursar } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startService, type Service } from '../support/service.js';
+import { apiClient, type TestTenant } from '../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+let cards: CardClient;
+let events: ReturnType<typeof cardEventClient>;
+let issuer: ReturnType<typeof cardEventSender>;
+
+beforeAll(async () => {
+  service = await startService({ env: { BURSAR_CARD_EVENT_RETRY_SECONDS: '0.3,0.3' } });
+  tenant = await service.tenant();
+  cards = cardClient(tenant);
+  events = cardEventClient(tenant);
+  issuer = cardEventSender(service);
+});
+afterAll(() => service?.close());
+
+const AMOUNT = 5_000;
+
+/** The issuer's own id of a card. */
+async function issuedAs({ id }: CardView): Promise<string> {
+  const card = await service.deps.cards.get(tenant.id, id);
+  return String(card?.issued?.card);
+}
+
+async function fund({ id }: CardView, suffix: string): Promise<string> {
+  const body = { amount_minor: AMOUNT, transaction_reference: `${newId('request')}-${suffix}` };
+  const { status, text, body: answer } = await cards.act(id, 'fund', body);
+  expect([status, text]).toEqual([201, expect.anything()]);
+  return answer.data.id;
+}
+
+/** Replays an event and waits for the end of it. */
+async function replay(event: string): Promise<ReplayView> {
+  const { status, text, body } = await events.replay(event, { headers: { prefer: 'wait=20' } });
+  expect([status, text]).toEqual([201, expect.anything()]);
+  if (body.data.status !== 'pending') return body.data;
+  return eventually('the replay has ended', async () => {
+    const { data } = (await events.replayed(event, body.data.id)).body;
+    return data.status === 'pending' ? undefined : data;
+  });
+}
+
+/** Accepts a funding under an id that was chosen before: what an event was about and was not there. */
+async function accept(card: CardView, id: string): Promise<void> {
+  const operation = newOperation(
+    {
+      _id: id,
+      tenant: tenant.id,
+      card: card.id,
+      type: 'fund',
+      provider: card.provider,
+      amount_minor: BigInt(AMOUNT),
+    },
+    new Date(),
+    'accepted late',
+  ) as Funding;
+  const answer = { status: 201, body: '{}' };
+  await service.deps.groupCommit.commit({
+    kind: 'acceptFunding',
+    tenant: tenant.id,
+    operation,
+    claim: null,
+    answer,
+  });
+}
+
+/** What an event tells has to be so: the issuer funds without being asked by us. */
+async function fundAtIssuer(card: string, operation: string): Promise<void> {
+  const order = {
+    reference: operation,
+    clientReference: operation,
+    card,
+    amountMinor: BigInt(AMOUNT),
+    currency: 'NGN',
+    requestedAt: new Date(),
+  } as const;
+  const { kind } = await service.deps.providers.forCards.fund(order, AbortSignal.timeout(20_000));
+  expect(kind).toBe('funded');
+}
+
+/** A card of which its issuer has told one thing; answers the event's id. */
+async function toldOf(card: CardView): Promise<string> {
+  const stored = await service.deps.cards.get(tenant.id, card.id);
+  await issuer.post(issuer.issued(card.id, stored?.issued));
+  const { _id: id } = await issuer.waitFor(card.id, 'processed');
+  return id;
+}
+
+const count = (filter: object) =>
+  service.deps.database.db.collection('card_events').countDocuments(filter);
+
+describe('what comes in', () => {
+  test('is stored once, whoever repeats it, listed, and applied once', async () => {
+    const card = await cards.issue();
+    const operation = await fund(card, '009');
+    await cards.waitForOperation(card.id, operation, 'completed');
+    // The issuer says it once more by the same event, five times at once.
+    const again = issuer.about('card.funded', {
+      reference: operation,
+      card: await issuedAs(card),
+    });
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => issuer.post(again)));
+    expect(answers).toEqual(answers.map(() => ({ status: 200, data: { received: true } })));
+    await issuer.settled();
+    const { body } = await events.list(card.id, '?limit=100');
+    expect(body.data.map(({ event }) => event).toSorted()).toEqual([
+      'card.funded',
+      'card.funded',
+      'card.funded',
+      'card.funding_pending',
+    ]);
+    for (const event of body.data) {
+      expect(event).toEqual({
+        id: expect.stringMatching(/^cwe_/),
+        card_id: card.id,
+        provider: 'sandbox-bank',
+        event: expect.any(String),
+        status: 'processed',
+        received_at: expect.any(String),
+        processed_at: expect.any(String),
+      });
+    }
+    expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
+  });
+
+  test('before our own answer is what issues the card', async () => {
+    const { body } = await cards.create(newCard('001'));
+    const card = await cards.waitFor(body.data.id, 'active');
+    const [issued] = (await events.list(card.id)).body.data;
+    expect(issued).toMatchObject({ event: 'card.issued', status: 'processed', card_id: card.id });
+  });
+
+  test('about a funding that has ended changes nothing', async () => {
+    const card = await cards.issue();
+    const operation = await fund(card, '002');
+    const { failure } = await cards.waitForOperation(card.id, operation, 'failed');
+    const data = { reference: operation, card: await issuedAs(card) };
+    await issuer.post(issuer.about('card.funding_refused', data));
+    await issuer.post(issuer.about('card.funding_pending', data));
+    await issuer.settled();
+    expect(await cards.operation(card.id, operation)).toMatchObject({ status: 'failed', failure });
+    expect((await cards.balance(card.id)).available_minor).toBe(0);
+  });
+
+  test('about no card of ours is stored, answered and ignored, and nothing of it is kept that it should not', async () => {
+    const pan = '4111111111111111';
+    const about = issuer.about('card.funded', { reference: pan, card: 'ic_nobody' });
+    const { id } = about;
+    expect(await issuer.post({ ...about, id: `${id}-${pan}` })).toMatchObject({ status: 200 });
+    await issuer.settled();
+    const found = await service.deps.database.db
+      .collection('card_events')
+      .findOne({ issuer_card: 'ic_nobody' });
+    expect(found).toMatchObject({ tenant: null, card: null, status: 'ignored', attention: null });
+    expect(
+      JSON.stringify(found, (_, value) => (typeof value === 'bigint' ? Number(value) : value)),
+    ).not.toContain(pan);
+  });
+
+  test('unsigned, signed by somebody else or changed on its way is refused, and nothing is stored', async () => {
+    const before = await count({});
+    const about = issuer.about('card.funded', { reference: newId('cardOperation'), card: 'ic_x' });
+    for (const options of [
+      { secret: 'the secret of somebody else' },
+      { instead: '{}' },
+      { ageSeconds: 600 },
+    ]) {
+      expect(await issuer.post(about, options)).toMatchObject({
+        status: 401,
+        code: 'invalid_signature',
+      });
+    }
+    expect(await issuer.post(about, { provider: 'nobody' })).toMatchObject({ status: 404 });
+    expect(await count({})).toBe(before);
+  });
+});
+
+describe('what can’t be applied', () => {
+  test('is tried again, then given up with an operator called; a replay applies it, and more of them nothing more', async () => {
+    const card = await cards.issue();
+    const operation = newId('cardOperation');
+    const data = { reference: operation, card: await issuedAs(card) };
+    await fundAtIssuer(data.card, operation);
+    await issuer.post(issuer.about('card.funded', data));
+    const failed = await issuer.waitFor(operation, 'failed');
+    expect(failed).toMatchObject({ tries: 3, attention: { reason: failed.outcome } });
+    const { client } = service.deps.temporal;
+    const workflow = client.workflow.getHandle(`card-event/${failed._id}`);
+    const { typedSearchAttributes, status } = await workflow.describe();
+    expect(status.name).toBe('RUNNING');
+    expect(JSON.stringify(typedSearchAttributes)).toContain('"attention"');
+    const [listed] = (await events.list(card.id)).body.data;
+    expect(listed).toMatchObject({ id: failed._id, status: 'failed', processed_at: null });
+
+    expect(await replay(failed._id)).toMatchObject({
+      event_id: failed._id,
+      status: 'failed',
+      failure: { code: 'not_applied' },
+    });
+    expect(await issuer.waitFor(operation, 'failed')).toBeDefined();
+
+    await accept(card, operation);
+    for (let i = 0; i < 3; i += 1) {
+      expect(await replay(failed._id)).toMatchObject({ status: 'completed', failure: null });
+    }
+    expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
+    await cards.waitForOperation(card.id, operation, 'completed');
+    expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
+    await workflow.result();
+  });
+
+  test('is applied by itself if what it is about comes while it is tried', async () => {
+    const card = await cards.issue();
+    const operation = newId('cardOperation');
+    await issuer.post(
+      issuer.about('card.funding_pending', { reference: operation, card: await issuedAs(card) }),
+    );
+    await accept(card, operation);
+    expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
+    await cards.waitForOperation(card.id, operation, 'completed');
+  });
+});
+
+describe('replays', () => {
+  test('200 at once are all done, paced, and nothing happens twice', async () => {
+    const card = await cards.issue();
+    const operation = await fund(card, '001');
+    await cards.waitForOperation(card.id, operation, 'completed');
+    await issuer.settled();
+    const { data } = (await events.list(card.id)).body;
+    const made = await Promise.all(
+      Array.from({ length: 200 }, (_, i) => events.replay(String(data[i % data.length]?.id))),
+    );
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
+    const { db } = service.deps.database;
+    await eventually('all of them have ended', async () =>
+      (await db.collection('card_event_replays').countDocuments({ status: 'pending' })) === 0
+        ? true
+        : undefined,
+    );
+    const ids = made.map(({ body }) => body.data.id);
+    const replays = db.collection<{ _id: string }>('card_event_replays');
+    expect(await replays.countDocuments({ _id: { $in: ids }, status: 'completed' })).toBe(200);
+    expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
+  });
+
+  test('with one idempotency key are one; the place of a replay tells how it stands', async () => {
+    const card = await cards.issue();
+    const event = await toldOf(card);
+    const key = `replay-${event}`;
+    const [first, ...others] = await Promise.all(
+      [1, 2, 3].map(() => events.replay(event, { key })),
+    );
+    for (const other of others) expect(other.text).toBe(first?.text);
+    const { id } = (first as NonNullable<typeof first>).body.data;
+    const place = `/api/v1/webhooks/cards/events/${event}/replays/${id}`;
+    expect(first?.headers.get('location')).toBe(place);
+    const { status, body } = await events.replayed(event, id);
+    expect([status, body.data.event_id]).toEqual([200, event]);
+    expect((await events.replayed(newId('cardEvent'), id)).status).toBe(404);
+  });
+
+  test('are for the tenant’s own events and an admin key', async () => {
+    const card = await cards.issue();
+    const event = await toldOf(card);
+    const { id } = (await events.replay(event)).body.data;
+    const other = cardEventClient(await service.tenant());
+    expect((await other.list(card.id)).status).toBe(404);
+    expect((await other.replay(event)).status).toBe(404);
+    expect((await other.replayed(event, id)).status).toBe(404);
+    expect((await events.replay(newId('cardEvent'))).status).toBe(404);
+    expect((await events.list(newId('card'))).status).toBe(404);
+    const { key } = await service.deps.apiKeys.create({
+      tenant: tenant.id,
+      level: 'write',
+      kind: 'secret',
+    });
+    const refused = await apiClient(service.api.url, key).call(
+      'POST',
+      `/webhooks/cards/events/${event}/replay`,
+      undefined,
+    );
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
+  });
+
+  test('are made on the command line, too, where events are listed', async () => {
+    const card = await cards.issue();
+    await toldOf(card);
+    const run = async (line: string) => {
+      const { code, out, error } = await bursar(`${line} --json`, service.env);
+      return { code, out: code === 0 ? JSON.parse(out) : error };
+    };
+    const listed = await run(`events list --card ${card.id}`);
+    expect(listed.out).toMatchObject([
+      { card: card.id, event: 'card.issued', status: 'processed' },
+    ]);
+    const { id } = listed.out[0];
+    const made = await run(`events replay ${id}`);
+    expect(made).toEqual({ code: 0, out: { id, replay: expect.stringMatching(/^rpl_/) } });
+    await eventually('it is done', async () =>
+      (await events.replayed(id, made.out.replay)).body.data.status === 'completed'
+        ? true
+        : undefined,
+    );
+    expect(await run(`events replay ${newId('cardEvent')}`)).toMatchObject({ code: 1 });
+  });
+});
+
+test('a card’s list has pages of its own, the latest first', async () => {
+  const card = await cards.issue();
+  const reference = card.id;
+  const issued = await issuedAs(card);
+  await toldOf(card);
+  for (let i = 0; i < 4; i += 1) {
+    await issuer.post(
+      issuer.about('card.authorization_expired', { reference: `a-${i}`, card: issued }),
+    );
+  }
+  await issuer.settled();
+  const all = (await events.list(card.id)).body.data;
+  expect(all.at(-1)).toMatchObject({ event: 'card.issued', card_id: reference });
+  const pages = await Promise.all(
+    [1, 2, 3, 4].map((page) => events.list(card.id, `?limit=2&page=${page}`)),
+  );
+  expect(pages.flatMap(({ body }) => body.data)).toEqual(all);
+  expect(pages[0]?.body.pagination).toEqual({
+    page: 1,
+    limit: 2,
+    total: 5,
+    pages: 3,
+    has_more: true,
+  });
+  expect((await events.list(card.id, '?offset=1')).status).toBe(400);
+});
+
+describe('a crash', () => {
+  test('of the API right after its answer: the worker applies what was stored', async () => {
+    const card = await cards.issue();
+    const operation = await fund(card, '006');
+    const temporal = `127.0.0.1:${await service.deadPort()}`;
+    const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
+    await api.start();
+    const told = issuer.about('card.funded', { reference: operation, card: await issuedAs(card) });
+    expect(await issuer.post(told, { api: api.url })).toMatchObject({ status: 200 });
+    await api.kill();
+    await cards.waitForOperation(card.id, operation, 'completed');
+    await issuer.waitFor(operation, 'processed');
+    expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
+    expect(await service.bank.tellFunding(operation, 'funded')).toBe(200);
+  });
+
+  test('of the worker in the middle: everything is applied, and once', async () => {
+    const card = await cards.issue();
+    const issued = await issuedAs(card);
+    const operations = Array.from({ length: 30 }, () => newId('cardOperation'));
+    for (const operation of operations) {
+      await fundAtIssuer(issued, operation);
+      await accept(card, operation);
+    }
+    const posted = operations.map((reference) =>
+      issuer.post(issuer.about('card.funded', { reference, card: issued })),
+    );
+    await eventually('some are applied', async () =>
+      (await count({ card: card.id, status: 'processed', event: 'card.funded' })) > 2
+        ? true
+        : undefined,
+    );
+    await service.worker.kill();
+    await Promise.all(posted);
+    await service.worker.start();
+    for (const operation of operations) {
+      await issuer.waitFor(operation, 'processed');
+      await cards.waitForOperation(card.id, operation, 'completed');
+    }
+    expect((await cards.balance(card.id)).available_minor).toBe(operations.length * AMOUNT);
+  });
+});
+
+test('the books are right at the end, and agree with the issuer', async () => {
+  await issuer.settled();
+  expect(await service.problems()).toEqual([]);
+});
