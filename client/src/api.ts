@@ -90,6 +90,73 @@ export type NewCardSecurity = {
   blocked_merchant_categories: string[];
 };
 
+export type NewCharge = {
+  /** Kobo that the customer pays. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
+  capture_mode: 'customer_action_required' | 'merchant_initiated';
+  customer: Customer;
+  /** What is charged (`merchant_initiated`, required), or what is bound by this charge. */
+  payment_token_id?: string;
+  /** Your own name for it, unique for ever; an id of ours if you give none. */
+  reference?: string;
+  /** What it is for. */
+  description?: string;
+  /** Where the provider’s page sends the customer in the end. */
+  return_url?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+} & (
+  | {
+      capture_mode?: 'customer_action_required';
+    }
+  | {
+      /** What is charged (`merchant_initiated`, required), or what is bound by this charge. */
+      payment_token_id: string;
+      capture_mode?: 'merchant_initiated';
+    }
+);
+
+/** Who pays. */
+export type Customer = {
+  /** Your own id of the customer. */
+  id: string;
+  /** Where the provider sends receipts. */
+  email: string;
+  name?: string;
+};
+
+export type NewRefund = {
+  /** Your reference of the charge. */
+  charge_reference: string;
+  /** Kobo that the customer gets back; all that is left if it is not given. */
+  amount_minor?: number;
+  /** That of the charge. */
+  currency?: 'NGN';
+  /** Why, for whoever reads it later. */
+  reason?: string;
+  /** Your own name for it, unique for ever; an id of ours if you give none. */
+  reference?: string;
+};
+
+export type NewBankAccountToken = {
+  customer: Customer;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+  /** NUBAN account number. */
+  account_number: string;
+  /** CBN or NIP code, see `GET /transfers/banks`. */
+  bank_code: string;
+};
+
+export type NewCardToken = {
+  customer: Customer;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type NewTransfer = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -365,6 +432,80 @@ export type CardSecurity = {
   blocked_merchant_categories: string[];
 };
 
+export type Charge = {
+  /** What it is asked for by. */
+  reference: string;
+  /** Kobo that the customer pays. */
+  amount_minor: number;
+  currency: 'NGN';
+  /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
+  capture_mode: 'customer_action_required' | 'merchant_initiated';
+  /** `requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid is completed all the same if a payment is proven later. */
+  status: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
+  customer_id: string;
+  payment_token_id: string | null;
+  /** Where the customer goes on. */
+  next_action: {
+    type: 'redirect';
+    url: string;
+  } | null;
+  /** Kobo of it that were refunded. */
+  refunded_minor: number;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  description: string | null;
+  metadata: { [name: string]: unknown };
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
+export type PaymentToken = {
+  payment_token_id: string;
+  customer_id: string;
+  type: 'card' | 'bank_account';
+  /** `unbound` until a setup charge that names it is paid; then `active`, and it can be charged without the customer. */
+  status: 'unbound' | 'active' | 'revoked';
+  brand?: string;
+  last4?: string;
+  bank_code?: string;
+  /** When it was made. */
+  created_at: string;
+};
+
+export type Refund = {
+  /** What it is asked for by. */
+  reference: string;
+  /** Your reference of the charge. */
+  charge_reference: string;
+  /** Kobo that the customer gets back. */
+  amount_minor: number;
+  currency: 'NGN';
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  reason: string | null;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
 export type Transfer = {
   id: string;
   /** Kobo that the recipient gets. */
@@ -537,6 +678,56 @@ export type WebhookEvent =
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
       data: CardOperation;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'charge.requires_action';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Charge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'charge.completed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Charge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'charge.failed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Charge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'refund.completed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Refund;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'refund.failed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Refund;
     };
 
 /** What can be called: what it takes, and what it answers. */
@@ -726,6 +917,148 @@ export type Operations = {
     data: CardOperation;
   };
   /**
+   * Make a token for a customer’s card.
+   *
+   * It holds no card: a setup charge that names it sends the customer to the provider’s page, which takes the card. A body that holds anything like a card number or a security code is refused.
+   */
+  createCardToken: { input: NewCardToken; data: PaymentToken };
+  /**
+   * Make a token for a customer’s bank account.
+   *
+   * The customer allows it to be charged on the provider’s page, by a setup charge.
+   */
+  createBankAccountToken: { input: NewBankAccountToken; data: PaymentToken };
+  /** List a customer’s payment tokens, newest first */
+  listCustomerTokens: {
+    input: {
+      /** Your own id of the customer. */
+      customer_id: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+    };
+    data: PaymentToken;
+  };
+  /**
+   * Charge a customer.
+   *
+   * With `customer_action_required` the customer pays on the provider’s page: its address comes in `next_action`, with this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is charged; a soft decline is tried again on following days. What is paid credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only.
+   */
+  createCharge: { input: NewCharge; data: Charge };
+  /** List charges, newest first unless sorted */
+  listCharges: {
+    input: {
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      status?: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
+      /** Your own id of the customer. */
+      customer_id?: string;
+      /** First day of acceptance, UTC. */
+      start_date?: string;
+      /** Last day of acceptance, UTC; not before `start_date`. */
+      end_date?: string;
+      /**
+       * A minus is for descending order.
+       * @default "-created_at"
+       */
+      sort?: 'created_at' | '-created_at';
+    };
+    data: Charge;
+  };
+  /** Get a charge */
+  getCharge: {
+    input: {
+      /** Your reference of the charge. */
+      reference: string;
+    };
+    data: Charge;
+  };
+  /**
+   * Every step of a charge, in order.
+   *
+   * What happened, when, by whom, and under which request of the provider’s.
+   */
+  getChargeTimeline: {
+    input: {
+      /** Your reference of the charge. */
+      reference: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
+   * Ask the provider about a charge now.
+   *
+   * For the moment when the customer comes back. The provider is asked, what it says is applied, and the charge is answered as it stands then; a provider that is silent changes nothing. Call it as often as you like.
+   */
+  verifyCharge: {
+    input: {
+      /** Your reference of the charge. */
+      reference: string;
+    };
+    data: Charge;
+  };
+  /**
+   * Refund a charge, whole or in part.
+   *
+   * The amount is held in the wallet until the provider has refunded (`completed`) or definitely has not (`failed`, and the hold is back). Refunds of a charge never come to more than it was, those under way counted; the provider’s fee is not given back.
+   */
+  createRefund: { input: NewRefund; data: Refund };
+  /** Get a refund */
+  getRefund: {
+    input: {
+      /** Your reference of the refund. */
+      reference: string;
+    };
+    data: Refund;
+  };
+  /**
+   * Every step of a refund, in order.
+   *
+   * What happened, when, by whom, and under which request of the provider’s.
+   */
+  getRefundTimeline: {
+    input: {
+      /** Your reference of the refund. */
+      reference: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
    * Move money from the wallet to a card.
    *
    * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is back). Unknown fields of the body are kept as metadata.
@@ -880,6 +1213,36 @@ export const operations = {
   listCardFundings: {
     method: 'GET',
     path: '/api/v1/cards/{id}/funding-history',
+    list: true,
+    safe: true,
+  },
+  createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
+  createBankAccountToken: {
+    method: 'POST',
+    path: '/api/v1/payments/tokens/bank-account',
+    idempotent: true,
+  },
+  listCustomerTokens: {
+    method: 'GET',
+    path: '/api/v1/payments/customers/{customer_id}/tokens',
+    list: true,
+    safe: true,
+  },
+  createCharge: { method: 'POST', path: '/api/v1/payments/charges', idempotent: true, waits: true },
+  listCharges: { method: 'GET', path: '/api/v1/payments/charges', list: true, safe: true },
+  getCharge: { method: 'GET', path: '/api/v1/payments/charges/{reference}', safe: true },
+  getChargeTimeline: {
+    method: 'GET',
+    path: '/api/v1/payments/charges/{reference}/timeline',
+    list: true,
+    safe: true,
+  },
+  verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
+  createRefund: { method: 'POST', path: '/api/v1/payments/refunds', idempotent: true, waits: true },
+  getRefund: { method: 'GET', path: '/api/v1/payments/refunds/{reference}', safe: true },
+  getRefundTimeline: {
+    method: 'GET',
+    path: '/api/v1/payments/refunds/{reference}/timeline',
     list: true,
     safe: true,
   },

@@ -260,6 +260,8 @@ describe('operators', () => {
 });
 
 test('a worker killed after the network refunded and before that was recorded: refunded once', async () => {
+  // Whoever asks finds nothing out before the worker dies.
+  await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
   const silent = await Promise.all(
     ['004', '004', '004'].map(async (suffix) => {
       const { reference } = await accepted(payments, order(suffix));
@@ -270,8 +272,10 @@ test('a worker killed after the network refunded and before that was recorded: r
     await eventually('the network has refunded', async () =>
       (await timesRefunded(reference)) > 0 ? true : undefined,
     );
+    expect((await payments.getRefund(reference)).status).toBe('processing');
   }
   await service.worker.kill();
+  await service.bank.faults([]);
   // Accepted while nobody works.
   const waiting = (await accepted(payments)).reference;
   await service.worker.start();

@@ -41,7 +41,7 @@ export function applyRefundFact(
   now: Date,
   purse: Purse,
 ): RefundTransition {
-  const { verdict, next, moves } = guard(refund, fact, now, termsOf(refund, purse));
+  const { verdict, next, moves } = guard(refund, fact, now, termsOf(refund, fact, purse));
   const effects = moves.reduce<Effects>((sum, move) => {
     const added = effectOf(refund, move, now, purse);
     return {
@@ -55,7 +55,11 @@ export function applyRefundFact(
   return { verdict, next, ...effects };
 }
 
-const termsOf = (refund: Refund, { availableMinor }: Purse): Terms<Refund> => ({
+const termsOf = (
+  refund: Refund,
+  { kind }: PursuitFact,
+  { availableMinor }: Purse,
+): Terms<Refund> => ({
   words: refundWords,
   orderedMinor: refund.amount_minor,
   covered: availableMinor >= refund.amount_minor,
@@ -64,6 +68,7 @@ const termsOf = (refund: Refund, { availableMinor }: Purse): Terms<Refund> => ({
     captured: 'the hold was captured',
     reversed: 'the amount was credited back to the wallet',
   },
+  ...(kind === 'paid' && { label: 'refunded' }),
   proof: ({ sessionId }) => ({ provider_refund: refund.provider_refund ?? sessionId }),
   contradicts: (fact) =>
     isAnother(refund, fact) ? 'the provider reports it refunded twice' : null,
