@@ -129,7 +129,7 @@ const CHARGES = [
 
 /** A charge until it has ended; `onPage` does what a customer does there. */
 async function charge(order, onPage) {
-  const reference = `history-${crypto.randomUUID()}-${order.suffix ?? '789'}`;
+  const reference = `history-${Math.random().toString(36).slice(2)}-${order.suffix ?? '789'}`;
   const { suffix: _suffix, ...body } = { amount_minor: 250_000, reference, ...order };
   await call('/payments/charges', body);
   let done = false;
@@ -147,7 +147,7 @@ async function charge(order, onPage) {
 }
 
 async function recordCharge([name, choice, suffix], client) {
-  const customer = { id: `history-${crypto.randomUUID()}`, email: 'ada@example.com' };
+  const customer = { id: `history-${Math.random().toString(36).slice(2)}`, email: 'ada@example.com' };
   const { payment_token_id } = await call('/payments/tokens/card', { customer });
   const act = choice === null ? { action: 'cancel' } : { action: 'pay', choice };
   const onPage = (url) =>

@@ -64,6 +64,11 @@ export async function createDeps(config: Config, name: string) {
 
   const cards = createCards({ config, database, groupCommit, client, providers, log });
   const payments = createPayments({ config, database, groupCommit, client, providers, log });
+  const appliers = {
+    transfer: transferApplier({ transfers, starter, log }),
+    charge: chargeApplier({ ...payments, log }),
+    refund: refundApplier({ ...payments, log }),
+  };
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
@@ -86,33 +91,27 @@ export async function createDeps(config: Config, name: string) {
     ...payments,
     webhooks,
     idempotency: createIdempotency(database),
-    callbacks: createCallbacks(database, {
-      appliers: {
-        transfer: transferApplier({ transfers, starter, log }),
-        charge: chargeApplier({ ...payments, log }),
-        refund: refundApplier({ ...payments, log }),
-      },
-      log,
-    }),
+    callbacks: createCallbacks(database, { appliers, log }),
     rateLimits: createRateLimits({ db, log }),
 
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
-      await cards.authorizations.decisions.idle();
-      await groupCommit.idle();
-      await starter.idle();
-      await bulk.batchStarter.idle();
-      await cards.cardStarters.idle();
-      await payments.chargeStarter.idle();
-      await payments.refundStarter.idle();
-      await cards.authorizations.starter.idle();
-      await cards.cardEvents.idle();
+      const { cardStarters, authorizations, cardEvents } = cards;
+      const { chargeStarter, refundStarter } = payments;
+      const starters = [starter, bulk.batchStarter, cardStarters, chargeStarter, refundStarter];
+      await idle([authorizations.decisions, groupCommit, ...starters]);
+      await idle([authorizations.starter, cardEvents]);
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();
       await database.client.close();
     },
   };
+}
+
+/** One after the other: what ends may still hand something to the next. */
+async function idle(parts: readonly { idle(): Promise<void> }[]): Promise<void> {
+  for (const part of parts) await part.idle();
 }
 
 /** On a connection of its own: an index of a large collection takes longer than any operation of the service may. */

@@ -65,9 +65,15 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
   return null;
 }
 
+/** Together: as a bare number anywhere. */
+const BARE = /(?<![0-9])[3-6][0-9]{12,18}(?![0-9])/g;
+/** As cards are grouped, and as a word: a UUID has groups of digits, too, and is no card. */
+const GROUPED =
+  /(?<![0-9A-Za-z])(?:[3-6][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?|3[0-9]{3}([ -])[0-9]{6}\2[0-9]{5})(?![0-9A-Za-z])/g;
+
 /** 13 to 19 digits, perhaps grouped, that begin like a payment card (3 to 6) and pass the Luhn check. */
 export function holdsCardNumber(text: string): boolean {
-  const runs = text.match(/(?<![0-9])[3-6](?:[ -]?[0-9]){12,18}(?![0-9])/g) ?? [];
+  const runs = [...(text.match(BARE) ?? []), ...(text.match(GROUPED) ?? [])];
   return runs.some((run) => passesLuhn(run.replace(/[ -]/g, '')));
 }
 

@@ -17,3 +17,14 @@ test('a name is no place for a card number either', () => {
   const metadata = { cards: { '4111 1111 1111 1111': true } };
   expect(findMetadataProblem(metadata)).toEqual({ path: ['cards'], message });
 });
+
+test('a UUID is no card number, whatever digits it has', () => {
+  // Each passes the Luhn check where its groups are read as one number.
+  for (const id of [
+    'af690057-4808-486b-b0a7-1b0e37c69874',
+    '30463799-3051-4fd6-bce5-2d9c77eccda2',
+    'a9006dc5-f606-40e5-8272-977847934f40',
+  ]) {
+    expect(findMetadataProblem({ id })).toBeNull();
+  }
+});
