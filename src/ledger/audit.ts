@@ -1,5 +1,6 @@
 import type { ClientSession, Document } from 'mongodb';
 import { auditCards } from '../cards/audit.js';
+import { auditAuthorizations } from '../cards/authorizations/audit.js';
 import type { Database } from '../database/client.js';
 import { auditCharges } from '../payments/charges/audit.js';
 import { auditRefunds } from '../payments/refunds/audit.js';
@@ -8,7 +9,13 @@ import { addTo, type RecordAudit } from './audit-records.js';
 import { ledgerCollections } from './store.js';
 
 /** The parts of the audit that know what records mean. A capability adds its own. */
-const AUDITS: readonly RecordAudit[] = [auditTransfers, auditCards, auditCharges, auditRefunds];
+const AUDITS: readonly RecordAudit[] = [
+  auditTransfers,
+  auditCards,
+  auditAuthorizations,
+  auditCharges,
+  auditRefunds,
+];
 
 export type AuditReport = {
   postings: number;

@@ -30,7 +30,9 @@ beforeAll(async () => {
   issuer = issuerClient(service);
 });
 afterAll(async () => {
+  const problems = await service.problems();
   await service.close();
+  expect(problems).toEqual([]);
 });
 
 const records = () => service.deps.database.db.collection<CardAuthorization>('card_authorizations');
@@ -131,7 +133,9 @@ describe('a payment', () => {
 
   test('that several clearings are made of takes each of them once', async () => {
     const card = await jitCard();
-    const { token } = await issuer.pay(card.id);
+    const request = authorizationRequest(card.name);
+    const token = request.data.reference;
+    await issuer.send(request);
     const parts = [2_000, 1_500, 4_000].map((minor) =>
       authorizationEvent(card.name, token, { minor }),
     );

@@ -30,8 +30,7 @@ const funding = (suffix = '789', changes: Record<string, unknown> = {}) => ({
   ...changes,
 });
 
-const journalOf = async (id: string) =>
-  (await service.bank.journal(id)).map(({ kind }) => kind);
+const journalOf = async (id: string) => (await service.bank.journal(id)).map(({ kind }) => kind);
 
 async function stored(id: string): Promise<CardOperation> {
   const operation = await service.deps.cardOperations.get(tenant.id, id);

@@ -1,6 +1,7 @@
 import type { Database } from '../../src/database/client.js';
 import { auditLedger } from '../../src/ledger/audit.js';
 import type { Transfer } from '../../src/transfers/transfer.js';
+import { compareAuthorizations } from './authorization-books.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-books.js';
 import { compareCharges } from './charge-books.js';
@@ -11,6 +12,7 @@ import { checkMoney, type Compare, type Comparison } from './journal.js';
 const COMPARISONS: readonly Compare[] = [
   compareTransfers,
   compareCards,
+  compareAuthorizations,
   compareCharges,
   compareRefunds,
 ];
