@@ -147,7 +147,10 @@ async function charge(order, onPage) {
 }
 
 async function recordCharge([name, choice, suffix], client) {
-  const customer = { id: `history-${Math.random().toString(36).slice(2)}`, email: 'ada@example.com' };
+  const customer = {
+    id: `history-${Math.random().toString(36).slice(2)}`,
+    email: 'ada@example.com',
+  };
   const { payment_token_id } = await call('/payments/tokens/card', { customer });
   const act = choice === null ? { action: 'cancel' } : { action: 'pay', choice };
   const onPage = (url) =>

@@ -51,7 +51,6 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     order: '_id',
     since: 'created_at',
   },
-  card_authorizations_overdue: overdue('card_authorizations'),
   card_events_overdue: overdue('card_events'),
   card_events_attention: {
     collection: 'card_events',

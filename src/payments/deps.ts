@@ -59,5 +59,12 @@ export function createPayments(deps: {
     refundStarter,
     refundWatch: createWatch({ findEnded: (ids) => refunds.ended(ids) }),
     createRefund: createRefundCreation({ charges, refunds, refundStarter }),
+
+    paymentStarters: {
+      async idle(): Promise<void> {
+        await chargeStarter.idle();
+        await refundStarter.idle();
+      },
+    },
   };
 }

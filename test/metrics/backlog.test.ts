@@ -69,11 +69,6 @@ beforeAll(async () => {
     event({ due_at: null, attention }),
     event({ due_at: AHEAD, attention: null }),
   ]);
-  await insert('card_authorizations', [
-    ...many(() => ({ due_at: null })),
-    { due_at: LONG_AGO },
-    { due_at: AHEAD },
-  ]);
   await insert('card_event_replays', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('callbacks', [
     ...many(() => ({ next_try_at: null, received_at: LONG_AGO })),
@@ -103,7 +98,6 @@ const WAITING = {
   refunds_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
-  card_authorizations_overdue: 1,
   card_events_overdue: 1,
   card_events_attention: 1,
   card_event_replays_overdue: 1,

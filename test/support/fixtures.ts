@@ -19,11 +19,9 @@ export const fixtures: Record<string, Fixture> = {
   '/payments/charges/{reference}': async (tenant) =>
     (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
   '/payments/refunds/{reference}': async (tenant, _made, service) => {
-    const client = paymentClient(tenant);
-    const { reference } = (await client.charge(chargeOrder())).body.data;
-    await paidByHand(service.deps, tenant.id, reference);
-    return (await client.refund({ charge_reference: reference, amount_minor: 1_000 })).body.data
-      .reference;
+    const charge_reference = await paidCharge(tenant, service);
+    const { body } = await paymentClient(tenant).refund({ charge_reference, amount_minor: 1_000 });
+    return body.data.reference;
   },
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
@@ -66,6 +64,33 @@ async function aCard(
   const cards = cardClient(tenant);
   if (workers.length > 0) return (await cards.issue()).id;
   return issuedByHand(deps, (await cards.create()).body.data.id);
+}
+
+/** As the example of a refund names it; also where no worker is told of it. */
+async function paidCharge(tenant: TestTenant, { deps }: Service): Promise<string> {
+  const reference = 'subscription-9-setup';
+  await paymentClient(tenant).charge(chargeOrder('789', { reference, amount_minor: 5_000_000 }));
+  await paidByHand(deps, tenant.id, reference);
+  return reference;
+}
+
+/** The same for what the examples of bodies name, by the field. */
+const inBodies: Record<string, Fixture> = {
+  charge_reference: (tenant, _, service) => paidCharge(tenant, service),
+};
+
+/** An example of a body, with what it names made for this tenant. */
+export async function bodyFor(
+  body: unknown,
+  tenant: TestTenant,
+  service: Parameters<Fixture>[2],
+): Promise<unknown> {
+  if (typeof body !== 'object' || body === null) return body;
+  const own: Record<string, unknown> = { ...body };
+  for (const [field, make] of Object.entries(inBodies)) {
+    if (field in own) own[field] = await make(tenant, {}, service);
+  }
+  return own;
 }
 
 export type Fixture = (

@@ -66,9 +66,13 @@ export const createRefund = operation({
       charge_reference: exampleRefund.charge_reference,
       amount_minor: exampleRefund.amount_minor,
       reason: exampleRefund.reason,
-      reference: exampleRefund.reference,
     },
-    data: { ...exampleRefund, status: 'pending', completed_at: null },
+    data: {
+      ...exampleRefund,
+      reference: 'ref_01kaj2v6wte8v9kcz0t3yd4m5n',
+      status: 'pending',
+      completed_at: null,
+    },
   },
   links: { getRefund: 'reference' },
 });
