@@ -1,3 +1,4 @@
+import { createCardControlActivities } from './card-control.js';
 import { createCardFundingActivities } from './card-funding.js';
 import {
   createCardAuthorizationActivities,
@@ -34,6 +35,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
+    ...createCardControlActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
     ...createCardFundingActivities(deps),

@@ -1,6 +1,7 @@
 import { authorizationOperations } from './cards/authorizations/api.js';
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
+import { cardControlOperations, cardStandingEvents } from './cards/control/api.js';
 import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
@@ -15,6 +16,7 @@ import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 export const operations = {
   ...transferOperations,
   ...cardOperations,
+  ...cardControlOperations,
   ...tokenOperations,
   ...chargeOperations,
   ...refundOperations,
@@ -26,7 +28,13 @@ export const operations = {
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, cardOperationEvents, chargeEvents, refundEvents];
+export const events = [
+  transferEvents,
+  cardOperationEvents,
+  cardStandingEvents,
+  chargeEvents,
+  refundEvents,
+];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

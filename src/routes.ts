@@ -1,3 +1,4 @@
+import { cardControlRoutes } from './cards/control/routes.js';
 import { cardFundingRoutes } from './cards/funding/routes.js';
 import { issuingRoutes } from './cards/issuing/routes.js';
 import { cardRoutes } from './cards/routes.js';
@@ -26,6 +27,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...refundRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...issuingRoutes(deps),
+  ...cardControlRoutes(deps),
   ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),
   ...cardWebhookRoutes(deps),

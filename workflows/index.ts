@@ -1,3 +1,4 @@
+export { cardControl } from './card-control.js';
 export { cardAuthorization } from './card-authorization.js';
 export { cardEvent } from './card-event.js';
 export { cardFunding } from './card-funding.js';

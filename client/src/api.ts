@@ -53,6 +53,15 @@ export type CardAutoReloadSettings = {
   daily_cap_minor: number;
 };
 
+export type CardControl = {
+  /** Why, for whoever reads it later. */
+  reason?: string;
+  /** Your own name for it. The issuer gets it too. */
+  request_id?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type CardFunding = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -682,6 +691,26 @@ export type WebhookEvent =
   | {
       /** The same in every attempt and in `webhook-id`. */
       id: string;
+      event: 'card.locked';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'card.unlocked';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
       event: 'charge.requires_action';
       /** When it happened. */
       created_at: string;
@@ -914,6 +943,39 @@ export type Operations = {
        */
       offset?: number;
     };
+    data: CardOperation;
+  };
+  /**
+   * Lock a card.
+   *
+   * From the answer on nothing is approved and nothing is funded. The issuer is told until it agrees; then the operation is `completed`. A later lock or unlock takes the place of one that is not (`superseded`).
+   */
+  lockCard: {
+    input: {
+      id: string;
+    } & CardControl;
+    data: CardOperation;
+  };
+  /**
+   * Unlock a card.
+   *
+   * The card stays locked until the issuer has confirmed that it is open.
+   */
+  unlockCard: {
+    input: {
+      id: string;
+    } & CardControl;
+    data: CardOperation;
+  };
+  /**
+   * Close a card for good.
+   *
+   * Closed from the answer on. What is left of its balance goes back to the wallet as soon as nothing of it is held.
+   */
+  closeCard: {
+    input: {
+      id: string;
+    } & CardControl;
     data: CardOperation;
   };
   /**
@@ -1216,6 +1278,9 @@ export const operations = {
     list: true,
     safe: true,
   },
+  lockCard: { method: 'POST', path: '/api/v1/cards/{id}/lock', idempotent: true, waits: true },
+  unlockCard: { method: 'POST', path: '/api/v1/cards/{id}/unlock', idempotent: true, waits: true },
+  closeCard: { method: 'POST', path: '/api/v1/cards/{id}/close', idempotent: true, waits: true },
   createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
   createBankAccountToken: {
     method: 'POST',

@@ -16,6 +16,7 @@ export type {
   CardAutoReload,
   CardAutoReloadSettings,
   CardBalance,
+  CardControl,
   CardEvent,
   CardEventReplay,
   CardFunding,

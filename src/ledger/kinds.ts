@@ -1,3 +1,4 @@
+import { cardControlKinds } from '../cards/control/items.js';
 import { fundingKinds } from '../cards/funding/items.js';
 import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
@@ -25,6 +26,7 @@ export const kinds = {
   credit,
   ...transferKinds,
   ...issuingKinds,
+  ...cardControlKinds,
   ...fundingKinds,
   ...authorizationKinds,
   ...cardEventKinds,

@@ -36,6 +36,8 @@ export type RecordStarterSettings<R extends Key, Key extends Named = Named> = {
   /** The type of the workflow, and how the log calls its records. */
   workflow: string;
   workflowId: (record: Key) => string;
+  /** One workflow for many records: it is woken for each of them, and started if it has ended. */
+  entity?: boolean;
   toStart: (record: R) => WorkflowStart;
 };
 
@@ -56,8 +58,11 @@ export function createRecordStarter<R extends Key, Key extends Named = Named>(
   const underWay = new Set<Promise<void>>();
 
   async function start(record: R): Promise<void> {
-    await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-      client.workflow.start(workflow, startOptions(settings, record)),
+    const options = startOptions(settings, record);
+    await client.connection.withDeadline<unknown>(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+      settings.entity
+        ? client.workflow.signalWithStart(workflow, { ...options, signal: 'wake' })
+        : client.workflow.start(workflow, options),
     );
   }
 
