@@ -14,6 +14,7 @@ import {
   createTransferBatchActivities,
   type TransferBatchActivityDeps,
 } from './transfer-batches.js';
+import { createRenewalActivities, type RenewalActivityDeps } from './renewals.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
@@ -24,7 +25,8 @@ export type ActivityDeps = TransferActivityDeps &
   CardAuthorizationActivityDeps &
   CardEventActivityDeps &
   ChargeActivityDeps &
-  RefundActivityDeps;
+  RefundActivityDeps &
+  RenewalActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -38,6 +40,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardControlActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
+    ...createRenewalActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
   });

@@ -59,7 +59,7 @@ export async function createDeps(config: Config, name: string) {
 
   const shared = { config, database, groupCommit, client, providers, log };
   const cards = createCards(shared);
-  const payments = createPayments(shared);
+  const payments = createPayments({ ...shared, tenants });
   const appliers = {
     transfer: transferApplier({ transfers, starter, log }),
     charge: chargeApplier({ ...payments, log }),

@@ -8,6 +8,7 @@ import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { chargeEvents, chargeOperations } from './payments/charges/api.js';
 import { refundEvents, refundOperations } from './payments/refunds/api.js';
+import { recurringChargeEvents, recurringChargeOperations } from './payments/recurring/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
@@ -20,6 +21,7 @@ export const operations = {
   ...tokenOperations,
   ...chargeOperations,
   ...refundOperations,
+  ...recurringChargeOperations,
   ...cardFundingOperations,
   ...authorizationOperations,
   ...cardEventOperations,
@@ -34,6 +36,7 @@ export const events = [
   cardStandingEvents,
   chargeEvents,
   refundEvents,
+  recurringChargeEvents,
 ];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */

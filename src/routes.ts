@@ -10,6 +10,7 @@ import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
 import { chargeRoutes } from './payments/charges/routes.js';
 import { refundRoutes } from './payments/refunds/routes.js';
+import { recurringChargeRoutes } from './payments/recurring/routes.js';
 import { tokenRoutes } from './payments/tokens/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -25,6 +26,7 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...tokenRoutes(deps),
   ...chargeRoutes(deps),
   ...refundRoutes(deps),
+  ...recurringChargeRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...issuingRoutes(deps),
   ...cardControlRoutes(deps),

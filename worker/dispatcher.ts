@@ -8,6 +8,8 @@ import type { ChargeStarter } from '../src/payments/charges/starter.js';
 import type { Charges } from '../src/payments/charges/store.js';
 import type { RefundStarter } from '../src/payments/refunds/starter.js';
 import type { Refunds } from '../src/payments/refunds/store.js';
+import type { RecurringStarter } from '../src/payments/recurring/starter.js';
+import type { RecurringCharges } from '../src/payments/recurring/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
@@ -35,6 +37,8 @@ export function createDispatcher(deps: {
   chargeStarter: ChargeStarter;
   refunds: Refunds;
   refundStarter: RefundStarter;
+  recurringCharges: RecurringCharges;
+  recurringStarter: RecurringStarter;
   authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
   cardEvents: CardEvents;
@@ -50,6 +54,7 @@ export function createDispatcher(deps: {
     cards: () => startAll(log, cardOperations, cardStarters),
     charges: () => startAll(log, charges, chargeStarter),
     refunds: () => startAll(log, refunds, refundStarter),
+    recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
     authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),

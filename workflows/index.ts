@@ -6,6 +6,7 @@ export { cardIssuing } from './card-issuing.js';
 export { charge } from './charge.js';
 export { delivery } from './delivery.js';
 export { refund } from './refund.js';
+export { renewal } from './renewal.js';
 export { replay } from './replay.js';
 export { transferBatch } from './transfer-batch.js';
 export { transfer } from './transfer.js';

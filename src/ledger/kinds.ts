@@ -5,6 +5,7 @@ import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
 import { refundKinds } from '../payments/refunds/items.js';
+import { recurringKinds } from '../payments/recurring/items.js';
 import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
@@ -33,6 +34,7 @@ export const kinds = {
   ...tokenKinds,
   ...chargeKinds,
   ...refundKinds,
+  ...recurringKinds,
 };
 
 type Kinds = typeof kinds;

@@ -37,6 +37,7 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
   charges_overdue: overdue('charges'),
   refunds_attention: attention('refunds'),
   refunds_overdue: overdue('refunds'),
+  recurring_charges_overdue: overdue('recurring_charges'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
     match: () => ({ due_at: hasDate }),

@@ -4,6 +4,7 @@ import type { Database } from '../database/client.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
+import type { Tenants } from '../tenants/store.js';
 import { createWatch } from '../watch.js';
 import { createChargeCalls } from './charges/calls.js';
 import { createChargeCreation } from './charges/create.js';
@@ -13,6 +14,9 @@ import { createRefundCalls } from './refunds/calls.js';
 import { createRefundCreation } from './refunds/create.js';
 import { createRefundStarter } from './refunds/starter.js';
 import { createRefunds } from './refunds/store.js';
+import { recurringChanges } from './recurring/create.js';
+import { createRecurringStarter } from './recurring/starter.js';
+import { createRecurringCharges } from './recurring/store.js';
 import { createTokenCreation } from './tokens/create.js';
 import { createTokens } from './tokens/store.js';
 
@@ -22,6 +26,7 @@ export function createPayments(deps: {
   database: Database;
   groupCommit: GroupCommit;
   client: Client;
+  tenants: Tenants;
   providers: Providers;
   log: Log;
 }) {
@@ -40,6 +45,15 @@ export function createPayments(deps: {
   const chargeStarter = createChargeStarter(starting);
   const refundStarter = createRefundStarter(starting);
   const provider = providers.forPayments.name;
+  const recurringCharges = createRecurringCharges(database, groupCommit, {
+    sweepSlackMs,
+    dunningDays: async (id) => (await deps.tenants.get(id))?.dunningDays ?? dunningDays,
+  });
+  const recurringStarter = createRecurringStarter({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    log,
+  });
   return {
     tokens,
     createToken: createTokenCreation({ tokens, provider }),
@@ -59,11 +73,15 @@ export function createPayments(deps: {
     refundStarter,
     refundWatch: createWatch({ findEnded: (ids) => refunds.ended(ids) }),
     createRefund: createRefundCreation({ charges, refunds, refundStarter }),
+    recurringCharges,
+    recurringStarter,
+    ...recurringChanges({ recurringCharges, recurringStarter }),
 
     paymentStarters: {
       async idle(): Promise<void> {
         await chargeStarter.idle();
         await refundStarter.idle();
+        await recurringStarter.idle();
       },
     },
   };

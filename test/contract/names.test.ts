@@ -3,6 +3,7 @@ import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { authorizationWorkflowId } from '../../src/cards/authorizations/authorization.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
+import { renewalWorkflowId, scheduleId } from '../../src/payments/recurring/recurring-charge.js';
 import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
 import { refundWorkflowId } from '../../src/payments/refunds/refund.js';
 import {
@@ -30,6 +31,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'charge',
       'delivery',
       'refund',
+      'renewal',
       'replay',
       'transfer',
       'transferBatch',
@@ -52,6 +54,8 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card/crd_1');
     }
+    expect(renewalWorkflowId('rec_1')).toBe('renewal/rec_1');
+    expect(scheduleId('rec_1')).toBe('recurring/rec_1');
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(refundWorkflowId('ref_1')).toBe('refund/ref_1');
     expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
@@ -90,6 +94,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'readChargeStanding',
       'readRefundStanding',
       'readStanding',
+      'renewPeriod',
       'replayCardEvent',
       'resolveRecipient',
       'setCardState',

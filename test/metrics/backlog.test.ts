@@ -41,6 +41,7 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('recurring_charges', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   const operation = (changes: object) => ({ ...transfer(changes), card: 'crd_a' });
   await insert('card_operations', [
@@ -96,6 +97,7 @@ const WAITING = {
   charges_overdue: 2,
   refunds_attention: 1,
   refunds_overdue: 1,
+  recurring_charges_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
   card_events_overdue: 1,

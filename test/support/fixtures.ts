@@ -4,6 +4,7 @@ import { newOperation, type CardOperation } from '../../src/cards/operation.js';
 import type { Service } from './service.js';
 import { cardClient, issuedByHand } from './cards.js';
 import { chargeOrder, newCustomer, paidByHand, paymentClient } from './payments.js';
+import { boundToken, newRecurring } from './recurring.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -23,6 +24,7 @@ export const fixtures: Record<string, Fixture> = {
     const { body } = await paymentClient(tenant).refund({ charge_reference, amount_minor: 1_000 });
     return body.data.reference;
   },
+  '/payments/recurring-charges/{id}': (tenant, _, service) => newRecurring(tenant, service),
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/cards/{id}': aCard,
@@ -77,6 +79,7 @@ async function paidCharge(tenant: TestTenant, { deps }: Service): Promise<string
 /** The same for what the examples of bodies name, by the field. */
 const inBodies: Record<string, Fixture> = {
   charge_reference: (tenant, _, service) => paidCharge(tenant, service),
+  payment_token_id: (tenant, _, service) => boundToken(tenant, service),
 };
 
 /** An example of a body, with what it names made for this tenant. */
