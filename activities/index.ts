@@ -13,6 +13,7 @@ import {
   createTransferBatchActivities,
   type TransferBatchActivityDeps,
 } from './transfer-batches.js';
+import { createRenewalActivities, type RenewalActivityDeps } from './renewals.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
@@ -22,7 +23,8 @@ export type ActivityDeps = TransferActivityDeps &
   CardActivityDeps &
   CardAuthorizationActivityDeps &
   CardEventActivityDeps &
-  ChargeActivityDeps;
+  ChargeActivityDeps &
+  RenewalActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -35,6 +37,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardIssuingActivities(deps),
     ...createCardControlActivities(deps),
     ...createChargeActivities(deps),
+    ...createRenewalActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
   });

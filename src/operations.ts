@@ -7,6 +7,7 @@ import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { chargeEvents, chargeOperations } from './payments/charges/api.js';
+import { recurringChargeEvents, recurringChargeOperations } from './payments/recurring/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
@@ -18,6 +19,7 @@ export const operations = {
   ...cardControlOperations,
   ...tokenOperations,
   ...chargeOperations,
+  ...recurringChargeOperations,
   ...cardFundingOperations,
   ...authorizationOperations,
   ...cardEventOperations,
@@ -26,7 +28,13 @@ export const operations = {
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, cardOperationEvents, cardStandingEvents, chargeEvents];
+export const events = [
+  transferEvents,
+  cardOperationEvents,
+  cardStandingEvents,
+  chargeEvents,
+  recurringChargeEvents,
+];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

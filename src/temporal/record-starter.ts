@@ -22,7 +22,8 @@ const COMMAND_DEADLINE_MS = 60_000;
 export type WorkflowStart = {
   input: unknown;
   tenant: string;
-  provider: string;
+  /** Null where the workflow calls none. */
+  provider: string | null;
   reference: string;
   /** Null where the record has no one amount. */
   amountMinor: bigint | null;
@@ -141,10 +142,12 @@ function startOptions<R extends Key, Key extends Named>(
   const { input, tenant, provider, reference, amountMinor, summary } = toStart(record);
   const typedSearchAttributes: SearchAttributePair[] = [
     { key: searchAttributes.tenant, value: tenant },
-    { key: searchAttributes.provider, value: provider },
     { key: searchAttributes.reference, value: reference },
     { key: searchAttributes.attention, value: false },
   ];
+  if (provider !== null) {
+    typedSearchAttributes.push({ key: searchAttributes.provider, value: provider });
+  }
   if (amountMinor !== null) {
     typedSearchAttributes.push({ key: searchAttributes.amount, value: Number(amountMinor) });
   }

@@ -3,6 +3,7 @@ import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { authorizationWorkflowId } from '../../src/cards/authorizations/authorization.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
+import { renewalWorkflowId, scheduleId } from '../../src/payments/recurring/recurring-charge.js';
 import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
 import {
   bulkQueue,
@@ -28,6 +29,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'cardIssuing',
       'charge',
       'delivery',
+      'renewal',
       'replay',
       'transfer',
       'transferBatch',
@@ -50,6 +52,8 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card/crd_1');
     }
+    expect(renewalWorkflowId('rec_1')).toBe('renewal/rec_1');
+    expect(scheduleId('rec_1')).toBe('recurring/rec_1');
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
     expect(wakeSignal.name).toBe('wake');
@@ -83,6 +87,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'readCardStanding',
       'readChargeStanding',
       'readStanding',
+      'renewPeriod',
       'replayCardEvent',
       'resolveRecipient',
       'setCardState',
