@@ -94,7 +94,7 @@ function refusedBySecurity(
 export const spentOn = (spent: Card['spent'], day: string): Card['spent'] =>
   day > spent.day ? { day, minor: 0n } : spent;
 
-/** Gives back to the day of the decision: without effect when that day is over. */
+/** Gives back to the day of the decision (negative: takes again): without effect when that day is over. */
 export function unspend(spent: Card['spent'], day: string, minor: bigint): Card['spent'] {
   if (spent.day !== day) return spent;
   return { day, minor: spent.minor > minor ? spent.minor - minor : 0n };
