@@ -55,6 +55,9 @@ export const FUNDING_TYPES = ['fund', 'jit_fund', 'auto_reload'] as const;
 export const isShown = ({ type }: Pick<CardOperation, 'type'>): boolean =>
   (SHOWN_TYPES as readonly string[]).includes(type);
 
+export const isFunding = ({ type }: Pick<CardOperation, 'type'>): boolean =>
+  (FUNDING_TYPES as readonly string[]).includes(type);
+
 /** What of an operation says which workflow drives it. */
 export type OperationKey = Pick<CardOperation, '_id' | 'type' | 'card' | 'unwinds'>;
 
