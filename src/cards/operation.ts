@@ -75,6 +75,10 @@ export function operationWorkflowId({ _id, type, card, unwinds }: OperationKey):
   }
 }
 
+/** Nobody asked for it: what a card, or a funding, has come to made it. */
+const isOurOwn = ({ type }: Pick<CardOperation, 'type'>) =>
+  type === 'auto_reload' || type === 'unwind';
+
 type Ordered = Pick<CardOperation, 'tenant' | 'card' | 'type' | 'provider'> &
   Partial<Omit<CardOperation, 'timeline' | 'due_at'>>;
 
@@ -103,7 +107,7 @@ export function newOperation(given: Ordered, now: Date, detail: string): CardOpe
     attention: null,
     watch_until: null,
     due_at: new Date(now.getTime() + START_WITHIN_MS),
-    timeline: [timelineEntry(now, 'accepted', 'api', { detail })],
+    timeline: [timelineEntry(now, 'accepted', isOurOwn(given) ? 'bursar' : 'api', { detail })],
     created_at: now,
     updated_at: now,
     completed_at: null,
