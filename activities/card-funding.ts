@@ -9,7 +9,7 @@ import { isOpen } from '../src/pursuits/record.js';
 import type { FactOrigin } from '../src/pursuits/facts.js';
 import type { FactReport, RecordRef } from '../src/pursuits/reports.js';
 import type { CardActivityDeps } from './card-operations.js';
-import { load, pursuitActivities, type Pursued } from './pursuits.js';
+import { load, pursuitActivities, type ProviderCalls, type Pursued } from './pursuits.js';
 import { toFact } from './reports.js';
 
 /**
@@ -79,7 +79,7 @@ function fundingCalls(
   { cards }: CardActivityDeps,
   issuer: CardIssuer,
   operation: CardOperation,
-): Omit<ReturnType<Pursued<CardOperation>['callsFor']>, 'absence'> {
+): Omit<ProviderCalls, 'absence'> {
   const { _id: reference, tenant, card: id, amount_minor: amountMinor, currency } = operation;
   return {
     provider: issuer.name,

@@ -1,3 +1,4 @@
+import { createCardControlActivities } from './card-control.js';
 import { createCardFundingActivities } from './card-funding.js';
 import {
   createCardAuthorizationActivities,
@@ -12,6 +13,7 @@ import {
   createTransferBatchActivities,
   type TransferBatchActivityDeps,
 } from './transfer-batches.js';
+import { createRenewalActivities, type RenewalActivityDeps } from './renewals.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
@@ -21,7 +23,8 @@ export type ActivityDeps = TransferActivityDeps &
   CardActivityDeps &
   CardAuthorizationActivityDeps &
   CardEventActivityDeps &
-  ChargeActivityDeps;
+  ChargeActivityDeps &
+  RenewalActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
@@ -32,7 +35,9 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),
     ...createCardIssuingActivities(deps),
+    ...createCardControlActivities(deps),
     ...createChargeActivities(deps),
+    ...createRenewalActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
   });

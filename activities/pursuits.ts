@@ -18,7 +18,7 @@ import type {
   Settlement,
   SettleReport,
 } from '../src/pursuits/reports.js';
-import { isFinal, sendsOf, toReport } from './reports.js';
+import { isFinal, isNotTaken, sendsOf, toReport } from './reports.js';
 
 /** A permission that could not be used at once is not used: the workflow may have given this call up by then. */
 const SEND_WITHIN_MS = 5_000;
@@ -31,12 +31,12 @@ export type Pursued<R extends PursuedRecord, Own = never> = {
   log: Log;
   firstTries: FirstTries;
   /** The provider of a record, and how it is told of it and asked. */
-  callsFor(record: R): ProviderCalls;
+  callsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
   /** Books a fact through the state guard; answers the record as it stands then, null if there is none. */
   apply(ref: RecordRef, fact: FactReport<Own>, origin: FactOrigin): Promise<R | null>;
 };
 
-type ProviderCalls = {
+export type ProviderCalls = {
   provider: string;
   absence: Absence;
   /** Nothing is sent from then on, although it may have been permitted before. */
@@ -99,7 +99,7 @@ async function send<R extends PursuedRecord, Own>(
   const record = await records.permitSend(tenant, id, sends, quietly);
   if (!record) return whyNotPermitted(records, await load(pursued, { tenant, id }));
   const sent = sendsOf(record);
-  const calls = pursued.callsFor(record);
+  const calls = await pursued.callsFor(record);
   const over = calls.notAfter != null && calls.notAfter <= new Date();
   if (over || performance.now() - began > SEND_WITHIN_MS) {
     return { kind: 'unknown', reason: 'too_old', ...sent };
@@ -108,7 +108,7 @@ async function send<R extends PursuedRecord, Own>(
   if (answer.report) return reported(pursued, answer.report, record);
   if (!isFinal(answer)) {
     // Support reads this; a failure to write it must not turn an answer into silence.
-    const extra = { notTaken: answer.kind === 'throttled', quietly };
+    const extra = { notTaken: isNotTaken(answer), quietly };
     await records
       .noteAnswer(tenant, id, calls.provider, answer, extra)
       .catch((error: unknown) => log.warn({ err: error, [name]: id }, 'answer not noted'));
@@ -161,7 +161,7 @@ async function verify<R extends PursuedRecord, Own>(
     return { kind: 'closed', attention: record.attention?.reason ?? null };
   }
   if (record.sends === 0) return unsent(record);
-  const calls = pursued.callsFor(record);
+  const calls = await pursued.callsFor(record);
   const answer = await calls.verify(cancellationSignal());
   if (answer.report ? answer.report !== 'unsent' : !isFinal(answer)) {
     await records.countPoll(tenant, id, nextPollMs);

@@ -1,10 +1,15 @@
-import type { Absence, InitiateAnswer, VerifyAnswer } from '../src/providers/provider.js';
+import type { Absence } from '../src/providers/provider.js';
 import type { FactOrigin, PursuitFact } from '../src/pursuits/facts.js';
+import type { Heard } from '../src/pursuits/heard.js';
 import type { PursuedRecord } from '../src/pursuits/record.js';
 import type { CallReport, FactReport, Sends } from '../src/pursuits/reports.js';
 
+/** The provider says itself that it took nothing. */
+export const isNotTaken = ({ kind }: Heard): boolean =>
+  kind === 'throttled' || kind === 'refused_for_now';
+
 /** What ends a record; everything else leaves it open. */
-export const isFinal = (answer: InitiateAnswer | VerifyAnswer): boolean =>
+export const isFinal = (answer: Heard): boolean =>
   answer.kind === 'paid' || answer.kind === 'refused' || answer.kind === 'reversed';
 
 /** Whether a report ends the record, or stands against what is booked. */
@@ -21,7 +26,7 @@ const wireAmount = (amountMinor: bigint | null) =>
 
 /** A provider's answer in the terms that may enter a history. `absence`: what its "not found" proves. */
 export function toReport(
-  answer: InitiateAnswer | VerifyAnswer,
+  answer: Heard,
   via: FactReport['via'],
   absence: Absence,
   sends: Sends,
@@ -38,14 +43,13 @@ export function toReport(
       return { kind: 'refused', code: answer.code, providerRequestId, via };
     case 'pending':
       return { kind: 'pending' };
-    case 'throttled':
-      // This one was explicitly not taken.
-      return {
-        kind: 'throttled',
-        retryAfterMs: answer.retryAfterMs,
-        ...sends,
-        tries: sends.tries - 1,
-      };
+    // These were explicitly not taken.
+    case 'throttled': {
+      const { kind, retryAfterMs } = answer;
+      return { kind, retryAfterMs, ...sends, tries: sends.tries - 1 };
+    }
+    case 'refused_for_now':
+      return { kind: answer.kind, code: answer.code, ...sends, tries: sends.tries - 1 };
     case 'not_found':
       return { kind: 'not_found', absence, ...sends };
     case 'unknown':

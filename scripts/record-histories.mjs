@@ -170,19 +170,45 @@ async function recordCharge([name, choice, suffix], client) {
   }
 }
 
+/** Name of the history, and the orders about a card, one right after the other, with their request ids. */
+const LOCKS = [
+  ['lock', ['lock', 'done']],
+  ['lock-refused-twice', ['lock', 'l-002']],
+  ['lock-superseded', ['lock', 'l-002'], ['unlock', 'done']],
+];
+
+/** The workflow of a card, from its start to its end. */
+async function recordControl([name, ...orders], client) {
+  const { id } = await call('/cards', { customer_id: `recorder-${name}`, type: 'virtual' });
+  const until = async (done) => {
+    while (!done(await call(`/cards/${id}`)))
+      await new Promise((resolve) => setTimeout(resolve, 200));
+  };
+  await until(({ status }) => status === 'active');
+  for (const [action, request_id] of orders) await call(`/cards/${id}/${action}`, { request_id });
+  const workflow = client.workflow.getHandle(`card/${id}`);
+  await workflow.result();
+  const history = await workflow.fetchHistory();
+  writeFileSync(join(folder, `card-${name}.json`), `${historyToJSON(history)}\n`);
+  console.log(`recorded card-${name}: ${history.events.length} events`);
+}
+
 mkdirSync(folder, { recursive: true });
 const connection = await Connection.connect({ address: dev.temporal_address });
 const client = new Client({ connection, namespace: dev.temporal_namespace });
 if (names.length === 0) {
-  await Promise.all([...CASES.map((one) => record(one, client)), recordBulk(client)]);
+  await Promise.all([
+    ...CASES.map((one) => record(one, client)),
+    ...LOCKS.map((one) => recordControl(one, client)),
+    recordBulk(client),
+  ]);
 }
 if (names.includes('charges')) {
   await Promise.all(CHARGES.map((one) => recordCharge(one, client)));
 }
 for (const wanted of names.filter((name) => name !== 'charges')) {
-  await record(
-    CASES.find(([name]) => name === wanted),
-    client,
-  );
+  const named = ([name]) => name === wanted;
+  if (LOCKS.some(named)) await recordControl(LOCKS.find(named), client);
+  else await record(CASES.find(named), client);
 }
 await connection.close();

@@ -54,15 +54,11 @@ export async function createDeps(config: Config, name: string) {
   });
   const provider = providers.forTransfers;
   const nameEnquiry = createNameEnquiry(provider, nameEnquiryTimeoutMs);
-  const createTransfer = createTransferCreation({
-    transfers,
-    starter,
-    nameEnquiry,
-    provider: provider.name,
-  });
+  const accepting = { transfers, starter, nameEnquiry, provider: provider.name };
 
-  const cards = createCards({ config, database, groupCommit, client, providers, log });
-  const payments = createPayments({ config, database, groupCommit, client, providers, log });
+  const shared = { config, database, groupCommit, client, providers, log };
+  const cards = createCards(shared);
+  const payments = createPayments({ ...shared, tenants });
   const appliers = {
     transfer: transferApplier({ transfers, starter, log }),
     charge: chargeApplier({ ...payments, log }),
@@ -83,7 +79,7 @@ export async function createDeps(config: Config, name: string) {
     starter,
     nameEnquiry,
     bankList: createBankList(provider),
-    createTransfer,
+    createTransfer: createTransferCreation(accepting),
     ...bulk,
     ...cards,
     ...payments,
@@ -95,8 +91,8 @@ export async function createDeps(config: Config, name: string) {
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
       const { cardStarters, authorizations, cardEvents } = cards;
-      const starters = [starter, bulk.batchStarter, cardStarters, payments.chargeStarter];
-      await idle([groupCommit, ...starters, authorizations.starter, cardEvents]);
+      await idle([authorizations.decisions, groupCommit, starter, bulk.batchStarter]);
+      await idle([cardStarters, authorizations.starter, cardEvents, payments.paymentStarters]);
       await webhooks.close();
       await apiKeys.idle();
       await temporal.close();

@@ -1,11 +1,13 @@
 import { authorizationOperations } from './cards/authorizations/api.js';
 import { cardEventOperations } from './cards/events/api.js';
 import { cardOperations } from './cards/api.js';
+import { cardControlOperations, cardStandingEvents } from './cards/control/api.js';
 import { cardFundingOperations, cardOperationEvents } from './cards/funding/api.js';
 import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { chargeEvents, chargeOperations } from './payments/charges/api.js';
+import { recurringChargeEvents, recurringChargeOperations } from './payments/recurring/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
 import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
@@ -14,8 +16,10 @@ import { receiveCardEvent, receivePaymentCallback } from './webhooks/api.js';
 export const operations = {
   ...transferOperations,
   ...cardOperations,
+  ...cardControlOperations,
   ...tokenOperations,
   ...chargeOperations,
+  ...recurringChargeOperations,
   ...cardFundingOperations,
   ...authorizationOperations,
   ...cardEventOperations,
@@ -24,7 +28,13 @@ export const operations = {
 };
 
 /** What tenants are told by webhook. */
-export const events = [transferEvents, cardOperationEvents, chargeEvents];
+export const events = [
+  transferEvents,
+  cardOperationEvents,
+  cardStandingEvents,
+  chargeEvents,
+  recurringChargeEvents,
+];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

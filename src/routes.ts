@@ -1,3 +1,4 @@
+import { cardControlRoutes } from './cards/control/routes.js';
 import { cardFundingRoutes } from './cards/funding/routes.js';
 import { issuingRoutes } from './cards/issuing/routes.js';
 import { cardRoutes } from './cards/routes.js';
@@ -8,6 +9,7 @@ import type { Deps } from './deps.js';
 import { createSafeguard } from './http/rate-limit.js';
 import type { Route } from './http/routes.js';
 import { chargeRoutes } from './payments/charges/routes.js';
+import { recurringChargeRoutes } from './payments/recurring/routes.js';
 import { tokenRoutes } from './payments/tokens/routes.js';
 import { bulkTransferRoutes } from './transfers/bulk-routes.js';
 import { transferDirectoryRoutes } from './transfers/directory-routes.js';
@@ -22,8 +24,10 @@ export const allRoutes = (deps: Deps): Route[] => [
   ...cardRoutes(deps),
   ...tokenRoutes(deps),
   ...chargeRoutes(deps),
+  ...recurringChargeRoutes(deps),
   ...cardFundingRoutes({ ...deps, safeguard: createSafeguard(deps) }),
   ...issuingRoutes(deps),
+  ...cardControlRoutes(deps),
   ...cardAuthorizationRoutes(deps),
   ...callbackRoutes(deps),
   ...cardWebhookRoutes(deps),

@@ -6,6 +6,8 @@ import type { CardOperations } from '../src/cards/store.js';
 import type { Log } from '../src/log.js';
 import type { ChargeStarter } from '../src/payments/charges/starter.js';
 import type { Charges } from '../src/payments/charges/store.js';
+import type { RecurringStarter } from '../src/payments/recurring/starter.js';
+import type { RecurringCharges } from '../src/payments/recurring/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
@@ -31,6 +33,8 @@ export function createDispatcher(deps: {
   cardStarters: CardStarters;
   charges: Charges;
   chargeStarter: ChargeStarter;
+  recurringCharges: RecurringCharges;
+  recurringStarter: RecurringStarter;
   authorizations: Pick<Authorizations, 'store' | 'starter'>;
   callbacks: Callbacks;
   cardEvents: CardEvents;
@@ -45,6 +49,7 @@ export function createDispatcher(deps: {
     started: () => startAll(log, transfers, starter),
     cards: () => startAll(log, cardOperations, cardStarters),
     charges: () => startAll(log, charges, chargeStarter),
+    recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
     authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),

@@ -10,6 +10,7 @@ import { createFirstTries } from '../src/pursuits/first-try.js';
 import { ensureNamespace } from '../src/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
+import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
 import { createCardEventRetention, createWebhookRetention } from './retention.js';
 import { createWebhookSweep } from './webhook-sweep.js';
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
     createDispatcher(deps),
     createWebhookSweep(deps),
     createWebhookRetention(deps),
+    createCardExpiryLoop(deps),
     createCardEventRetention(deps),
     peers.loop,
   ];

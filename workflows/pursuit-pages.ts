@@ -24,7 +24,7 @@ export function pagesOf(words: Words) {
       `Input: {"actor": "you", "reason": "why", "session_id": "optional, as the ${provider} has it"}`,
     fail:
       `Fail: ${release}, if the ${provider} confirms that it did not ${pay}. With "force": true also against ` +
-      `its silence; then ${late}. ` +
+      `its silence${late === null ? '' : `; then ${late}`}. ` +
       'Input: {"actor": "you", "reason": "why", "force": false}',
   };
   return {

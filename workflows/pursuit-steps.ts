@@ -20,7 +20,12 @@ export type Pursuit = {
 export type Asked = { askedMs: number; heardMs: number };
 
 /** What the steps of a pursuit depend on beside what is heard. */
-export type Rules = { policy: PursuitPolicy; words: Words };
+export type Rules = {
+  policy: PursuitPolicy;
+  words: Words;
+  /** However often the order arrives, it is done once: it may go out again as soon as it is known not to be done. */
+  repeatable?: boolean;
+};
 
 /** What to do next. A wait ends early when somebody wakes the workflow. */
 export type Step<Own = never> =
@@ -52,9 +57,10 @@ export const oneMoreTry = (pursuit: Pursuit): Pursuit => ({
 export function nextStep(
   pursuit: Pursuit,
   report: CallReport,
-  { policy, words }: Rules,
+  rules: Rules,
   asked: Asked,
 ): [Pursuit, Step] {
+  const { policy, words } = rules;
   const known = knownSends(report);
   const heard = { ...pursuit, ...known, errors: 0, absentSinceMs: null };
   switch (report.kind) {
@@ -72,9 +78,10 @@ export function nextStep(
       return [heard, { do: 'settle', fact: report }];
     case 'unsent':
       return [heard, { do: 'send', afterMs: report.afterMs ?? 0 }];
-    case 'throttled': {
+    case 'throttled':
+    case 'refused_for_now': {
       const pollMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
-      const afterMs = Math.max(report.retryAfterMs, pollMs);
+      const afterMs = Math.max(report.kind === 'throttled' ? report.retryAfterMs : 0, pollMs);
       return [
         { ...heard, pollMs: pollMs * 2 },
         { do: 'send', afterMs, quietly: true },
@@ -96,12 +103,9 @@ export function nextStep(
       return askLater({ ...heard, errors }, policy, stuck);
     }
     case 'not_found':
-      return notFound(
-        { ...pursuit, ...known, errors: 0 },
-        report.absence,
-        { policy, words },
-        asked,
-      );
+      return rules.repeatable
+        ? [heard, { do: 'send', afterMs: 0 }]
+        : notFound({ ...pursuit, ...known, errors: 0 }, report.absence, rules, asked);
   }
 }
 

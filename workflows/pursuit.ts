@@ -5,6 +5,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { describe, judge } from '../src/pursuits/operator.js';
+import { isOpen } from '../src/pursuits/record.js';
+import type { Words } from '../src/pursuits/words.js';
 import type {
   CallReport,
   FactReport,
@@ -63,23 +65,71 @@ type Run<Own> = Subject<Own> & {
  * changes nothing: the money may be on its way.
  */
 export async function pursue<Own>(subject: Subject<Own>): Promise<void> {
-  const { ref, policy, words, activities } = subject;
+  const pages = pagesOf(subject.words);
+  const inbox = openInbox(pages.descriptions);
+  const noteCancellation = () => subject.activities.noteCancellation(subject.ref);
+  await despiteCancellation(noteCancellation, () => drive(subject, inbox, pages));
+}
+
+/**
+ * Keeps what an entity has open, one record after the other, and ends when it has none. Who changes which that is
+ * wakes this run, or starts one: a signal that comes while the last look is taken brings another look.
+ */
+export async function pursueInTurn<Own>(
+  words: Words,
+  next: () => Promise<Subject<Own> | null>,
+): Promise<void> {
   const pages = pagesOf(words);
   const inbox = openInbox(pages.descriptions);
+  let subject: Subject<Own> | null = null;
+  const noteCancellation = async () => subject?.activities.noteCancellation(subject.ref);
+  await despiteCancellation(noteCancellation, async () => {
+    for (;;) {
+      // What anybody has woken us for so far is in the store, and is seen by this look.
+      inbox.awake = false;
+      subject = await next();
+      if (!subject) {
+        await refuseAll(inbox, words);
+        if (!hasMail(inbox)) return;
+        continue;
+      }
+      await drive(subject, inbox, pages);
+      const { continueAsNewSuggested } = workflowInfo();
+      if (continueAsNewSuggested && inbox.commands.length === 0) await subject.startOver();
+    }
+  });
+}
+
+async function despiteCancellation(
+  note: () => Promise<void>,
+  keep: () => Promise<void>,
+): Promise<void> {
+  void CancellationScope.current().cancelRequested.catch(() =>
+    CancellationScope.nonCancellable(note),
+  );
+  await CancellationScope.nonCancellable(keep);
+}
+
+/** Answers commands that find nothing under way. */
+async function refuseAll(inbox: Inbox, { record }: Words): Promise<void> {
+  const message = `No ${record} is under way.`;
+  for (const pending of inbox.commands.splice(0)) pending.answer = { done: false, message };
+  inbox.unreadable.length = 0;
+  await condition(allHandlersFinished);
+}
+
+async function drive<Own>(subject: Subject<Own>, inbox: Inbox, pages: Pages): Promise<void> {
+  const { ref, policy, words, activities } = subject;
   const attention = createAttention({
     dueAtMs: subject.acceptedAtMs + policy.attentionAfterMs,
     provider: words.provider,
     record: (reason) => activities.raiseAttention({ ...ref, reason }),
   });
-  void CancellationScope.current().cancelRequested.catch(() =>
-    CancellationScope.nonCancellable(() => activities.noteCancellation(ref)),
-  );
-  await CancellationScope.nonCancellable(async () => {
-    let ended = false;
-    if (subject.deadline) void expireInTime(subject.deadline, inbox, () => ended);
-    await drive({ ...subject, attention, inbox, pages, triedHere: false });
-    ended = true;
-  });
+  const run: Run<Own> = { ...subject, attention, inbox, pages, triedHere: false };
+  const known = { ended: false };
+  if (subject.deadline) void expireInTime(subject.deadline, inbox, () => known.ended);
+  await advance(run);
+  known.ended = true;
 }
 
 /** Beside the calls: one that is slow does not keep the deadline waiting. */
@@ -94,7 +144,7 @@ async function expireInTime(deadline: Deadline, inbox: Inbox, ended: () => boole
   }
 }
 
-async function drive<Own>(run: Run<Own>): Promise<void> {
+async function advance<Own>(run: Run<Own>): Promise<void> {
   const { attention, inbox, pages } = run;
   let pursuit = newPursuit();
   let step = await run.firstStep();
@@ -132,7 +182,8 @@ async function call<Own>(
     const leftMs = closed ? Infinity : await attention.dueInMs(pages.whileOpen);
     // A pause that the provider asked for is kept; a question may come earlier.
     const waitMs = step.do === 'send' ? step.afterMs : Math.min(step.afterMs, leftMs);
-    await condition(() => hasMail(inbox), Math.max(1, waitMs));
+    const ended = await pause(run, Math.max(1, waitMs));
+    if (ended) return [pursuit, ended];
   }
   if (inbox.commands.length + inbox.unreadable.length > 0) return [pursuit, step];
   const woken = inbox.awake;
@@ -141,7 +192,7 @@ async function call<Own>(
   const report = await (
     step.do === 'send' && !woken
       ? send(run, pursuit, step)
-      : activities.verify({ ...ref, nextPollMs: pursuit.pollMs })
+      : unlessEnded(run, () => activities.verify({ ...ref, nextPollMs: pursuit.pollMs }))
   ).catch(silence);
   if (report.kind === 'not_permitted' && report.attention !== null) {
     await attention.raise(report.attention, pages.whileOpen);
@@ -159,6 +210,27 @@ function idleTime(report: CallReport): number | null {
   return report.kind === 'pending' && report.idle === true ? 0 : null;
 }
 
+/**
+ * A pause, until there is mail. Where the order may be repeated a waker does not shorten it: only a record that has
+ * ended does, and then that is all there is to know.
+ */
+async function pause<Own>(run: Run<Own>, ms: number): Promise<Step | null> {
+  const { inbox, repeatable } = run;
+  const untilMs = Date.now() + ms;
+  for (let leftMs = ms; leftMs > 0; leftMs = untilMs - Date.now()) {
+    await condition(() => hasMail(inbox), leftMs);
+    if (!repeatable || !inbox.awake) return null;
+    if (await endedMeanwhile(run)) return { do: 'end' };
+  }
+  return null;
+}
+
+/** What a waker came to say, where that can only be that the record has ended. */
+async function endedMeanwhile<Own>({ ref, inbox, activities }: Run<Own>): Promise<boolean> {
+  inbox.awake = false;
+  return !isOpen(await activities.readStanding(ref));
+}
+
 /** The first order of a run goes out from here where it may; all others, and what may not, by the provider's queue. */
 async function send<Own>(
   run: Run<Own>,
@@ -172,7 +244,31 @@ async function send<Own>(
     const report = await activities.sendHere({ ...order, provider });
     if (report.kind !== 'not_tried') return report;
   }
-  return activities.send(order);
+  return unlessEnded(run, () => activities.send(order));
+}
+
+/**
+ * Lets go of a call whose record has ended meanwhile, where the order may be repeated: a slow answer to an order that
+ * counts no more must not hold back the one that does. Whoever ends it wakes us.
+ */
+async function unlessEnded<Own>(
+  run: Run<Own>,
+  ask: () => Promise<CallReport>,
+): Promise<CallReport> {
+  if (!run.repeatable) return ask();
+  const scope = new CancellationScope();
+  const known = { heard: false };
+  const answer = scope
+    .run(ask)
+    .catch(silence)
+    .finally(() => (known.heard = true));
+  for (;;) {
+    await condition(() => known.heard || run.inbox.awake);
+    if (known.heard) return answer;
+    if (!(await endedMeanwhile(run))) continue;
+    scope.cancel();
+    return { kind: 'closed', attention: null };
+  }
 }
 
 /** The provider's last word, for the page. What the record alone said is no word of the provider. */
@@ -248,7 +344,7 @@ async function settle<Own>(
 ): Promise<Step> {
   const by = operator && { operator: { actor: operator.actor, reason: operator.reason } };
   const settled = await activities.settle({ ...ref, fact, ...by });
-  const closed = settled.status === 'completed' || settled.status === 'failed';
+  const closed = !isOpen(settled);
   if (closed && settled.attention === null) {
     attention.clear(settled.watched ? pages.watched : pages.done);
     // A record that ended stays with us only as long as an operator or a watch needs it.

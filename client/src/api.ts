@@ -53,6 +53,15 @@ export type CardAutoReloadSettings = {
   daily_cap_minor: number;
 };
 
+export type CardControl = {
+  /** Why, for whoever reads it later. */
+  reason?: string;
+  /** Your own name for it. The issuer gets it too. */
+  request_id?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
+};
+
 export type CardFunding = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -126,6 +135,37 @@ export type Customer = {
   /** Where the provider sends receipts. */
   email: string;
   name?: string;
+};
+
+export type NewRecurringCharge = {
+  /** What is charged: an active token. */
+  payment_token_id: string;
+  /** Kobo that each period costs. */
+  amount_minor: number;
+  /** @default "NGN" */
+  currency?: 'NGN';
+  /** What periods are counted in. */
+  interval: 'day' | 'week' | 'month' | 'year';
+  /**
+   * How many of them a period is, three years at the most: 1095 days, 156 weeks, 36 months, 3 years.
+   * @default 1
+   */
+  interval_count?: number;
+  /**
+   * IANA name of the time zone whose calendar and time of day count.
+   * @default "Africa/Lagos"
+   */
+  timezone?: string;
+  /** When the first period begins and is charged: now if not given. Not in the past, and within five years. */
+  start_at?: string;
+  /** No period begins at this time or later. Instead of `count`. */
+  end_at?: string;
+  /** How many periods there are. Instead of `end_at`. */
+  count?: number;
+  /** What it is for: of each charge, too. */
+  description?: string;
+  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  metadata?: { [name: string]: unknown };
 };
 
 export type NewBankAccountToken = {
@@ -468,6 +508,38 @@ export type PaymentToken = {
   created_at: string;
 };
 
+export type RecurringCharge = {
+  id: string;
+  payment_token_id: string;
+  customer_id: string;
+  /** Kobo that each period costs. */
+  amount_minor: number;
+  currency: 'NGN';
+  interval: 'day' | 'week' | 'month' | 'year';
+  interval_count: number;
+  timezone: string;
+  /** When the first period begins. */
+  start_at: string;
+  end_at: string | null;
+  /** How many periods there are; those passed by while it was paused count. */
+  count: number | null;
+  /** `past_due`: a charge was declined. It goes on, and is `active` again when a later charge is paid, or when it is resumed by hand. */
+  status: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
+  next_charge_at: string | null;
+  charged_periods: number;
+  /** Reference of the charge that was paid last. */
+  last_paid_reference: string | null;
+  /** References of charges that are on their way or tried again, and of the last that failed. */
+  unpaid_references: string[];
+  description: string | null;
+  metadata: { [name: string]: unknown };
+  /** When it was accepted. */
+  created_at: string;
+  /** Its last change. */
+  updated_at: string;
+  ended_at: string | null;
+};
+
 export type Transfer = {
   id: string;
   /** Kobo that the recipient gets. */
@@ -644,6 +716,26 @@ export type WebhookEvent =
   | {
       /** The same in every attempt and in `webhook-id`. */
       id: string;
+      event: 'card.locked';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'card.unlocked';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Card;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
       event: 'charge.requires_action';
       /** When it happened. */
       created_at: string;
@@ -670,6 +762,36 @@ export type WebhookEvent =
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
       data: Charge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'recurring_charge.renewed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: RecurringCharge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'recurring_charge.past_due';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: RecurringCharge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'recurring_charge.ended';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: RecurringCharge;
     };
 
 /** What can be called: what it takes, and what it answers. */
@@ -859,6 +981,39 @@ export type Operations = {
     data: CardOperation;
   };
   /**
+   * Lock a card.
+   *
+   * From the answer on nothing is approved and nothing is funded. The issuer is told until it agrees; then the operation is `completed`. A later lock or unlock takes the place of one that is not (`superseded`).
+   */
+  lockCard: {
+    input: {
+      id: string;
+    } & CardControl;
+    data: CardOperation;
+  };
+  /**
+   * Unlock a card.
+   *
+   * The card stays locked until the issuer has confirmed that it is open.
+   */
+  unlockCard: {
+    input: {
+      id: string;
+    } & CardControl;
+    data: CardOperation;
+  };
+  /**
+   * Close a card for good.
+   *
+   * Closed from the answer on. What is left of its balance goes back to the wallet as soon as nothing of it is held.
+   */
+  closeCard: {
+    input: {
+      id: string;
+    } & CardControl;
+    data: CardOperation;
+  };
+  /**
    * Make a token for a customer’s card.
    *
    * It holds no card: a setup charge that names it sends the customer to the provider’s page, which takes the card. A body that holds anything like a card number or a security code is refused.
@@ -963,6 +1118,69 @@ export type Operations = {
       reference: string;
     };
     data: Charge;
+  };
+  /**
+   * Charge a payment token every day, week, month or year.
+   *
+   * Each period is charged once when it begins, as a merchant-initiated charge with the reference `<id>-<period>`, periods counted from 0. What was missed is made up for, the oldest first. The 31st means the last day of a shorter month.
+   */
+  createRecurringCharge: { input: NewRecurringCharge; data: RecurringCharge };
+  /** List recurring charges, newest first */
+  listRecurringCharges: {
+    input: {
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 20
+       */
+      limit?: number;
+      status?: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
+    };
+    data: RecurringCharge;
+  };
+  /** Get a recurring charge */
+  getRecurringCharge: {
+    input: {
+      id: string;
+    };
+    data: RecurringCharge;
+  };
+  /**
+   * Pause a recurring charge.
+   *
+   * Periods that begin from now on are passed by, and never made up for. A charge that exists goes on. One that is paused already stays so.
+   */
+  pauseRecurringCharge: {
+    input: {
+      id: string;
+    } & {};
+    data: RecurringCharge;
+  };
+  /**
+   * Resume a recurring charge.
+   *
+   * Goes on with the next period that begins. One that is past due is active again, unless a charge of it is still being tried. One that is active already stays so.
+   */
+  resumeRecurringCharge: {
+    input: {
+      id: string;
+    } & {};
+    data: RecurringCharge;
+  };
+  /**
+   * Cancel a recurring charge, for good.
+   *
+   * No further period is charged, and a declined charge is not tried again. One that is cancelled already stays so.
+   */
+  cancelRecurringCharge: {
+    input: {
+      id: string;
+    } & {};
+    data: RecurringCharge;
   };
   /**
    * Move money from the wallet to a card.
@@ -1122,6 +1340,9 @@ export const operations = {
     list: true,
     safe: true,
   },
+  lockCard: { method: 'POST', path: '/api/v1/cards/{id}/lock', idempotent: true, waits: true },
+  unlockCard: { method: 'POST', path: '/api/v1/cards/{id}/unlock', idempotent: true, waits: true },
+  closeCard: { method: 'POST', path: '/api/v1/cards/{id}/close', idempotent: true, waits: true },
   createCardToken: { method: 'POST', path: '/api/v1/payments/tokens/card', idempotent: true },
   createBankAccountToken: {
     method: 'POST',
@@ -1144,6 +1365,37 @@ export const operations = {
     safe: true,
   },
   verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
+  createRecurringCharge: {
+    method: 'POST',
+    path: '/api/v1/payments/recurring-charges',
+    idempotent: true,
+  },
+  listRecurringCharges: {
+    method: 'GET',
+    path: '/api/v1/payments/recurring-charges',
+    list: true,
+    safe: true,
+  },
+  getRecurringCharge: {
+    method: 'GET',
+    path: '/api/v1/payments/recurring-charges/{id}',
+    safe: true,
+  },
+  pauseRecurringCharge: {
+    method: 'POST',
+    path: '/api/v1/payments/recurring-charges/{id}/pause',
+    idempotent: true,
+  },
+  resumeRecurringCharge: {
+    method: 'POST',
+    path: '/api/v1/payments/recurring-charges/{id}/resume',
+    idempotent: true,
+  },
+  cancelRecurringCharge: {
+    method: 'POST',
+    path: '/api/v1/payments/recurring-charges/{id}/cancel',
+    idempotent: true,
+  },
   fundCard: { method: 'POST', path: '/api/v1/cards/{id}/fund', idempotent: true, waits: true },
   jitFundCard: {
     method: 'POST',

@@ -5,6 +5,8 @@ import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import { createWatch } from '../watch.js';
+import { createCardControl } from './control/create.js';
+import { createCardExpiry } from './control/expiry.js';
 import { createCardFunding } from './funding/fund.js';
 import { createAuthorizations } from './authorizations/authorizations.js';
 import { createApplyCardEvent } from './events/apply.js';
@@ -59,6 +61,8 @@ export function createCards(deps: {
     cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
     cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
+    controlCard: createCardControl({ groupCommit, starter: cardStarters }),
+    expireCards: createCardExpiry({ db: database.db, groupCommit }),
     fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
     cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
   };

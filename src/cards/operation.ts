@@ -121,6 +121,7 @@ const FAILURES: Record<string, string> = {
   funding_refused: 'The issuer refused the funding.',
   card_locked: 'The card is locked at the issuer.',
   card_closed: 'The card is closed at the issuer.',
+  card_expired: 'The card has expired.',
   deadline_exceeded: 'The issuer had not confirmed the funding in time.',
   superseded: 'A later order about the card took its place.',
   reversed: 'The funding was made and then taken back by the issuer.',

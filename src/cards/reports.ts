@@ -12,3 +12,6 @@ export type OperationInput = RecordRef & {
   acceptedAtMs: number;
   policy: PursuitPolicy;
 };
+
+/** The workflow of a card is given the card alone: what is under way it asks for, again and again. */
+export type CardControlInput = Omit<OperationInput, 'id' | 'acceptedAtMs'> & { card: string };

@@ -4,6 +4,7 @@ import { formatMajor } from '../money.js';
 import type { PursuitPolicy } from '../pursuits/reports.js';
 import { issuerCalls, providerQueue } from '../temporal/queues.js';
 import { createRecordStarter, type RecordStarter } from '../temporal/record-starter.js';
+import { createControlStarter } from './control/starter.js';
 import {
   operationWorkflowId,
   type CardOperation,
@@ -27,9 +28,13 @@ export type CardStarters = ReturnType<typeof createCardStarters>;
 /** Starts and wakes the workflow of any operation: which one it is, its type says. */
 export function createCardStarters(settings: CardStarterSettings) {
   const issuing = createOperationStarter(settings, 'cardIssuing');
+  const control = createControlStarter(settings);
   const funding = createOperationStarter(settings, 'cardFunding', fundingInput);
   const byType: Partial<Record<CardOperationType, RecordStarter<CardOperation, OperationKey>>> = {
     issue: issuing,
+    lock: control,
+    unlock: control,
+    close: control,
     fund: funding,
     jit_fund: funding,
     auto_reload: funding,

@@ -10,6 +10,7 @@ export const GUIDE = [
   'pagination',
   'transfer-states',
   'payments',
+  'recurring-charges',
   'webhooks',
   'test-values',
   'versioning',

@@ -18,7 +18,7 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
     examineAttention(db, now, 'transfers', 'transfers'),
     examineOverdue(db, now, 'cards', ['card_operations', 'card_authorizations']),
     examineAttention(db, now, 'cards', 'card_operations'),
-    examineOverdue(db, now, 'charges', ['charges']),
+    examineOverdue(db, now, 'charges', ['charges', 'recurring_charges']),
     examineAttention(db, now, 'charges', 'charges'),
     examine('callbacks: unapplied', NOT_READ, async () => {
       const open = { next_try_at: IS_DATE };

@@ -1,8 +1,10 @@
+import { cardControlKinds } from '../cards/control/items.js';
 import { fundingKinds } from '../cards/funding/items.js';
 import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
+import { recurringKinds } from '../payments/recurring/items.js';
 import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
 import { credit } from './credit.js';
@@ -24,11 +26,13 @@ export const kinds = {
   credit,
   ...transferKinds,
   ...issuingKinds,
+  ...cardControlKinds,
   ...fundingKinds,
   ...authorizationKinds,
   ...cardEventKinds,
   ...tokenKinds,
   ...chargeKinds,
+  ...recurringKinds,
 };
 
 type Kinds = typeof kinds;

@@ -163,11 +163,15 @@ export async function readSnapshot(
   const wanted = reads.flatMap((read) => read.references ?? []);
   const references = await readReferences(records, wanted, session);
   const found = forRecords(() => new Map<string, AnyRecord>());
-  for (const name of RECORD_NAMES) {
-    const ids = all((read) => read.records?.[name]);
-    const documents = await readAll((records as unknown as AnyRecords)[name], ids, session);
-    for (const document of documents) found[name].set(document._id, document);
-  }
+  const find = async (named: Reads['records'][]) => {
+    for (const name of RECORD_NAMES) {
+      const ids = named.flatMap((each) => each?.[name] ?? []);
+      const documents = await readAll((records as unknown as AnyRecords)[name], ids, session);
+      for (const document of documents) found[name].set(document._id, document);
+    }
+  };
+  await find(reads.map((read) => read.records));
+  await find(reads.map((read) => read.further?.(found as unknown as Snapshot['records'])));
   const posted = await readAll(
     postings,
     all((read) => read.postings),

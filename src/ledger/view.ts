@@ -65,6 +65,8 @@ export type Reads = {
   postings?: string[];
   /** Wallets whose document it may change, by tenant. */
   wallets?: string[];
+  /** Records that can only be named once those above have been read. */
+  further?: (found: Snapshot['records']) => Partial<Record<RecordName, string[]>>;
 };
 
 /** What the transaction read. Only what the items name is in it; what is missing does not exist. */

@@ -35,6 +35,7 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
   authorizations_overdue: overdue('card_authorizations'),
   charges_attention: attention('charges'),
   charges_overdue: overdue('charges'),
+  recurring_charges_overdue: overdue('recurring_charges'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
     match: () => ({ due_at: hasDate }),

@@ -86,6 +86,11 @@ export const refundsCollection: CollectionSpec = {
   ],
 };
 
+export const RECURRING_INDEXES = {
+  byCreation: { tenant: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant: 1, status: 1, created_at: -1, _id: -1 },
+} as const;
+
 export const recurringChargesCollection: CollectionSpec = {
   name: 'recurring_charges',
   validator: {
@@ -98,7 +103,8 @@ export const recurringChargesCollection: CollectionSpec = {
       version: { bsonType: 'int' },
       next_period: { bsonType: 'int', minimum: 0 },
       charged: { bsonType: 'int', minimum: 0 },
+      unpaid: { bsonType: 'array' },
     },
   },
-  indexes: [{ key: { tenant: 1, created_at: -1, _id: -1 } }, dueIndex],
+  indexes: [...Object.values(RECURRING_INDEXES).map((key) => ({ key })), dueIndex],
 };

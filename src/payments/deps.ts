@@ -4,11 +4,15 @@ import type { Database } from '../database/client.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
+import type { Tenants } from '../tenants/store.js';
 import { createWatch } from '../watch.js';
 import { createChargeCalls } from './charges/calls.js';
 import { createChargeCreation } from './charges/create.js';
 import { createChargeStarter } from './charges/starter.js';
 import { createCharges } from './charges/store.js';
+import { recurringChanges } from './recurring/create.js';
+import { createRecurringStarter } from './recurring/starter.js';
+import { createRecurringCharges } from './recurring/store.js';
 import { createTokenCreation } from './tokens/create.js';
 import { createTokens } from './tokens/store.js';
 
@@ -18,6 +22,7 @@ export function createPayments(deps: {
   database: Database;
   groupCommit: GroupCommit;
   client: Client;
+  tenants: Tenants;
   providers: Providers;
   log: Log;
 }) {
@@ -33,6 +38,15 @@ export function createPayments(deps: {
     log,
   });
   const provider = providers.forPayments.name;
+  const recurringCharges = createRecurringCharges(database, groupCommit, {
+    sweepSlackMs,
+    dunningDays: async (id) => (await deps.tenants.get(id))?.dunningDays ?? dunningDays,
+  });
+  const recurringStarter = createRecurringStarter({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    log,
+  });
   return {
     tokens,
     createToken: createTokenCreation({ tokens, provider }),
@@ -47,5 +61,15 @@ export function createPayments(deps: {
       dunningDays,
       expiresAfterMs,
     }),
+    recurringCharges,
+    recurringStarter,
+    ...recurringChanges({ recurringCharges, recurringStarter }),
+
+    paymentStarters: {
+      async idle(): Promise<void> {
+        await chargeStarter.idle();
+        await recurringStarter.idle();
+      },
+    },
   };
 }

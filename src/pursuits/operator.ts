@@ -101,7 +101,8 @@ function judgeFail(
     return { done: false, act: 'nothing', message: `Not failed: ${said}.` };
   }
   if (command.force) {
-    const message = `Failed by force although ${said}. The ${provider} is watched on: ${late}.`;
+    const watched = late === null ? `With us ${release}` : `The ${provider} is watched on: ${late}`;
+    const message = `Failed by force although ${said}. ${watched}.`;
     return { done: true, act: 'release', message };
   }
   const message = `Not failed: ${said}. With force ${release} all the same.`;
@@ -125,6 +126,8 @@ export function describe(report: CallReport, { provider, payment, pay, paid }: W
       return report.afterMs ? 'the next attempt is not due yet' : 'the order has not left us yet';
     case 'disputed':
       return `the ${provider} says something else than was ordered`;
+    case 'refused_for_now':
+      return `the ${provider} does not agree at the moment (${report.code})`;
     case 'throttled':
       return `the ${provider} takes no orders at the moment`;
     case 'unknown':

@@ -37,6 +37,8 @@ export type CallReport =
   /** `idle`: it is somebody else's turn, and nobody is late. `untilMs`: to be asked again within that. */
   | { kind: 'pending'; idle?: boolean; untilMs?: number }
   | ({ kind: 'throttled'; retryAfterMs: number } & Sends)
+  /** Explicitly not done, for a reason that passes: sent again until the provider agrees. */
+  | ({ kind: 'refused_for_now'; code: string } & Sends)
   | ({ kind: 'unknown'; reason: UnknownReason | 'activity_failed' } & Partial<Sends>)
   /** Asked and not found: proves absence only as far as the provider's capability says, as its adapter declares it. */
   | ({ kind: 'not_found'; absence: Absence } & Sends)

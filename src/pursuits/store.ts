@@ -88,10 +88,10 @@ function notes<R extends PursuedRecord>({ collection, clock }: PursuedSettings<R
       tenant: string,
       id: string,
       actor: string,
-      answer: { kind: string; reason?: string; providerRequestId: string | null },
+      answer: { kind: string; reason?: string; code?: string; providerRequestId: string | null },
       { notTaken, quietly }: { notTaken: boolean; quietly: boolean },
     ) {
-      const { kind, reason, providerRequestId } = answer;
+      const { kind, code, reason = code, providerRequestId } = answer;
       const detail = reason === undefined ? kind : `${kind}: ${reason}`;
       const timeline = timelineEntry(clock(), 'provider_answer', actor, {
         detail,

@@ -12,7 +12,8 @@ export type Words = {
   meanwhile: string;
   /** What an operator's `fail` does, and what becomes of a payment that shows up all the same. */
   release: string;
-  late: string;
+  /** Null: nobody watches for one, for it would change nothing. */
+  late: string | null;
   /** What an operator's `complete` does with such a payment. */
   adopt: string;
 };

@@ -22,7 +22,8 @@ const COMMAND_DEADLINE_MS = 60_000;
 export type WorkflowStart = {
   input: unknown;
   tenant: string;
-  provider: string;
+  /** Null where the workflow calls none. */
+  provider: string | null;
   reference: string;
   /** Null where the record has no one amount. */
   amountMinor: bigint | null;
@@ -36,6 +37,8 @@ export type RecordStarterSettings<R extends Key, Key extends Named = Named> = {
   /** The type of the workflow, and how the log calls its records. */
   workflow: string;
   workflowId: (record: Key) => string;
+  /** One workflow for many records: it is woken for each of them, and started if it has ended. */
+  entity?: boolean;
   toStart: (record: R) => WorkflowStart;
 };
 
@@ -56,8 +59,11 @@ export function createRecordStarter<R extends Key, Key extends Named = Named>(
   const underWay = new Set<Promise<void>>();
 
   async function start(record: R): Promise<void> {
-    await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
-      client.workflow.start(workflow, startOptions(settings, record)),
+    const options = startOptions(settings, record);
+    await client.connection.withDeadline<unknown>(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+      settings.entity
+        ? client.workflow.signalWithStart(workflow, { ...options, signal: 'wake' })
+        : client.workflow.start(workflow, options),
     );
   }
 
@@ -136,10 +142,12 @@ function startOptions<R extends Key, Key extends Named>(
   const { input, tenant, provider, reference, amountMinor, summary } = toStart(record);
   const typedSearchAttributes: SearchAttributePair[] = [
     { key: searchAttributes.tenant, value: tenant },
-    { key: searchAttributes.provider, value: provider },
     { key: searchAttributes.reference, value: reference },
     { key: searchAttributes.attention, value: false },
   ];
+  if (provider !== null) {
+    typedSearchAttributes.push({ key: searchAttributes.provider, value: provider });
+  }
   if (amountMinor !== null) {
     typedSearchAttributes.push({ key: searchAttributes.amount, value: Number(amountMinor) });
   }

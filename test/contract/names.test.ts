@@ -3,6 +3,7 @@ import { batchWorkflowId } from '../../src/transfers/batch.js';
 import { authorizationWorkflowId } from '../../src/cards/authorizations/authorization.js';
 import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
+import { renewalWorkflowId, scheduleId } from '../../src/payments/recurring/recurring-charge.js';
 import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
 import {
   bulkQueue,
@@ -22,11 +23,13 @@ describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
       'cardAuthorization',
+      'cardControl',
       'cardEvent',
       'cardFunding',
       'cardIssuing',
       'charge',
       'delivery',
+      'renewal',
       'replay',
       'transfer',
       'transferBatch',
@@ -49,6 +52,8 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     for (const type of ['lock', 'unlock', 'close'] as const) {
       expect(operation(type)).toBe('card/crd_1');
     }
+    expect(renewalWorkflowId('rec_1')).toBe('renewal/rec_1');
+    expect(scheduleId('rec_1')).toBe('recurring/rec_1');
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
     expect(wakeSignal.name).toBe('wake');
@@ -69,6 +74,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'followAuthorization',
       'issueCard',
       'issueCardHere',
+      'nextCardControl',
       'noteCancellation',
       'noteCardCancellation',
       'noteCardOperator',
@@ -81,9 +87,13 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'readCardStanding',
       'readChargeStanding',
       'readStanding',
+      'renewPeriod',
       'replayCardEvent',
       'resolveRecipient',
+      'setCardState',
+      'setCardStateHere',
       'settleCardIssue',
+      'settleCardState',
       'settleCharge',
       'settleFunding',
       'settleTransfer',
@@ -95,6 +105,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
+      'verifyCardState',
       'verifyCharge',
       'verifyFunding',
       'verifyTransfer',

@@ -36,6 +36,7 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: null }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('recurring_charges', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   const operation = (changes: object) => ({ ...transfer(changes), card: 'crd_a' });
   await insert('card_operations', [
@@ -94,6 +95,7 @@ const WAITING = {
   authorizations_overdue: 1,
   charges_attention: 1,
   charges_overdue: 2,
+  recurring_charges_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
   card_authorizations_overdue: 1,

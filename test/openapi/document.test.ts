@@ -4,7 +4,7 @@ import { openApi, operations } from '../../src/operations.js';
 import { allRoutes } from '../../src/routes.js';
 import { conformance } from '../support/conformance.js';
 import { documented, pathWith, type Document, type Documented } from '../support/documented.js';
-import { callbacks, fixtures, known } from '../support/fixtures.js';
+import { bodyFor, callbacks, fixtures, known } from '../support/fixtures.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
@@ -60,10 +60,8 @@ describe('an operation says what it is and what it answers', () => {
 describe('an operation answers as it says, to the example of its body', () => {
   test.each(described.map((one): [string, Documented] => [one.id, one]))('%s', async (id, one) => {
     const made: Record<string, string> = {};
-    let request = {
-      body: one.body === undefined ? undefined : JSON.stringify(one.body),
-      headers: {},
-    };
+    const body = await bodyFor(one.body, tenant, service);
+    let request = { body: body === undefined ? undefined : JSON.stringify(body), headers: {} };
     for (const resource of one.resources) {
       if (one.level === null) {
         const { provider, ...callback } = known(callbacks, resource, id)(service.env);

@@ -114,7 +114,10 @@ export async function findSharedKey(
   if (foreign.status !== first.status || foreign.headers.has('idempotent-replayed')) {
     problems.push(`another tenant's key counted: ${told(foreign)}`);
   }
-  if (foreign.text === first.text) problems.push('both tenants got the same answer');
+  // A refusal names nothing of anybody, and may well be the same for both.
+  if (first.status < 300 && foreign.text === first.text) {
+    problems.push('both tenants got the same answer');
+  }
   if (again.text !== first.text || !again.headers.has('idempotent-replayed')) {
     problems.push(`its own key did not count: ${told(again)}`);
   }

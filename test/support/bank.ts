@@ -31,6 +31,7 @@ export type Fault = {
     | 'callback'
     | 'issue'
     | 'fund'
+    | 'set_state'
     | 'reverse'
     | 'authorization'
     | 'charge'
@@ -71,8 +72,9 @@ export function bankAudit(url: string) {
     /** The same of a funding. */
     tellFunding: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,
-    async faults(rules: Fault[]): Promise<void> {
-      await call('/faults', rules.length === 0 ? {} : { seed: 'bursar', rules });
+    /** Which calls are hit follows from the seed. */
+    async faults(rules: Fault[], seed = 'bursar'): Promise<void> {
+      await call('/faults', rules.length === 0 ? {} : { seed, rules });
     },
     /** Callbacks that nobody has taken yet. */
     callbacksWaiting: async () =>

@@ -4,6 +4,7 @@ import { newOperation, type CardOperation } from '../../src/cards/operation.js';
 import type { Service } from './service.js';
 import { cardClient, issuedByHand } from './cards.js';
 import { chargeOrder, newCustomer, paymentClient } from './payments.js';
+import { boundToken, newRecurring } from './recurring.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
@@ -18,6 +19,7 @@ export const fixtures: Record<string, Fixture> = {
   },
   '/payments/charges/{reference}': async (tenant) =>
     (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
+  '/payments/recurring-charges/{id}': (tenant, _, service) => newRecurring(tenant, service),
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/cards/{id}': aCard,
@@ -59,6 +61,25 @@ async function aCard(
   const cards = cardClient(tenant);
   if (workers.length > 0) return (await cards.issue()).id;
   return issuedByHand(deps, (await cards.create()).body.data.id);
+}
+
+/** The same for what the examples of bodies name, by the field. */
+const inBodies: Record<string, Fixture> = {
+  payment_token_id: (tenant, _, service) => boundToken(tenant, service),
+};
+
+/** An example of a body, with what it names made for this tenant. */
+export async function bodyFor(
+  body: unknown,
+  tenant: TestTenant,
+  service: Parameters<Fixture>[2],
+): Promise<unknown> {
+  if (typeof body !== 'object' || body === null) return body;
+  const own: Record<string, unknown> = { ...body };
+  for (const [field, make] of Object.entries(inBodies)) {
+    if (field in own) own[field] = await make(tenant, {}, service);
+  }
+  return own;
 }
 
 export type Fixture = (

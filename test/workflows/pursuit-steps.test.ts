@@ -213,4 +213,40 @@ describe('what comes next for a record', () => {
       ),
     );
   });
+
+  describe('an order that may be repeated', () => {
+    const repeatable: Rules = { ...rules, repeatable: true };
+    const next = (report: CallReport, pursuit = newPursuit()) =>
+      nextStep(pursuit, report, repeatable, { askedMs: 0, heardMs: 0 });
+
+    test('goes out again whenever it is known not to be done, however often that was', () => {
+      for (const absence of [never, finalAfter, deduplicates]) {
+        const [, step] = next(notFound(absence, 10 * MAX_SENDS));
+        expect(step).toEqual({ do: 'send', afterMs: 0 });
+      }
+    });
+
+    test('is asked about after silence all the same, and later each time', () => {
+      let pursuit = newPursuit();
+      const pauses = [1, 2, 3].map((sends) => {
+        const [silentNow, step] = next({ ...silent, ...sent(sends) }, pursuit);
+        [pursuit] = next(notFound(deduplicates, sends), silentNow);
+        return step.do === 'ask' && step.afterMs;
+      });
+      expect(pauses).toEqual([1_000, 2_000, 4_000]);
+    });
+  });
+
+  test('a refusal that passes is waited out longer and longer, up to the longest pause, and is told once', () => {
+    let pursuit = newPursuit();
+    const pauses = Array.from({ length: 12 }, (_, i) => {
+      const report = { kind: 'refused_for_now', code: 'not_now', sends: i + 1, tries: 0 } as const;
+      const [after, step] = nextStep(pursuit, report, rules, { askedMs: 0, heardMs: 0 });
+      pursuit = after;
+      expect(step).toMatchObject({ do: 'send', quietly: true });
+      return step.do === 'send' ? step.afterMs : NaN;
+    });
+    expect(pauses.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(pauses.at(-1)).toBe(600_000);
+  });
 });

@@ -70,6 +70,7 @@ const FAILURES: Record<string, string> = {
   expired_card: 'The card has expired.',
   authorization_revoked: 'The customer’s authorization is no longer valid.',
   token_revoked: 'The payment token was revoked.',
+  recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
   operator: 'An operator ended this charge.',
 };
 

@@ -12,6 +12,7 @@ import {
 } from '../../ledger/view.js';
 import { isOpen } from '../../pursuits/record.js';
 import { timelineEntry } from '../../pursuits/timeline.js';
+import { recurringFollows } from '../recurring/follow.js';
 import { bindToken } from '../tokens/token.js';
 import type { Charge } from './charge.js';
 import { withEvent } from './events.js';
@@ -70,6 +71,7 @@ const chargeFact: Kind<ChargeFactItem, ChargeFactOutcome> = {
     records: {
       charges: [item.id],
       payment_tokens: item.of.payment_token === null ? [] : [item.of.payment_token],
+      recurring_charges: item.of.recurring === null ? [] : [item.of.recurring.id],
     },
     wallets: moves(item) ? [item.tenant] : [],
   }),
@@ -150,7 +152,7 @@ function decideFact(view: View, item: ChargeFactItem, now: Date): ChargeFactOutc
   const wallet = view.wallet(item.tenant);
   const transition = applyChargeFact(charge, item.fact, now, wallet);
   const changed = transition.next !== charge;
-  const next = changed ? change(view, charge, transition.next) : charge;
+  const next = changed ? changeCharge(view, charge, transition.next) : charge;
   transition.postings.forEach(view.post);
   const { availableMinor, owedMinor } = transition;
   if (availableMinor !== 0n || owedMinor !== 0n) {
@@ -194,7 +196,7 @@ function decideAction(view: View, item: ChargeActionItem, now: Date): ChargeActi
     updated_at: now,
     timeline: [...charge.timeline, told],
   };
-  return { kind: 'action', charge: change(view, charge, next) };
+  return { kind: 'action', charge: changeCharge(view, charge, next) };
 }
 
 const own = (view: View, { tenant, id }: { tenant: string; id: string }) => {
@@ -203,9 +205,10 @@ const own = (view: View, { tenant, id }: { tenant: string; id: string }) => {
 };
 
 /** Changes a charge and states the event of it; answers the charge with its event counted. */
-function change(view: View, before: Charge, after: Charge): Charge {
+export function changeCharge(view: View, before: Charge, after: Charge): Charge {
   const { next, event } = withEvent(before, after);
   view.change('charges', next);
   view.tell(event);
+  recurringFollows(view, before, next);
   return next;
 }

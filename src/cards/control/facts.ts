@@ -1,0 +1,108 @@
+import type { PursuitFact } from '../../pursuits/facts.js';
+import { isOpen } from '../../pursuits/record.js';
+import { timelineEntry } from '../../pursuits/timeline.js';
+import type { Card } from '../card.js';
+import { operationFailure, type CardOperation } from '../operation.js';
+import type { ControlOperation, ControlType } from './control.js';
+
+/** What a fact does; the card is null where it stays as it is. `unchanged` and `stale` write nothing. */
+export type ControlTransition = {
+  verdict: 'applied' | 'unchanged' | 'stale';
+  next: CardOperation;
+  card: Partial<Card> | null;
+};
+
+const CONFIRMED: Record<ControlType, string> = {
+  lock: 'the card is locked at the issuer too',
+  unlock: 'the card is open',
+  close: 'the card is closed at the issuer too',
+};
+
+/** Whatever the issuer may do: with us the card stays shut, and nothing is approved. */
+const NOT_CONFIRMED: Record<ControlType, string> = {
+  lock: 'the card stays locked here; the issuer has not confirmed it',
+  unlock: 'the card stays locked',
+  close: 'the card stays closed here; the issuer has not confirmed it',
+};
+
+/**
+ * The state guard of locks, unlocks and closings: pure, and the only place where one ends, but for being superseded.
+ * What became known of one that has ended changes nothing: another one says how the card has to stand.
+ */
+export function applyControlFact(
+  operation: ControlOperation,
+  card: Card,
+  fact: PursuitFact,
+  now: Date,
+): ControlTransition {
+  const idle = { next: operation, card: null };
+  if (!isOpen(operation))
+    return { verdict: agrees(operation, fact) ? 'unchanged' : 'stale', ...idle };
+  if (fact.kind === 'paid') return confirm(operation, card, fact, now);
+  if (fact.kind !== 'refused' || (fact.ifUnsent && operation.sends > 0)) {
+    return { verdict: 'stale', ...idle };
+  }
+  return fail(operation, card, fact, now);
+}
+
+const agrees = ({ status }: CardOperation, { kind }: PursuitFact) =>
+  (kind === 'paid' && status === 'completed') || (kind === 'refused' && status === 'failed');
+
+function confirm(
+  operation: ControlOperation,
+  card: Card,
+  fact: PursuitFact,
+  now: Date,
+): ControlTransition {
+  const { type, number } = operation;
+  const set = { status: 'completed', completed_at: now } as const;
+  const opens = type === 'unlock' && card.status === 'locked';
+  const control = { ...card.control, confirmed: Number(number), operation: null };
+  return {
+    verdict: 'applied',
+    next: ended(operation, fact, now, set, CONFIRMED[type]),
+    card: { control, ...(opens && { status: 'active' as const }) },
+  };
+}
+
+function fail(
+  operation: ControlOperation,
+  card: Card,
+  fact: PursuitFact & { kind: 'refused' },
+  now: Date,
+): ControlTransition {
+  const { type } = operation;
+  const set = { status: 'failed', failure: operationFailure(fact.code) } as const;
+  const { control } = card;
+  const wanted = type === 'unlock' ? 'locked' : control.wanted;
+  return {
+    verdict: 'applied',
+    next: ended(operation, fact, now, set, NOT_CONFIRMED[type]),
+    card: { control: { ...control, wanted, operation: null } },
+  };
+}
+
+function ended(
+  operation: CardOperation,
+  fact: PursuitFact,
+  now: Date,
+  set: Partial<CardOperation>,
+  detail: string,
+): CardOperation {
+  const { via, actor, providerRequestId, note } = fact;
+  const said = fact.kind === 'refused' ? `refused: ${fact.code}` : 'set';
+  const told = [said, note].filter((part) => part !== null).join('; ');
+  return {
+    ...operation,
+    ...set,
+    attention: null,
+    due_at: null,
+    version: operation.version + 1,
+    updated_at: now,
+    timeline: [
+      ...operation.timeline,
+      timelineEntry(now, via, actor ?? operation.provider, { detail: told, providerRequestId }),
+      timelineEntry(now, 'settled', 'bursar', { detail }),
+    ],
+  };
+}

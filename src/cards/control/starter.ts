@@ -1,0 +1,25 @@
+import { issuerCalls, providerQueue } from '../../temporal/queues.js';
+import { createRecordStarter, type RecordStarter } from '../../temporal/record-starter.js';
+import { operationWorkflowId, type CardOperation, type OperationKey } from '../operation.js';
+import type { CardControlInput } from '../reports.js';
+import type { CardStarterSettings } from '../starters.js';
+
+/** Starts and wakes the workflow of a card, which looks for what is under way by itself. */
+export function createControlStarter(
+  settings: CardStarterSettings,
+): RecordStarter<CardOperation, OperationKey> {
+  const { taskQueue, policy } = settings;
+  return createRecordStarter<CardOperation, OperationKey>({
+    ...settings,
+    workflow: 'cardControl',
+    workflowId: operationWorkflowId,
+    entity: true,
+    toStart({ tenant, card, provider }) {
+      const calls = issuerCalls(provider);
+      const queue = providerQueue(taskQueue, calls);
+      const input: CardControlInput = { tenant, card, calls, queue, policy };
+      const summary = `how ${card} stands at ${provider}`;
+      return { input, tenant, provider, reference: card, amountMinor: null, summary };
+    },
+  });
+}

@@ -1,0 +1,132 @@
+import { ApiError } from '../../errors.js';
+import type { Answered } from '../../http/idempotency.js';
+import { invalidField } from '../../http/validate.js';
+import { newId } from '../../ids.js';
+import { refusalAnswer, unlessReused, type Answer, type Claim } from '../../ledger/view.js';
+import type { Tenant } from '../../tenants/tenant.js';
+import { lookAfter, type Change } from './course.js';
+import { presentRecurringCharge } from './presenter.js';
+import type { RecurringCharge } from './recurring-charge.js';
+import type { CreateRecurringChargeBody } from './schema.js';
+import type { RecurringStarter } from './starter.js';
+import type { RecurringCharges } from './store.js';
+
+/** Clocks differ, and a request takes its time. */
+const PAST_MS = 5 * 60 * 1000;
+const AHEAD_MS = 5 * 366 * 24 * 60 * 60 * 1000;
+
+type Deps = { recurringCharges: RecurringCharges; recurringStarter: RecurringStarter };
+
+/** Accepts recurring charges, and changes them: one commit, then Temporal is brought in line, which nobody waits for. */
+export function recurringChanges({
+  recurringCharges,
+  recurringStarter,
+  clock = () => new Date(),
+}: Deps & { clock?: () => Date }) {
+  return {
+    createRecurring: async (
+      tenant: Tenant,
+      body: CreateRecurringChargeBody,
+      claim: Claim | null,
+    ): Promise<Answered> => {
+      const now = clock();
+      const start = startOf(body, now);
+      const token = await recurringCharges.tokenOf(tenant.id, body.payment_token_id);
+      if (!token) return refuse(tenant, claim);
+      const recurring = newRecurring(tenant, body, token.customer.id, { start, now });
+      const outcome = unlessReused(
+        await recurringCharges.accept({
+          kind: 'acceptRecurring',
+          tenant: tenant.id,
+          id: recurring._id,
+          recurring,
+          claim,
+          answer: answerOf(201, recurring),
+        }),
+      );
+      if (outcome.resource === recurring._id) recurringStarter.startSoon(recurring);
+      return outcome;
+    },
+
+    changeRecurring: async (
+      recurring: RecurringCharge,
+      change: Change,
+      claim: Claim | null,
+    ): Promise<Answered> => {
+      const { tenant, _id: id } = recurring;
+      const outcome = unlessReused(
+        await recurringCharges.change(recurring, {
+          change,
+          claim,
+          answer: (present) => answerOf(200, present),
+        }),
+      );
+      const present = await recurringCharges.get(tenant, id);
+      if (present && outcome.answer.status === 200) recurringStarter.startSoon(present);
+      return outcome;
+    },
+  };
+
+  async function refuse({ id: tenant }: Tenant, claim: Claim | null): Promise<Answered> {
+    const message = 'There is no such payment token.';
+    const answer = refusalAnswer(new ApiError('not_found', { field: 'payment_token_id', message }));
+    if (!claim) return { answer, resource: null, replayed: false };
+    return unlessReused(await recurringCharges.accept({ kind: 'refusal', tenant, claim, answer }));
+  }
+}
+
+export type RecurringChanges = ReturnType<typeof recurringChanges>;
+
+const answerOf = (status: number, recurring: RecurringCharge): Answer => ({
+  status,
+  body: JSON.stringify({ success: true, data: presentRecurringCharge(recurring) }),
+});
+
+/** When the first period begins, which is not in the past; its end comes after it. */
+function startOf({ start_at: given, end_at: end }: CreateRecurringChargeBody, now: Date): Date {
+  const start = given ?? new Date(Math.floor(now.getTime() / 1000) * 1000);
+  const aheadMs = start.getTime() - now.getTime();
+  if (aheadMs < -PAST_MS) throw invalidField('start_at', 'out_of_range', 'must not be in the past');
+  if (aheadMs > AHEAD_MS) {
+    throw invalidField('start_at', 'out_of_range', 'must be within five years');
+  }
+  if (end && end <= start) throw invalidField('end_at', 'out_of_range', 'must be after start_at');
+  return start;
+}
+
+function newRecurring(
+  tenant: Tenant,
+  body: CreateRecurringChargeBody,
+  customer: string,
+  { start, now }: { start: Date; now: Date },
+): RecurringCharge {
+  return {
+    _id: newId('recurringCharge'),
+    tenant: tenant.id,
+    version: 1,
+    payment_token: body.payment_token_id,
+    customer_id: customer,
+    amount_minor: BigInt(body.amount_minor),
+    currency: body.currency,
+    interval: body.interval,
+    interval_count: body.interval_count,
+    timezone: body.timezone,
+    start_at: start,
+    end_at: body.end_at ?? null,
+    count: body.count ?? null,
+    description: body.description ?? null,
+    metadata: body.metadata ?? null,
+    status: 'active',
+    next_period: 0,
+    next_at: start,
+    charged: 0,
+    unpaid: [],
+    last_paid: null,
+    paused_at: null,
+    pauses: [],
+    due_at: lookAfter(now),
+    created_at: now,
+    updated_at: now,
+    ended_at: null,
+  };
+}

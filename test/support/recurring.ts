@@ -1,0 +1,93 @@
+import type { z } from 'zod';
+import {
+  createRecurringCharge,
+  type recurringChargeResource,
+} from '../../src/payments/recurring/api.js';
+import { newId } from '../../src/ids.js';
+import type { RecurringCharge } from '../../src/payments/recurring/recurring-charge.js';
+import type { PaymentToken } from '../../src/payments/tokens/token.js';
+import { paymentClient } from './payments.js';
+import type { Service } from './service.js';
+import type { TestTenant } from './tenant.js';
+
+/** A recurring charge as acceptance makes it: every month from its start. */
+export function recurringCharge(changes: Partial<RecurringCharge> = {}): RecurringCharge {
+  const start = changes.start_at ?? new Date('2026-01-31T08:00:00.000Z');
+  return {
+    _id: newId('recurringCharge'),
+    tenant: 'ten_a',
+    version: 1,
+    payment_token: 'tok_a',
+    customer_id: 'customer-1',
+    amount_minor: 500_000n,
+    currency: 'NGN',
+    interval: 'month',
+    interval_count: 1,
+    timezone: 'Africa/Lagos',
+    start_at: start,
+    end_at: null,
+    count: null,
+    description: null,
+    metadata: null,
+    status: 'active',
+    next_period: 0,
+    next_at: start,
+    charged: 0,
+    unpaid: [],
+    last_paid: null,
+    paused_at: null,
+    pauses: [],
+    due_at: start,
+    created_at: start,
+    updated_at: start,
+    ended_at: null,
+    ...changes,
+  };
+}
+
+/** A card that the customer has left with the provider. */
+export function paymentToken(changes: Partial<PaymentToken> = {}): PaymentToken {
+  const at = new Date('2026-01-01T08:00:00.000Z');
+  return {
+    _id: newId('paymentToken'),
+    tenant: 'ten_a',
+    version: 1,
+    type: 'card',
+    customer: { id: 'customer-1', email: 'ada@example.com', name: null },
+    status: 'active',
+    provider: 'sandbox-bank',
+    authorization: 'AUTH_of_the_tests',
+    brand: 'visa',
+    last4: '4081',
+    bank_code: null,
+    account_number: null,
+    metadata: null,
+    created_at: at,
+    updated_at: at,
+    ...changes,
+  };
+}
+
+export type RecurringView = z.infer<typeof recurringChargeResource>;
+
+export const RECURRING_PATH = '/payments/recurring-charges';
+
+/** A token that can be charged and that nobody had to bind: also for services without a worker. */
+export async function boundToken(tenant: TestTenant, { deps }: Service): Promise<string> {
+  const customer = { id: 'customer-77', email: 'ada@example.com', name: null };
+  const token = paymentToken({ tenant: tenant.id, customer });
+  await deps.database.db.collection<PaymentToken>('payment_tokens').insertOne(token);
+  return token._id;
+}
+
+/** What the document shows, but from tomorrow on. */
+export async function newRecurring(tenant: TestTenant, service: Service): Promise<string> {
+  const body = {
+    ...createRecurringCharge.examples.body,
+    payment_token_id: await boundToken(tenant, service),
+    start_at: new Date(Date.now() + 24 * 60 * 60 * 1000).toISOString(),
+  };
+  const reply = await paymentClient(tenant).call<RecurringView>('POST', RECURRING_PATH, body);
+  if (reply.status !== 201) throw new Error(`not accepted: ${reply.text}`);
+  return reply.body.data.id;
+}
