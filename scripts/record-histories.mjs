@@ -185,7 +185,14 @@ async function recordControl([name, ...orders], client) {
       await new Promise((resolve) => setTimeout(resolve, 200));
   };
   await until(({ status }) => status === 'active');
-  for (const [action, request_id] of orders) await call(`/cards/${id}/${action}`, { request_id });
+  let last;
+  for (const [action, request_id] of orders) {
+    last = await call(`/cards/${id}/${action}`, { request_id });
+  }
+  const operation = `/cards/${id}/operations/${last.id}`;
+  while ((await call(operation)).completed_at === null) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
   const workflow = client.workflow.getHandle(`card/${id}`);
   await workflow.result();
   const history = await workflow.fetchHistory();
