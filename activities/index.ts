@@ -9,6 +9,7 @@ import { createCardIssuingActivities } from './card-issuing.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
+import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
 import {
   createTransferBatchActivities,
   type TransferBatchActivityDeps,
@@ -24,6 +25,7 @@ export type ActivityDeps = TransferActivityDeps &
   CardAuthorizationActivityDeps &
   CardEventActivityDeps &
   ChargeActivityDeps &
+  RefundActivityDeps &
   RenewalActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
@@ -37,6 +39,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardIssuingActivities(deps),
     ...createCardControlActivities(deps),
     ...createChargeActivities(deps),
+    ...createRefundActivities(deps),
     ...createRenewalActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),

@@ -3,6 +3,7 @@
 //   node scripts/record-histories.mjs --mark=here paid …   these, one after the other, as transfer-paid-here.json …
 //   node scripts/record-histories.mjs charges              those of charges: start the copy with short times, as
 //                                                          BURSAR_DUNNING_DAYS=0.0001,0.0003 BURSAR_CHARGE_EXPIRES_MS=20000
+//   node scripts/record-histories.mjs refunds              those of refunds
 // Record again only when a history of today's code is wanted beside the old ones: the old ones have to stay replayable.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -160,14 +161,43 @@ async function recordCharge([name, choice, suffix], client) {
   let reference = await charge(setup, onPage);
   const merchant = { ...token, capture_mode: 'merchant_initiated', suffix };
   if (suffix) reference = await charge(merchant);
+  await save(client, reference, `charge-${name}`);
+}
+
+async function save(client, reference, name) {
   const query = `reference = "${reference}"`;
   for await (const { workflowId } of client.workflow.list({ query })) {
     const workflow = client.workflow.getHandle(workflowId);
     await workflow.result().catch(() => undefined);
     const history = await workflow.fetchHistory();
-    writeFileSync(join(folder, `charge-${name}${mark}.json`), `${historyToJSON(history)}\n`);
-    console.log(`recorded charge ${name}: ${history.events.length} events`);
+    writeFileSync(join(folder, `${name}${mark}.json`), `${historyToJSON(history)}\n`);
+    console.log(`recorded ${name}: ${history.events.length} events`);
   }
+}
+
+/** Name of the history, and the end of the refund's reference. */
+const REFUNDS = [
+  ['refunded', '789'],
+  ['callback-only', '001'],
+  ['refused', '002'],
+  ['unknown-then-verified', '004'],
+];
+
+async function recordRefund([name, suffix], client) {
+  const customer = { id: `history-${crypto.randomUUID()}`, email: 'ada@example.com' };
+  const body = new URLSearchParams({ action: 'pay', choice: 'good' });
+  const charge_reference = await charge(
+    { customer, capture_mode: 'customer_action_required' },
+    (url) => fetch(url, { method: 'POST', body, redirect: 'manual' }),
+  );
+  const reference = `history-${crypto.randomUUID()}-${suffix}`;
+  await call('/payments/refunds', { charge_reference, amount_minor: 1_000, reference });
+  for (let done = false; !done;) {
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    const { status } = await call(`/payments/refunds/${reference}`);
+    done = status === 'completed' || status === 'failed';
+  }
+  await save(client, reference, `refund-${name}`);
 }
 
 /** Name of the history, and the orders about a card, one right after the other, with their request ids. */
@@ -185,7 +215,14 @@ async function recordControl([name, ...orders], client) {
       await new Promise((resolve) => setTimeout(resolve, 200));
   };
   await until(({ status }) => status === 'active');
-  for (const [action, request_id] of orders) await call(`/cards/${id}/${action}`, { request_id });
+  let last;
+  for (const [action, request_id] of orders) {
+    last = await call(`/cards/${id}/${action}`, { request_id });
+  }
+  const operation = `/cards/${id}/operations/${last.id}`;
+  while ((await call(operation)).completed_at === null) {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
   const workflow = client.workflow.getHandle(`card/${id}`);
   await workflow.result();
   const history = await workflow.fetchHistory();
@@ -206,7 +243,10 @@ if (names.length === 0) {
 if (names.includes('charges')) {
   await Promise.all(CHARGES.map((one) => recordCharge(one, client)));
 }
-for (const wanted of names.filter((name) => name !== 'charges')) {
+if (names.includes('refunds')) {
+  await Promise.all(REFUNDS.map((one) => recordRefund(one, client)));
+}
+for (const wanted of names.filter((name) => name !== 'charges' && name !== 'refunds')) {
   const named = ([name]) => name === wanted;
   if (LOCKS.some(named)) await recordControl(LOCKS.find(named), client);
   else await record(CASES.find(named), client);

@@ -11,6 +11,7 @@ import { createGroupCommit } from './ledger/group-commit.js';
 import { createLog } from './log.js';
 import { chargeApplier } from './payments/charges/callback.js';
 import { createPayments } from './payments/deps.js';
+import { refundApplier } from './payments/refunds/callback.js';
 import { createProviders } from './providers/registry.js';
 import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
@@ -64,6 +65,7 @@ export async function createDeps(config: Config, name: string) {
   const appliers = {
     transfer: transferApplier({ transfers, starter, log }),
     charge: chargeApplier({ ...payments, log }),
+    refund: refundApplier({ ...payments, log }),
   };
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 

@@ -7,6 +7,7 @@ import { ERRORS } from './errors.js';
 import { openApiDocument } from './http/openapi.js';
 import { apiTypeScript, type OpenApiDocument } from './http/typescript.js';
 import { chargeEvents, chargeOperations } from './payments/charges/api.js';
+import { refundEvents, refundOperations } from './payments/refunds/api.js';
 import { recurringChargeEvents, recurringChargeOperations } from './payments/recurring/api.js';
 import { tokenOperations } from './payments/tokens/api.js';
 import { transferEvents, transferOperations } from './transfers/api.js';
@@ -19,6 +20,7 @@ export const operations = {
   ...cardControlOperations,
   ...tokenOperations,
   ...chargeOperations,
+  ...refundOperations,
   ...recurringChargeOperations,
   ...cardFundingOperations,
   ...authorizationOperations,
@@ -33,6 +35,7 @@ export const events = [
   cardOperationEvents,
   cardStandingEvents,
   chargeEvents,
+  refundEvents,
   recurringChargeEvents,
 ];
 

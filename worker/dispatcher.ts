@@ -7,6 +7,8 @@ import { failpoint } from '../src/failpoints.js';
 import type { Log } from '../src/log.js';
 import type { ChargeStarter } from '../src/payments/charges/starter.js';
 import type { Charges } from '../src/payments/charges/store.js';
+import type { RefundStarter } from '../src/payments/refunds/starter.js';
+import type { Refunds } from '../src/payments/refunds/store.js';
 import type { RecurringStarter } from '../src/payments/recurring/starter.js';
 import type { RecurringCharges } from '../src/payments/recurring/store.js';
 import type { BatchStarter } from '../src/transfers/batch-starter.js';
@@ -34,6 +36,8 @@ export function createDispatcher(deps: {
   cardStarters: CardStarters;
   charges: Charges;
   chargeStarter: ChargeStarter;
+  refunds: Refunds;
+  refundStarter: RefundStarter;
   recurringCharges: RecurringCharges;
   recurringStarter: RecurringStarter;
   authorizations: Pick<Authorizations, 'store' | 'starter'>;
@@ -43,13 +47,14 @@ export function createDispatcher(deps: {
 }): Loop {
   const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
   const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
-  const { charges, chargeStarter } = deps;
+  const { charges, chargeStarter, refunds, refundStarter } = deps;
 
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
     started: () => startAll(log, transfers, starter),
     cards: () => startAll(log, cardOperations, cardStarters),
     charges: () => startAll(log, charges, chargeStarter),
+    refunds: () => startAll(log, refunds, refundStarter),
     recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
     authorizations: () => startAll(log, authorizations.store, authorizations.starter),
     applied: () => callbacks.sweep(BATCH),

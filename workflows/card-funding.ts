@@ -4,7 +4,8 @@ import type { FundingInput } from '../src/cards/funding/reports.js';
 import { fundingWords, unwindingWords } from '../src/cards/funding/words.js';
 import { operationStore, operationSubject } from './card-operations.js';
 import { callHere, ownStore, providerCall } from './policies.js';
-import { pursue, type Subject } from './pursuit.js';
+import type { Subject } from './pursuit-run.js';
+import { pursue } from './pursuit.js';
 
 const store = proxyLocalActivities<Activities>(ownStore);
 const here = proxyLocalActivities<Activities>(callHere);

@@ -5,6 +5,7 @@ export { cardFunding } from './card-funding.js';
 export { cardIssuing } from './card-issuing.js';
 export { charge } from './charge.js';
 export { delivery } from './delivery.js';
+export { refund } from './refund.js';
 export { renewal } from './renewal.js';
 export { replay } from './replay.js';
 export { transferBatch } from './transfer-batch.js';

@@ -168,6 +168,19 @@ export type NewRecurringCharge = {
   metadata?: { [name: string]: unknown };
 };
 
+export type NewRefund = {
+  /** Your reference of the charge. */
+  charge_reference: string;
+  /** Kobo that the customer gets back; all that is left if it is not given. */
+  amount_minor?: number;
+  /** That of the charge. */
+  currency?: 'NGN';
+  /** Why, for whoever reads it later. */
+  reason?: string;
+  /** Your own name for it, unique for ever; an id of ours if you give none. */
+  reference?: string;
+};
+
 export type NewBankAccountToken = {
   customer: Customer;
   /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
@@ -540,6 +553,31 @@ export type RecurringCharge = {
   ended_at: string | null;
 };
 
+export type Refund = {
+  /** What it is asked for by. */
+  reference: string;
+  /** Your reference of the charge. */
+  charge_reference: string;
+  /** Kobo that the customer gets back. */
+  amount_minor: number;
+  currency: 'NGN';
+  status: 'pending' | 'processing' | 'completed' | 'failed';
+  reason: string | null;
+  failure: {
+    code: string;
+    message: string;
+  } | null;
+  /** Why it waits for an operator of ours. */
+  attention: {
+    /** Since when. */
+    since: string;
+    reason: string;
+  } | null;
+  /** When it was accepted. */
+  created_at: string;
+  completed_at: string | null;
+};
+
 export type Transfer = {
   id: string;
   /** Kobo that the recipient gets. */
@@ -762,6 +800,26 @@ export type WebhookEvent =
       /** Counts the changes of this resource: tells late from new. */
       sequence: number;
       data: Charge;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'refund.completed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Refund;
+    }
+  | {
+      /** The same in every attempt and in `webhook-id`. */
+      id: string;
+      event: 'refund.failed';
+      /** When it happened. */
+      created_at: string;
+      /** Counts the changes of this resource: tells late from new. */
+      sequence: number;
+      data: Refund;
     }
   | {
       /** The same in every attempt and in `webhook-id`. */
@@ -1120,6 +1178,42 @@ export type Operations = {
     data: Charge;
   };
   /**
+   * Refund a charge, whole or in part.
+   *
+   * The amount is held in the wallet until the provider has refunded (`completed`) or definitely has not (`failed`, and the hold is back). Refunds of a charge never come to more than it was, those under way counted; the provider’s fee is not given back.
+   */
+  createRefund: { input: NewRefund; data: Refund };
+  /** Get a refund */
+  getRefund: {
+    input: {
+      /** Your reference of the refund. */
+      reference: string;
+    };
+    data: Refund;
+  };
+  /**
+   * Every step of a refund, in order.
+   *
+   * What happened, when, by whom, and under which request of the provider’s.
+   */
+  getRefundTimeline: {
+    input: {
+      /** Your reference of the refund. */
+      reference: string;
+      /**
+       * Which page; one beyond the end is empty, with the right totals.
+       * @default 1
+       */
+      page?: number;
+      /**
+       * Results per page.
+       * @default 100
+       */
+      limit?: number;
+    };
+    data: TimelineEntry;
+  };
+  /**
    * Charge a payment token every day, week, month or year.
    *
    * Each period is charged once when it begins, as a merchant-initiated charge with the reference `<id>-<period>`, periods counted from 0. What was missed is made up for, the oldest first. The 31st means the last day of a shorter month.
@@ -1365,6 +1459,14 @@ export const operations = {
     safe: true,
   },
   verifyCharge: { method: 'POST', path: '/api/v1/payments/charges/{reference}/verify', safe: true },
+  createRefund: { method: 'POST', path: '/api/v1/payments/refunds', idempotent: true, waits: true },
+  getRefund: { method: 'GET', path: '/api/v1/payments/refunds/{reference}', safe: true },
+  getRefundTimeline: {
+    method: 'GET',
+    path: '/api/v1/payments/refunds/{reference}/timeline',
+    list: true,
+    safe: true,
+  },
   createRecurringCharge: {
     method: 'POST',
     path: '/api/v1/payments/recurring-charges',

@@ -13,7 +13,7 @@ import { accounts } from '../ledger/posting.js';
 import { isOpen } from '../pursuits/record.js';
 import type { Card } from './card.js';
 import { capturePosting, holdPosting, releasePosting, type Funding } from './funding/postings.js';
-import { FUNDING_TYPES, type CardOperation } from './operation.js';
+import { isFunding, type CardOperation } from './operation.js';
 
 /**
  * Every card has what its accounts say, every operation the postings of its state and no others, and what is held is
@@ -92,8 +92,6 @@ const FUNDING_STEPS: Record<CardOperation['status'], Steps> = {
   },
 };
 const NO_STEPS: Steps = { must: [], may: [] };
-
-const isFunding = ({ type }: CardOperation) => (FUNDING_TYPES as readonly string[]).includes(type);
 
 /** Whether the hold was made, and went where the state says. Taken back, it may have gone either way before. */
 function checkMoney(operation: CardOperation & Booked): string[] {

@@ -18,7 +18,7 @@ export function freeForm<Known extends z.ZodRawShape>(id: string, known: Known) 
     idempotency_key: idempotencyKey.optional(),
   };
   const restOf = (body: Record<string, unknown>): Record<string, unknown> => {
-    const rest = Object.entries(body).filter(([name]) => !(name in fields));
+    const rest = Object.entries(body).filter(([name]) => !Object.hasOwn(fields, name));
     return { ...Object.fromEntries(rest), ...(body['metadata'] as object | undefined) };
   };
   return z

@@ -55,6 +55,9 @@ export const FUNDING_TYPES = ['fund', 'jit_fund', 'auto_reload'] as const;
 export const isShown = ({ type }: Pick<CardOperation, 'type'>): boolean =>
   (SHOWN_TYPES as readonly string[]).includes(type);
 
+export const isFunding = ({ type }: Pick<CardOperation, 'type'>): boolean =>
+  (FUNDING_TYPES as readonly string[]).includes(type);
+
 /** What of an operation says which workflow drives it. */
 export type OperationKey = Pick<CardOperation, '_id' | 'type' | 'card' | 'unwinds'>;
 
@@ -71,6 +74,10 @@ export function operationWorkflowId({ _id, type, card, unwinds }: OperationKey):
       return `card-funding/${unwinds ?? _id}`;
   }
 }
+
+/** Nobody asked for it: what a card, or a funding, has come to made it. */
+const isOurOwn = ({ type }: Pick<CardOperation, 'type'>) =>
+  type === 'auto_reload' || type === 'unwind';
 
 type Ordered = Pick<CardOperation, 'tenant' | 'card' | 'type' | 'provider'> &
   Partial<Omit<CardOperation, 'timeline' | 'due_at'>>;
@@ -100,7 +107,7 @@ export function newOperation(given: Ordered, now: Date, detail: string): CardOpe
     attention: null,
     watch_until: null,
     due_at: new Date(now.getTime() + START_WITHIN_MS),
-    timeline: [timelineEntry(now, 'accepted', 'api', { detail })],
+    timeline: [timelineEntry(now, 'accepted', isOurOwn(given) ? 'bursar' : 'api', { detail })],
     created_at: now,
     updated_at: now,
     completed_at: null,

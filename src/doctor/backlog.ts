@@ -20,6 +20,8 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
     examineAttention(db, now, 'cards', 'card_operations'),
     examineOverdue(db, now, 'charges', ['charges', 'recurring_charges']),
     examineAttention(db, now, 'charges', 'charges'),
+    examineOverdue(db, now, 'refunds', ['refunds']),
+    examineAttention(db, now, 'refunds', 'refunds'),
     examine('callbacks: unapplied', NOT_READ, async () => {
       const open = { next_try_at: IS_DATE };
       const total = await count(db, 'callbacks', open);

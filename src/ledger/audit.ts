@@ -3,6 +3,7 @@ import { auditCards } from '../cards/audit.js';
 import { auditAuthorizations } from '../cards/authorizations/audit.js';
 import type { Database } from '../database/client.js';
 import { auditCharges } from '../payments/charges/audit.js';
+import { auditRefunds } from '../payments/refunds/audit.js';
 import { auditTransfers } from '../transfers/audit.js';
 import { addTo, type RecordAudit } from './audit-records.js';
 import { ledgerCollections } from './store.js';
@@ -13,6 +14,7 @@ const AUDITS: readonly RecordAudit[] = [
   auditCards,
   auditAuthorizations,
   auditCharges,
+  auditRefunds,
 ];
 
 export type AuditReport = {

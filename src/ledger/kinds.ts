@@ -4,6 +4,7 @@ import { authorizationKinds } from '../cards/authorizations/items.js';
 import { cardEventKinds } from '../cards/events/items.js';
 import { issuingKinds } from '../cards/issuing/items.js';
 import { chargeKinds } from '../payments/charges/items.js';
+import { refundKinds } from '../payments/refunds/items.js';
 import { recurringKinds } from '../payments/recurring/items.js';
 import { tokenKinds } from '../payments/tokens/items.js';
 import { transferKinds } from '../transfers/items.js';
@@ -32,6 +33,7 @@ export const kinds = {
   ...cardEventKinds,
   ...tokenKinds,
   ...chargeKinds,
+  ...refundKinds,
   ...recurringKinds,
 };
 

@@ -35,6 +35,8 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
   authorizations_overdue: overdue('card_authorizations'),
   charges_attention: attention('charges'),
   charges_overdue: overdue('charges'),
+  refunds_attention: attention('refunds'),
+  refunds_overdue: overdue('refunds'),
   recurring_charges_overdue: overdue('recurring_charges'),
   webhooks_pending: {
     collection: 'webhook_deliveries',
@@ -50,7 +52,6 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
     order: '_id',
     since: 'created_at',
   },
-  card_authorizations_overdue: overdue('card_authorizations'),
   card_events_overdue: overdue('card_events'),
   card_events_attention: {
     collection: 'card_events',

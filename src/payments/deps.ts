@@ -10,6 +10,10 @@ import { createChargeCalls } from './charges/calls.js';
 import { createChargeCreation } from './charges/create.js';
 import { createChargeStarter } from './charges/starter.js';
 import { createCharges } from './charges/store.js';
+import { createRefundCalls } from './refunds/calls.js';
+import { createRefundCreation } from './refunds/create.js';
+import { createRefundStarter } from './refunds/starter.js';
+import { createRefunds } from './refunds/store.js';
 import { recurringChanges } from './recurring/create.js';
 import { createRecurringStarter } from './recurring/starter.js';
 import { createRecurringCharges } from './recurring/store.js';
@@ -31,12 +35,15 @@ export function createPayments(deps: {
   const { dunningDays, chargeExpiresMs: expiresAfterMs } = config.payments;
   const tokens = createTokens(database, groupCommit);
   const charges = createCharges(database, groupCommit, sweepSlackMs);
-  const chargeStarter = createChargeStarter({
+  const refunds = createRefunds(database, groupCommit, sweepSlackMs);
+  const starting = {
     client,
     taskQueue: config.temporal.taskQueue,
     policy: { attentionAfterMs, pollMaxMs },
     log,
-  });
+  };
+  const chargeStarter = createChargeStarter(starting);
+  const refundStarter = createRefundStarter(starting);
   const provider = providers.forPayments.name;
   const recurringCharges = createRecurringCharges(database, groupCommit, {
     sweepSlackMs,
@@ -61,6 +68,11 @@ export function createPayments(deps: {
       dunningDays,
       expiresAfterMs,
     }),
+    refunds,
+    refundCalls: createRefundCalls({ refunds, providers }),
+    refundStarter,
+    refundWatch: createWatch({ findEnded: (ids) => refunds.ended(ids) }),
+    createRefund: createRefundCreation({ charges, refunds, refundStarter }),
     recurringCharges,
     recurringStarter,
     ...recurringChanges({ recurringCharges, recurringStarter }),
@@ -68,6 +80,7 @@ export function createPayments(deps: {
     paymentStarters: {
       async idle(): Promise<void> {
         await chargeStarter.idle();
+        await refundStarter.idle();
         await recurringStarter.idle();
       },
     },

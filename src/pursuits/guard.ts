@@ -34,6 +34,8 @@ export type Terms<R> = {
   told: { captured: string; reversed: string };
   /** What else a payment or its reversal leaves with the record. */
   proof?(fact: Extract<PursuitFact, { kind: 'paid' | 'reversed' }>): Partial<R>;
+  /** What of the fact can't be, beside another amount: no money moves, and an operator has to look. */
+  contradicts?(fact: PursuitFact): string | null;
   /** How the timeline calls the fact, where its kind does not say it. */
   label?: string;
 };
@@ -95,6 +97,8 @@ function decideFact(given: Case, fact: PursuitFact): Change | 'unchanged' | 'sta
       return raise(given, reason);
     }
   }
+  const contradiction = terms.contradicts?.(fact) ?? null;
+  if (contradiction !== null) return raise(given, contradiction);
   if (fact.kind === 'refused' && fact.ifUnsent && record.sends > 0) return 'stale';
   if (isOpen(record)) return decideOpen(given, fact);
   return record.status === 'completed' ? decideCompleted(given, fact) : decideFailed(given, fact);

@@ -3,6 +3,7 @@ import { sendData } from '../http/respond.js';
 import { route, type Route } from '../http/routes.js';
 import type { Log } from '../log.js';
 import { chargeCallback } from '../payments/charges/callback.js';
+import { refundCallback } from '../payments/refunds/callback.js';
 import type { PaymentEvent, PaymentProvider } from '../providers/payment-provider.js';
 import type { Providers } from '../providers/registry.js';
 import { transferCallback } from '../transfers/callback.js';
@@ -78,8 +79,10 @@ export function callbackRoutes({
 }
 
 function paymentReading(event: PaymentEvent): Reading {
-  if (event.about.subject === 'charge') {
-    return { kind: 'callback', callback: chargeCallback(event, event.about.state) };
-  }
-  return { kind: 'ignored', dedupeKey: event.dedupeKey };
+  const { about } = event;
+  const callback =
+    about.subject === 'charge'
+      ? chargeCallback(event, about.state)
+      : refundCallback(event, about.refund);
+  return { kind: 'callback', callback };
 }

@@ -3,7 +3,7 @@ import type { AuthorizationFactItem } from '../../src/cards/authorizations/item.
 import type { CardAuthorization } from '../../src/cards/authorizations/authorization.js';
 import { OPEN_SECURITY, type Card } from '../../src/cards/card.js';
 import type { Item } from '../../src/ledger/kinds.js';
-import { decideItem, factItem, openCard, stateWith } from '../support/authorizations.js';
+import { decideItem, factItem, keyOf, openCard, stateWith } from '../support/authorizations.js';
 import { balances, run } from '../support/decisions.js';
 import { NOW } from '../support/transfers.js';
 
@@ -128,6 +128,39 @@ describe('what becomes of an authorization', () => {
     expect(taken.authorization).toMatchObject({ status: 'cleared', approved: false });
     expect(taken.books).toMatchObject({ card: 9_000n, held: 0n, network: 1_000n });
     expect(taken.authorization.attention).not.toBeNull();
+  });
+
+  test('what the wallet paid for a payment that nobody asked us for goes back to the wallet', () => {
+    const jit = { funding: 'jit', available_minor: 0n } as const;
+    const { books } = after([cleared(1_000n, 1), reversed(2)], jit, 4_000n);
+    expect(books).toMatchObject({ card: 0n, wallet: 4_000n, network: 0n, owed: 0n });
+  });
+
+  test('the day gets back what it was charged for the payment, and no more', () => {
+    const spent = (...items: Item[]) =>
+      after([asked, decideItem({ token: 'auth_2', amountMinor: 1_000n }), ...items]).card.spent;
+    expect(spent(cleared(6_000n, 1)).minor).toBe(6_000n);
+    expect(spent(cleared(6_000n, 1), reversed(2)).minor).toBe(1_000n);
+    expect(spent(reversed(1), cleared(4_000n, 2)).minor).toBe(5_000n);
+    const never = keyOf('auth_3');
+    const unasked = [cleared(2_000n, 1), reversed(2)].map((item) => ({ ...item, ...never }));
+    expect(spent(...unasked).minor).toBe(6_000n);
+  });
+
+  test('a token that an issuer used for another card is declined, and moves nothing', () => {
+    const start = stateWith(openCard({ available_minor: 10_000n }), 0n);
+    const other = openCard({ _id: 'crd_b', issued: null, available_minor: 0n });
+    start.records.cards.set('crd_b', other);
+    const mixedUp = { card: 'crd_b' };
+    const { state, outcomes } = run(start, [
+      [asked],
+      [{ ...decideItem({}, { asking: 'second' }), ...mixedUp }],
+      [{ ...cleared(5_000n), ...mixedUp }],
+    ]);
+    expect(outcomes[1]).toMatchObject({ kind: 'decided', authorization: null });
+    expect(outcomes[2]).toMatchObject({ verdict: 'unknown_card' });
+    expect(state.records.cards.get('crd_b')).toEqual(other);
+    expect(state.records.cards.get('crd_a')).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
   });
 
   test('what is given back to a card that is closed goes on to the wallet', () => {

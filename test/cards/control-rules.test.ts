@@ -3,7 +3,9 @@ import { OPEN_SECURITY, type Card } from '../../src/cards/card.js';
 import type { ControlOperation, ControlType } from '../../src/cards/control/control.js';
 import { isPastExpiry } from '../../src/cards/control/expiry.js';
 import type { AcceptControlItem, ControlFactItem } from '../../src/cards/control/items.js';
+import { createControlStarter } from '../../src/cards/control/starter.js';
 import { newOperation } from '../../src/cards/operation.js';
+import type { CardStarterSettings } from '../../src/cards/starters.js';
 import { newId } from '../../src/ids.js';
 import type { Item } from '../../src/ledger/kinds.js';
 import type { Snapshot } from '../../src/ledger/view.js';
@@ -280,4 +282,14 @@ describe('the end of a card', () => {
       expect(cardIn(state)).toEqual(card(changes));
     }
   });
+});
+
+test('a command about an operation that has ended never reaches the workflow of the card, which has another', async () => {
+  const settings = { taskQueue: 'bursar', policy: { attentionAfterMs: 1, pollMaxMs: 1 } };
+  // There is no Temporal here: who asked it would fail.
+  const nowhere = { ...settings, client: {}, log: {} } as unknown as CardStarterSettings;
+  const superseded = { ...asked('unlock').operation, status: 'failed' } as const;
+  const payload = { actor: 'ada', reason: 'lost', session_id: null, force: true };
+  const answer = await createControlStarter(nowhere).command(superseded, 'fail', payload);
+  expect(answer).toEqual({ done: false, message: 'The unlock is failed already.' });
 });

@@ -198,6 +198,28 @@ describe('a late funding', () => {
     expect(unwinding).toMatchObject({ status: 'failed', in_suspense: true });
     expect(card?.available_minor).toBe(0n);
   });
+
+  test('that is found on the card after an operator gave it up waits in suspense, whoever says so', () => {
+    const givenUp = [...late, told('cop_a', factOf('refused', 'operator', null))];
+    for (const found of [paid, notReversible]) {
+      const { unwinding, steps } = after([...givenUp, told('cop_a', found)]);
+      expect(steps).toEqual(['hold', 'resolve', 'suspense']);
+      expect(unwinding).toMatchObject({ in_suspense: true, watch_until: null });
+      expect(unwinding?.attention?.reason).toContain('after the hold had been released');
+    }
+  });
+
+  test('that is off the card again is no news when its callback comes', () => {
+    const { unwinding, steps, outcomes } = after([
+      ...late,
+      told('cop_a', reversed),
+      told('cop_a', paid),
+      told('cop_a', reversed),
+    ]);
+    expect(steps).toEqual(['hold', 'resolve']);
+    expect(unwinding).toMatchObject({ status: 'failed', in_suspense: false, attention: null });
+    expect(verdicts(outcomes).slice(-2)).toEqual(['stale', 'unchanged']);
+  });
 });
 
 test('what was spent of a funding that is taken back does not come back, nor does the card owe it', () => {

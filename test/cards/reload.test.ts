@@ -56,6 +56,7 @@ test('the spending that leaves less than the threshold reloads, with its hold, i
   const below = spend(above, 1n);
   const [reload] = reloadsIn(below);
   expect(reload).toMatchObject({ status: 'pending', amount_minor: 500n, card: CARD });
+  expect(reload?.timeline).toMatchObject([{ type: 'accepted', actor: 'bursar' }]);
   expect(below.postings.has(`${reload?._id}/hold`)).toBe(true);
   expect(below.wallets.get('ten_a')?.availableMinor).toBe(4_500n);
   expect(cardIn(below).reload).toMatchObject({ operation: reload?._id, used: true });

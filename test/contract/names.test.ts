@@ -5,6 +5,7 @@ import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/re
 import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
 import { renewalWorkflowId, scheduleId } from '../../src/payments/recurring/recurring-charge.js';
 import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
+import { refundWorkflowId } from '../../src/payments/refunds/refund.js';
 import {
   bulkQueue,
   issuerCalls,
@@ -29,6 +30,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'cardIssuing',
       'charge',
       'delivery',
+      'refund',
       'renewal',
       'replay',
       'transfer',
@@ -55,6 +57,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
     expect(renewalWorkflowId('rec_1')).toBe('renewal/rec_1');
     expect(scheduleId('rec_1')).toBe('recurring/rec_1');
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
+    expect(refundWorkflowId('ref_1')).toBe('refund/ref_1');
     expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
     expect(wakeSignal.name).toBe('wake');
     expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
@@ -81,11 +84,15 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'noteChargeCancellation',
       'noteChargeOperator',
       'noteOperator',
+      'noteRefundCancellation',
+      'noteRefundOperator',
       'raiseAttention',
       'raiseCardAttention',
       'raiseChargeAttention',
+      'raiseRefundAttention',
       'readCardStanding',
       'readChargeStanding',
+      'readRefundStanding',
       'readStanding',
       'renewPeriod',
       'replayCardEvent',
@@ -96,18 +103,22 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'settleCardState',
       'settleCharge',
       'settleFunding',
+      'settleRefund',
       'settleTransfer',
       'submitBatchPart',
       'submitCharge',
       'submitChargeHere',
       'submitFunding',
       'submitFundingHere',
+      'submitRefund',
+      'submitRefundHere',
       'submitTransfer',
       'submitTransferHere',
       'verifyCardIssue',
       'verifyCardState',
       'verifyCharge',
       'verifyFunding',
+      'verifyRefund',
       'verifyTransfer',
     ]);
   });

@@ -47,6 +47,8 @@ test('nothing waits: all is right', async () => {
     'cards: attention': [true, 'none'],
     'charges: overdue': [true, 'none'],
     'charges: attention': [true, 'none'],
+    'refunds: overdue': [true, 'none'],
+    'refunds: attention': [true, 'none'],
     'callbacks: unapplied': [true, 'none'],
     'card events: not applied': [true, 'none'],
     'webhooks: undelivered': [true, 'none'],

@@ -36,6 +36,11 @@ beforeAll(async () => {
     transfer({ due_at: LONG_AGO, attention: null }),
     transfer({ due_at: AHEAD, attention: null }),
   ]);
+  await insert('refunds', [
+    ...many(() => transfer({ due_at: null, attention: null })),
+    transfer({ due_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ due_at: AHEAD, attention: null }),
+  ]);
   await insert('recurring_charges', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('transfer_batches', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   const operation = (changes: object) => ({ ...transfer(changes), card: 'crd_a' });
@@ -65,11 +70,6 @@ beforeAll(async () => {
     event({ due_at: null, attention }),
     event({ due_at: AHEAD, attention: null }),
   ]);
-  await insert('card_authorizations', [
-    ...many(() => ({ due_at: null })),
-    { due_at: LONG_AGO },
-    { due_at: AHEAD },
-  ]);
   await insert('card_event_replays', [{ due_at: LONG_AGO }, { due_at: AHEAD }, { due_at: null }]);
   await insert('callbacks', [
     ...many(() => ({ next_try_at: null, received_at: LONG_AGO })),
@@ -95,10 +95,11 @@ const WAITING = {
   authorizations_overdue: 1,
   charges_attention: 1,
   charges_overdue: 2,
+  refunds_attention: 1,
+  refunds_overdue: 1,
   recurring_charges_overdue: 1,
   webhooks_pending: 2,
   webhooks_dead: 1,
-  card_authorizations_overdue: 1,
   card_events_overdue: 1,
   card_events_attention: 1,
   card_event_replays_overdue: 1,

@@ -56,7 +56,7 @@ export function request(changes: Partial<AuthorizationRequest> = {}): Authorizat
   };
 }
 
-const keyOf = (token: string): AuthorizationKey => ({
+export const keyOf = (token: string): AuthorizationKey => ({
   tenant: TENANT,
   id: authorizationId('sandbox-bank', token),
   card: CARD,

@@ -28,13 +28,14 @@ export type Fault = {
     | 'submit'
     | 'lookup'
     | 'enquiry'
-    | 'callback'
     | 'issue'
     | 'fund'
     | 'set_state'
     | 'reverse'
-    | 'authorization'
     | 'charge'
+    | 'refund'
+    | 'authorization'
+    | 'callback'
     | 'any';
   kind: 'error_500' | 'hang' | 'drop_before' | 'drop_after' | 'slow' | 'throttle';
   probability: number;
@@ -69,6 +70,9 @@ export function bankAudit(url: string) {
       outcome: 'paid' | 'declined' | 'abandoned',
       choice?: string,
     ) => (await call(`/charges/${reference}`, { outcome, ...(choice && { choice }) })).status,
+    /** The same of a refund, named by its id or by its tenant's reference. */
+    tellRefund: async (reference: string, outcome: 'refunded' | 'failed') =>
+      (await call(`/refunds/${reference}`, { outcome })).status,
     /** The same of a funding. */
     tellFunding: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,

@@ -5,6 +5,7 @@ import { compareAuthorizations } from './authorization-books.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-books.js';
 import { compareCharges } from './charge-books.js';
+import { compareRefunds } from './refund-books.js';
 import { checkMoney, type Compare, type Comparison } from './journal.js';
 
 /** Each capability that the bank moves money for, or has cards at. */
@@ -13,6 +14,7 @@ const COMPARISONS: readonly Compare[] = [
   compareCards,
   compareAuthorizations,
   compareCharges,
+  compareRefunds,
 ];
 
 /**

@@ -3,7 +3,7 @@ import { bulkClient } from './bulk.js';
 import { newOperation, type CardOperation } from '../../src/cards/operation.js';
 import type { Service } from './service.js';
 import { cardClient, issuedByHand } from './cards.js';
-import { chargeOrder, newCustomer, paymentClient } from './payments.js';
+import { chargeOrder, newCustomer, paidByHand, paymentClient } from './payments.js';
 import { boundToken, newRecurring } from './recurring.js';
 import { order, type TestTenant } from './tenant.js';
 
@@ -19,6 +19,11 @@ export const fixtures: Record<string, Fixture> = {
   },
   '/payments/charges/{reference}': async (tenant) =>
     (await paymentClient(tenant).charge(chargeOrder())).body.data.reference,
+  '/payments/refunds/{reference}': async (tenant, _made, service) => {
+    const charge_reference = await paidCharge(tenant, service);
+    const { body } = await paymentClient(tenant).refund({ charge_reference, amount_minor: 1_000 });
+    return body.data.reference;
+  },
   '/payments/recurring-charges/{id}': (tenant, _, service) => newRecurring(tenant, service),
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
@@ -63,8 +68,17 @@ async function aCard(
   return issuedByHand(deps, (await cards.create()).body.data.id);
 }
 
+/** As the example of a refund names it; also where no worker is told of it. */
+async function paidCharge(tenant: TestTenant, { deps }: Service): Promise<string> {
+  const reference = 'subscription-9-setup';
+  await paymentClient(tenant).charge(chargeOrder('789', { reference, amount_minor: 5_000_000 }));
+  await paidByHand(deps, tenant.id, reference);
+  return reference;
+}
+
 /** The same for what the examples of bodies name, by the field. */
 const inBodies: Record<string, Fixture> = {
+  charge_reference: (tenant, _, service) => paidCharge(tenant, service),
   payment_token_id: (tenant, _, service) => boundToken(tenant, service),
 };
 

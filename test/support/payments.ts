@@ -1,12 +1,16 @@
 import type { z } from 'zod';
 import type { chargeResource } from '../../src/payments/charges/api.js';
 import type { Charge } from '../../src/payments/charges/charge.js';
+import type { refundResource } from '../../src/payments/refunds/api.js';
+import type { Refund } from '../../src/payments/refunds/refund.js';
 import type { tokenResource } from '../../src/payments/tokens/api.js';
+import type { Deps } from '../../src/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
 import type { CallOptions, Reply, TestTenant } from './tenant.js';
 
 export type ChargeView = z.infer<typeof chargeResource>;
+export type RefundView = z.infer<typeof refundResource>;
 export type TokenView = z.infer<typeof tokenResource>;
 /** An answer whose data is not a transfer. */
 export type PaymentReply<Data> = Omit<Reply, 'body'> & {
@@ -82,6 +86,17 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
       const charge = await waitFor(order.reference, 'requires_action');
       return { ...charge, url: String(charge.next_action?.url) };
     },
+    /** A charge that was paid, and can be refunded. */
+    async paid(changes?: Body): Promise<ChargeView> {
+      const { url, reference } = await this.page('789', changes);
+      await onPage(url);
+      return waitFor(reference, 'completed');
+    },
+    refund: (body: Body, options?: CallOptions) =>
+      call<RefundView>('POST', '/payments/refunds', body, options),
+    getRefund: async (reference: string): Promise<RefundView> =>
+      (await call<RefundView>('GET', `/payments/refunds/${encodeURIComponent(reference)}`)).body
+        .data,
     verify: (reference: string) => call<ChargeView>('POST', `${at(reference)}/verify`),
     timeline: async (reference: string) =>
       (
@@ -126,6 +141,32 @@ export async function activeToken(
   const [token] = await client.tokens(customer.id);
   if (!token) throw new Error('there is no token');
   return { token, customer };
+}
+
+/** Completes a charge as the provider's word would, also where no worker has told it of any. */
+export async function paidByHand(deps: Deps, tenant: string, reference: string): Promise<void> {
+  const charge = await deps.charges.byReference(tenant, reference);
+  if (!charge) throw new Error(`there is no ${reference}`);
+  await deps.charges.applyFact(charge, {
+    via: 'poll',
+    actor: null,
+    providerRequestId: null,
+    note: null,
+    attempt: charge.attempt,
+    kind: 'paid',
+    amountMinor: charge.amount_minor,
+    currency: charge.currency,
+    feeMinor: null,
+    authorization: null,
+  });
+}
+
+/** What the network really did for a refund. */
+export async function refundEffects(service: Service, reference: string) {
+  const refund = await service.deps.database.db
+    .collection<Refund>('refunds')
+    .findOne({ reference });
+  return service.bank.journal(String(refund?._id));
 }
 
 /** What the network really did for a charge, attempt by attempt. */

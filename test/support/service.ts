@@ -8,6 +8,7 @@ import { createDeps, type Deps } from '../../src/deps.js';
 import { compiled } from '../../src/engines/paths.js';
 import { claimPort, type PortClaim } from '../../src/engines/ports.js';
 import { chargeWorkflowId, type Charge } from '../../src/payments/charges/charge.js';
+import { refundWorkflowId, type Refund } from '../../src/payments/refunds/refund.js';
 import { transferWorkflowId, type Transfer } from '../../src/transfers/transfer.js';
 import { bankAudit } from './bank.js';
 import { findProblems } from './books.js';
@@ -137,7 +138,7 @@ export async function startService(options: ServiceOptions = {}) {
     const first = apis[0] as Api;
     const openRecords = async () => {
       const open = { status: { $in: ['pending', 'processing'] } };
-      const counts = ['transfers', 'card_operations', 'charges'].map((name) =>
+      const counts = ['transfers', 'card_operations', 'charges', 'refunds'].map((name) =>
         opened.database.db.collection(name).countDocuments(open),
       );
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
@@ -168,7 +169,7 @@ export async function startService(options: ServiceOptions = {}) {
           .filter(([name]) => name !== 'bank')
           .map(([, each]) => each.output())
           .join('\n'),
-      /** Waits until no transfer, no charge and no operation on a card is on its way. */
+      /** Waits until no transfer, charge, refund and no operation on a card is on its way. */
       settled: () =>
         eventually('everything has come to its end', async () =>
           (await openRecords()) === 0 ? true : undefined,
@@ -239,8 +240,10 @@ async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void
     .find(unfinished)
     .toArray();
   const charges = await db.collection<Charge>('charges').find(unfinished).toArray();
+  const refunds = await db.collection<Refund>('refunds').find(unfinished).toArray();
   const ids = [
     ...charges.map(({ _id }) => chargeWorkflowId(_id)),
+    ...refunds.map(({ _id }) => refundWorkflowId(_id)),
     ...transfers.map(({ _id }) => transferWorkflowId(_id)),
     ...operations.map(operationWorkflowId),
   ];

@@ -69,17 +69,26 @@ function move(view: View, { card, authorization, item }: About, moved: Movement,
 
 function cardAfter(
   card: Card,
-  { held_of: of, created_at: decidedAt }: CardAuthorization,
+  authorization: CardAuthorization,
   moved: Movement & { payment: Payment; toCard: bigint },
 ): Partial<Card> {
-  const { releasedMinor, returnedMinor, payment, toCard } = moved;
-  const free = releasedMinor - payment.heldMinor + returnedMinor;
+  const { releasedMinor, payment, toCard } = moved;
+  const { held_of: of, created_at: decidedAt } = authorization;
   return {
     available_minor: card.available_minor - payment.cardMinor + toCard,
     held_minor: of === 'prepaid' ? card.held_minor - releasedMinor : card.held_minor,
     open_holds: releasedMinor > 0n ? card.open_holds - 1 : card.open_holds,
-    spent: unspend(card.spent, lagosDay(decidedAt), free),
+    spent: unspend(card.spent, lagosDay(decidedAt), noLongerSpent(authorization, moved)),
   };
+}
+
+/** The day counts what was approved, and of that what is held or was taken: what was never approved is none of it. */
+function noLongerSpent(before: CardAuthorization, moved: Movement): bigint {
+  const { approved, amount_minor: asked, held_minor: held, cleared_minor: cleared } = before;
+  if (!approved) return 0n;
+  const counted = (minor: bigint) => (minor < asked ? minor : asked);
+  const left = cleared + moved.takenMinor - moved.returnedMinor;
+  return counted(held + cleared) - counted(held - moved.releasedMinor + left);
 }
 
 /** Why somebody should look at it: money was taken that we had not agreed to, or that was not there. */

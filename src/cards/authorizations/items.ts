@@ -11,7 +11,7 @@ import { holdPosting } from './postings.js';
 import { setCardSecurity } from './security.js';
 import { judge, spentOn, type AuthorizationVerdict } from './rules.js';
 
-/** Null: there is no such card. */
+/** Null: there is no such card, or the issuer has used the token for another one. */
 export type DecideOutcome = { kind: 'decided'; authorization: CardAuthorization | null };
 export type AuthorizationFactOutcome = {
   kind: 'authorization_fact';
@@ -35,7 +35,10 @@ export const authorizationKinds = { decideAuthorization, authorizationFact, setC
 
 function decide(view: View, item: DecideItem, now: Date): DecideOutcome {
   const known = view.record('card_authorizations', item.id);
-  if (known) return { kind: 'decided', authorization: askedAgain(view, known, item, now) };
+  if (known) {
+    const same = known.card === item.card;
+    return { kind: 'decided', authorization: same ? askedAgain(view, known, item, now) : null };
+  }
   const card = view.record('cards', item.card);
   if (card?.tenant !== item.tenant) return { kind: 'decided', authorization: null };
   const wallet = view.wallet(item.tenant);
@@ -91,9 +94,11 @@ function decideFact(view: View, item: AuthorizationFactItem, now: Date): Authori
   const card = view.record('cards', item.card);
   if (card?.tenant !== item.tenant) return outcome('unknown_card', null);
   const found = view.record('card_authorizations', item.id);
+  // A token that stands for another card: whose money that is, nobody can say.
+  if (found && found.card !== card._id) return outcome('unknown_card', null);
   if (found && !stands(found, item, now)) return outcome('unchanged', found);
   if (found?.facts.some(({ key }) => key === item.fact.key)) return outcome('unchanged', found);
-  const known = found ?? neverDecided(item, now);
+  const known = found ?? neverDecided(item, card, now);
   if (!found) view.create('card_authorizations', known);
   // What was never approved has no hold to end.
   if (item.fact.kind === 'declined' && !known.approved) return outcome('unchanged', known);

@@ -1,4 +1,5 @@
 import { timelineEntry } from '../../pursuits/timeline.js';
+import type { Card } from '../card.js';
 import type { CardAuthorization } from './authorization.js';
 import type { AuthorizationFactItem, AuthorizationKey, DecideItem } from './item.js';
 import type { AuthorizationVerdict } from './rules.js';
@@ -34,11 +35,16 @@ export function decided(
  * One that was never decided, or not as far as we know: something became of it all the same. Should its request still
  * come, it is declined.
  */
-export function neverDecided(item: AuthorizationFactItem, now: Date): CardAuthorization {
+export function neverDecided(
+  item: AuthorizationFactItem,
+  { funding }: Pick<Card, 'funding'>,
+  now: Date,
+): CardAuthorization {
   const code = item.code ?? 'never_asked';
   const { by } = item;
   const timeline = [timelineEntry(now, 'accepted', 'bursar', { detail: `declined: ${code}` })];
-  const declined = { ...blank(item, now), code, timeline };
+  // What may be taken for it all the same comes back to where such a card's money is.
+  const declined = { ...blank(item, now), held_of: funding, code, timeline };
   return typeof by === 'string' ? declined : { ...declined, ...askedFor(by.request) };
 }
 

@@ -28,7 +28,10 @@ export function cardAuthorizationRoutes(deps: {
       const item = { kind: 'setCardSecurity', ...whose, security: securityOf(body) } as const;
       const { card, refused } = await groupCommit.commit(item);
       if (!card) throw new ApiError('not_found');
-      if (refused) throw new ApiError('invalid_state', { details: { status: card.status } });
+      if (refused) {
+        const message = `The card is ${card.status}.`;
+        throw new ApiError('invalid_state', { message, details: { status: card.status } });
+      }
       sendData(ctx, 200, presentSecurity(card.security));
     }),
 

@@ -2,6 +2,7 @@ import type { Wallet } from '../../ledger/wallet.js';
 import { lagosDay } from '../../ledger/wallet.js';
 import type { AuthorizationRequest } from '../../providers/card-issuer.js';
 import type { Card, CardStatus } from '../card.js';
+import { isPastExpiry } from '../control/expiry.js';
 
 /** Why a payment with a card is declined, in our words; tenants see them too. */
 export const DECLINES = [
@@ -61,13 +62,7 @@ const BY_STATUS: Record<Exclude<CardStatus, 'active'>, Decline> = {
 function refusedByCard(card: Card, now: Date): Decline | null {
   if (card.status !== 'active') return BY_STATUS[card.status];
   if (!card.issued) return 'card_not_active';
-  return isPastItsMonth(card.issued, now) ? 'card_expired' : null;
-}
-
-/** A card is good to the last moment of its month, as it is in Lagos. */
-function isPastItsMonth(issued: { expiry_month: number; expiry_year: number }, now: Date): boolean {
-  const lastMonth = `${issued.expiry_year}-${String(issued.expiry_month).padStart(2, '0')}`;
-  return lagosDay(now).slice(0, 7) > lastMonth;
+  return isPastExpiry(card, now) ? 'card_expired' : null;
 }
 
 function refusedByRequest(card: Card, { amountMinor, currency }: AuthorizationRequest) {
@@ -94,7 +89,7 @@ function refusedBySecurity(
 export const spentOn = (spent: Card['spent'], day: string): Card['spent'] =>
   day > spent.day ? { day, minor: 0n } : spent;
 
-/** Gives back to the day of the decision: without effect when that day is over. */
+/** Gives back to the day of the decision (negative: takes again): without effect when that day is over. */
 export function unspend(spent: Card['spent'], day: string, minor: bigint): Card['spent'] {
   if (spent.day !== day) return spent;
   return { day, minor: spent.minor > minor ? spent.minor - minor : 0n };

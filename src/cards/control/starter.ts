@@ -1,15 +1,19 @@
+import { isOpen } from '../../pursuits/record.js';
 import { issuerCalls, providerQueue } from '../../temporal/queues.js';
 import { createRecordStarter, type RecordStarter } from '../../temporal/record-starter.js';
 import { operationWorkflowId, type CardOperation, type OperationKey } from '../operation.js';
 import type { CardControlInput } from '../reports.js';
 import type { CardStarterSettings } from '../starters.js';
 
-/** Starts and wakes the workflow of a card, which looks for what is under way by itself. */
+/**
+ * Starts and wakes the workflow of a card, which looks for what is under way by itself. So a command about an operation
+ * that has ended must not reach it: it would be taken for one about another.
+ */
 export function createControlStarter(
   settings: CardStarterSettings,
 ): RecordStarter<CardOperation, OperationKey> {
   const { taskQueue, policy } = settings;
-  return createRecordStarter<CardOperation, OperationKey>({
+  const starter = createRecordStarter<CardOperation, OperationKey>({
     ...settings,
     workflow: 'cardControl',
     workflowId: operationWorkflowId,
@@ -22,4 +26,11 @@ export function createControlStarter(
       return { input, tenant, provider, reference: card, amountMinor: null, summary };
     },
   });
+  return {
+    ...starter,
+    command: async (operation, kind, payload) =>
+      isOpen(operation)
+        ? starter.command(operation, kind, payload)
+        : { done: false, message: `The ${operation.type} is ${operation.status} already.` },
+  };
 }

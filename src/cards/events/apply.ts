@@ -3,7 +3,7 @@ import type { FactOrigin } from '../../pursuits/facts.js';
 import { applyFundingFact, fundingFactOf } from '../funding/apply.js';
 import type { Authorizations } from '../authorizations/authorizations.js';
 import { applyIssueFact, issueFactOf } from '../issuing/apply.js';
-import { FUNDING_TYPES, type CardOperation } from '../operation.js';
+import { isFunding, type CardOperation } from '../operation.js';
 import type { CardStarters } from '../starters.js';
 import type { CardOperations } from '../store.js';
 import type { CardEventOwner, StoredCardEvent } from './event.js';
@@ -69,8 +69,6 @@ export function createApplyCardEvent(deps: {
     }
   };
 }
-
-const isFunding = ({ type }: CardOperation) => (FUNDING_TYPES as readonly string[]).includes(type);
 
 const originOf = ({ _id, provider }: StoredCardEvent): FactOrigin => ({
   via: 'webhook',

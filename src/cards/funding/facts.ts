@@ -37,22 +37,27 @@ export function decideFunding(
   purse: Purse,
 ): FundingTransition {
   const funding = operation as Funding;
-  const read = operation.unwinds !== null && isOpen(operation) ? readLate(funding, fact) : fact;
+  const read = operation.unwinds === null ? fact : readLate(funding, fact);
   if (read === 'stale' || read.kind === 'not_reversible') {
     return { verdict: 'stale', next: operation, ...idle };
   }
   const terms = termsOf(funding, fact, now, purse);
   const { verdict, next, moves } = guard(operation, read, now, terms);
-  return { verdict, next, ...book(funding, moves, now, purse) };
+  // What is known to be off the card again is not taken for late by a word that was sent while it was there.
+  const taken = next !== operation && read.kind === 'refused' && fact.kind === 'reversed';
+  const known = taken ? { ...next, reversed_at: now } : next;
+  return { verdict, next: known, ...book(funding, moves, now, purse) };
 }
 
 /**
  * A fact about a funding that is being unwound. That it is on the card is the reason for it and not its end; that
- * nothing of it is there any more, or ever was, gives the hold back; that it stays there lets the wallet pay for it.
+ * nothing of it is there any more, or ever was, gives the hold back; that it stays there lets the wallet pay for it. Once
+ * the unwinding has ended, on the card is a payment like any other.
  */
 function readLate(funding: Funding, fact: FundingFact): FundingFact | 'stale' {
   const { via, actor, providerRequestId, note } = fact;
   const origin = { via, actor, providerRequestId, note };
+  if (!isOpen(funding) && fact.kind !== 'not_reversible') return fact;
   switch (fact.kind) {
     case 'paid':
       return 'stale';
@@ -73,7 +78,7 @@ function termsOf(
   now: Date,
   { availableMinor }: Purse,
 ): Terms<CardOperation> {
-  const late = fact.kind === 'not_reversible';
+  const late = fact.kind === 'not_reversible' && isOpen(funding);
   const reason = `funded after the deadline, and the issuer does not take it back`;
   return {
     words: funding.unwinds === null ? fundingWords : unwindingWords,

@@ -5,8 +5,7 @@ import type { CardOperation } from '../operation.js';
 export type Funding = CardOperation & { amount_minor: bigint };
 
 /** An unwinding has the hold of what it unwinds, and ends it: their money has one name. */
-export const bookedAs = ({ _id, unwinds }: Pick<CardOperation, '_id' | 'unwinds'>) =>
-  unwinds ?? _id;
+const bookedAs = ({ _id, unwinds }: Pick<CardOperation, '_id' | 'unwinds'>) => unwinds ?? _id;
 
 const step = (funding: Funding, name: string) => `${bookedAs(funding)}/${name}`;
 

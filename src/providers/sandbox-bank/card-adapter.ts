@@ -99,13 +99,16 @@ function readFunding(body: unknown, reference: string) {
   return fundingState(parsed.data.status, parsed.data);
 }
 
-/** A funding that was never done, or that was cancelled while it was pending, is as good as reversed. */
+/**
+ * A funding that was never done, or that was cancelled while it was pending, is as good as reversed. Only that it never
+ * can be is a refusal: it makes the wallet pay, and a "not now" must not.
+ */
 function readReversal(reply: Reply, reference: string): ReverseAnswer {
   const trace = { providerRequestId: reply.requestId };
   if (reply.kind === 'answer' && reply.status === 429) return { ...trace, ...throttled(reply) };
   if (reply.kind === 'answer' && reply.status === 422) {
     const code = errorCode(reply.body);
-    if (isRefusal(code)) return { ...trace, kind: 'refused', code };
+    if (code === 'not_reversible') return { ...trace, kind: 'refused', code };
   }
   return readLookup(reply, 'funding_not_found', (body) => {
     const { kind } = readFunding(body, reference);

@@ -1,0 +1,86 @@
+import {
+  addTo,
+  checkLegs,
+  checkSteps,
+  stepsOf,
+  withPostings,
+  type Audited,
+  type Booked,
+  type Books,
+  type Steps,
+} from '../../ledger/audit-records.js';
+import { accounts } from '../../ledger/posting.js';
+import { isOpen, needsWorkflow } from '../../pursuits/record.js';
+import { capturePosting, holdPosting, releasePosting } from './postings.js';
+import type { Refund } from './refund.js';
+
+/** The steps that a refund's postings have, by its state. */
+const STEPS: Record<Refund['status'], Steps> = {
+  pending: { must: ['hold'], may: [] },
+  processing: { must: ['hold'], may: [] },
+  completed: { must: ['hold', 'resolve'], may: ['suspense', 'adoption'] },
+  failed: {
+    must: ['hold', 'resolve'],
+    may: ['reversal', 'suspense', 'suspense-reversal', 'adoption'],
+  },
+};
+
+type Sums = { refunded: Map<string, bigint>; refunding: Map<string, bigint> };
+
+/** Every refund has the postings of its state and no others, and charges count what refunds there are. */
+export async function auditRefunds(books: Books): Promise<Audited> {
+  const problems: string[] = [];
+  const held = new Map<string, bigint>();
+  const sums: Sums = { refunded: new Map(), refunding: new Map() };
+  let refunds = 0;
+  for await (const refund of withPostings(books.collections.records.refunds, books)) {
+    refunds += 1;
+    const { charge, amount_minor: amountMinor, status } = refund;
+    problems.push(...checkSteps(refund, STEPS[status]));
+    problems.push(...checkLegs(refund, expectedOf(refund), 'refund'));
+    if (needsWorkflow(refund) && refund.due_at === null) {
+      problems.push(`${refund._id} is ${status} and nobody looks after it`);
+    }
+    if (isOpen(refund)) addTo(held, accounts.held(refund.tenant), amountMinor);
+    if (isOpen(refund) || refund.in_suspense) addTo(sums.refunding, charge, amountMinor);
+    if (status === 'completed') addTo(sums.refunded, charge, amountMinor);
+  }
+  problems.push(...(await checkCharges(books, sums)));
+  return { counts: { refunds }, problems, held };
+}
+
+/** Hold and resolution, as they were by all that followed. */
+function expectedOf(refund: Refund & Booked) {
+  const steps = stepsOf(refund);
+  const adopted = steps.includes('adoption');
+  const captured = !adopted && (refund.status === 'completed' || steps.includes('reversal'));
+  const at = refund.created_at;
+  return {
+    hold: holdPosting(refund),
+    resolve: captured ? capturePosting(refund, at) : releasePosting(refund, at),
+  };
+}
+
+async function checkCharges(
+  { collections, session }: Books,
+  { refunded, refunding }: Sums,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const unseen = new Set([...refunded.keys(), ...refunding.keys()]);
+  const found = collections.records.charges.find({}, { session, projection: { timeline: 0 } });
+  for await (const charge of found) {
+    const { _id: id, status, amount_minor: amountMinor } = charge;
+    unseen.delete(id);
+    const [done, under] = [refunded.get(id) ?? 0n, refunding.get(id) ?? 0n];
+    if (charge.refunded_minor !== done || charge.refunding_minor !== under) {
+      problems.push(
+        `${id} counts ${charge.refunded_minor} refunded and ${charge.refunding_minor} under way, ` +
+          `its refunds are ${done} and ${under}`,
+      );
+    }
+    if (done > amountMinor) problems.push(`${id} is refunded beyond its amount`);
+    if (done + under > 0n && status !== 'completed')
+      problems.push(`${id} is ${status} and refunded`);
+  }
+  return [...problems, ...[...unseen].map((id) => `${id} has refunds and is not there`)];
+}

@@ -1,0 +1,23 @@
+import type { Database } from '../../src/database/client.js';
+import type { Refund } from '../../src/payments/refunds/refund.js';
+import type { JournalEntry } from './bank.js';
+import { checkMoney, type Comparison } from './journal.js';
+
+/** What the network must have given back, by what we have told of refunds. Its entries go by our marker. */
+export async function compareRefunds(
+  { db }: Database,
+  journal: readonly JournalEntry[],
+): Promise<Comparison> {
+  const refunds = await db.collection<Refund>('refunds').find().toArray();
+  const ids = new Set(refunds.map(({ _id }) => _id));
+  const completed = refunds.filter(({ status }) => status === 'completed');
+  return {
+    knows: ({ kind, reference }) => kind === 'refunded' && ids.has(reference),
+    problems: refunds.flatMap(({ _id: id, status, amount_minor: amountMinor }) =>
+      // What is refunded stays so: nothing of the network's takes it back.
+      checkMoney({ id, status, amountMinor }, journal, ['refunded', 'reversed']),
+    ),
+    clearingMinor: completed.reduce((total, { amount_minor }) => total + amount_minor, 0n),
+    feesMinor: 0n,
+  };
+}

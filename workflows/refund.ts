@@ -1,0 +1,33 @@
+import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import type { Activities } from '../activities/index.js';
+import type { RefundInput } from '../src/payments/refunds/reports.js';
+import { refundWords } from '../src/payments/refunds/words.js';
+import { callHere, ownStore, providerCall } from './policies.js';
+import { pursue } from './pursuit.js';
+
+const store = proxyLocalActivities<Activities>(ownStore);
+const here = proxyLocalActivities<Activities>(callHere);
+
+/** Keeps one accepted refund, as pursuit.ts does it. Its id is `refund/<refund id>`. */
+export async function refund(input: RefundInput): Promise<void> {
+  const provider = proxyActivities<Activities>({ ...providerCall, taskQueue: input.queue });
+  await pursue({
+    ref: { tenant: input.tenant, id: input.id },
+    provider: input.calls,
+    acceptedAtMs: input.acceptedAtMs,
+    policy: input.policy,
+    words: refundWords,
+    activities: {
+      send: provider.submitRefund,
+      sendHere: here.submitRefundHere,
+      verify: provider.verifyRefund,
+      settle: store.settleRefund,
+      readStanding: store.readRefundStanding,
+      noteOperator: store.noteRefundOperator,
+      raiseAttention: store.raiseRefundAttention,
+      noteCancellation: store.noteRefundCancellation,
+    },
+    firstStep: async () => ({ do: 'send', afterMs: 0 }),
+    startOver: () => continueAsNew<typeof refund>(input),
+  });
+}
