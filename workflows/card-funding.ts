@@ -5,7 +5,7 @@ import { fundingWords, unwindingWords } from '../src/cards/funding/words.js';
 import { operationStore, operationSubject } from './card-operations.js';
 import { callHere, ownStore, providerCall } from './policies.js';
 import type { Subject } from './pursuit-run.js';
-import { pursue } from './pursuit.js';
+import { pursueInTurn } from './pursuit.js';
 
 const store = proxyLocalActivities<Activities>(ownStore);
 const here = proxyLocalActivities<Activities>(callHere);
@@ -18,16 +18,20 @@ export async function cardFunding(input: FundingInput): Promise<void> {
   const { deadlineAtMs: atMs, tenant, id } = input;
   const expire = () => store.expireFunding({ tenant, id });
   const late = async () => atMs !== null && Date.now() >= atMs && (await expire()).unwinding;
-
-  if (!(await late())) {
-    const inTime = async () => (await expire()).over;
-    await pursue({
-      ...funding(input),
-      ...(atMs !== null && { deadline: { atMs, expire: inTime } }),
-    });
-  }
-  const unwinding = await late();
-  if (unwinding) await pursue(unwindingOf(input, unwinding));
+  const inTime = async () => (await expire()).over;
+  const deadline = atMs === null ? {} : { deadline: { atMs, expire: inTime } };
+  const turns = ['funding', 'unwinding'];
+  await pursueInTurn(fundingWords, async () => {
+    for (let turn = turns.shift(); turn; turn = turns.shift()) {
+      const unwinding = await late();
+      if (unwinding) {
+        turns.length = 0;
+        return unwindingOf(input, unwinding);
+      }
+      if (turn === 'funding') return { ...funding(input), ...deadline };
+    }
+    return null;
+  });
 }
 
 function funding(input: FundingInput): Subject {

@@ -9,7 +9,7 @@ import { createAttention } from './attention.js';
 import { hasMail, openInbox, type Inbox } from './operator-inbox.js';
 import { call } from './pursuit-calls.js';
 import { noteUnreadable, obey, settle } from './pursuit-commands.js';
-import { pagesOf, type Pages } from './pursuit-pages.js';
+import { pagesOf } from './pursuit-pages.js';
 import type { Deadline, Run, Subject } from './pursuit-run.js';
 import { newPursuit } from './pursuit-steps.js';
 
@@ -22,10 +22,9 @@ const CLOCKS_DIFFER_MS = 100;
  * changes nothing: the money may be on its way.
  */
 export async function pursue<Own>(subject: Subject<Own>): Promise<void> {
-  const pages = pagesOf(subject.words);
-  const inbox = openInbox(pages.descriptions);
+  const inbox = openInbox(pagesOf(subject.words).descriptions);
   const noteCancellation = () => subject.activities.noteCancellation(subject.ref);
-  await despiteCancellation(noteCancellation, () => drive(subject, inbox, pages));
+  await despiteCancellation(noteCancellation, () => drive(subject, inbox));
 }
 
 /**
@@ -36,8 +35,7 @@ export async function pursueInTurn<Own>(
   words: Words,
   next: () => Promise<Subject<Own> | null>,
 ): Promise<void> {
-  const pages = pagesOf(words);
-  const inbox = openInbox(pages.descriptions);
+  const inbox = openInbox(pagesOf(words).descriptions);
   let subject: Subject<Own> | null = null;
   const noteCancellation = async () => subject?.activities.noteCancellation(subject.ref);
   await despiteCancellation(noteCancellation, async () => {
@@ -50,7 +48,7 @@ export async function pursueInTurn<Own>(
         if (!hasMail(inbox)) return;
         continue;
       }
-      await drive(subject, inbox, pages);
+      await drive(subject, inbox);
       const { continueAsNewSuggested } = workflowInfo();
       if (continueAsNewSuggested && inbox.commands.length === 0) await subject.startOver();
     }
@@ -75,8 +73,9 @@ async function refuseAll(inbox: Inbox, { record }: Words): Promise<void> {
   await condition(allHandlersFinished);
 }
 
-async function drive<Own>(subject: Subject<Own>, inbox: Inbox, pages: Pages): Promise<void> {
+async function drive<Own>(subject: Subject<Own>, inbox: Inbox): Promise<void> {
   const { ref, policy, words, activities } = subject;
+  const pages = pagesOf(words);
   const attention = createAttention({
     dueAtMs: subject.acceptedAtMs + policy.attentionAfterMs,
     provider: words.provider,

@@ -5,6 +5,7 @@ import { OPEN_SECURITY, type Card } from '../../src/cards/card.js';
 import type { Item } from '../../src/ledger/kinds.js';
 import { decideItem, factItem, keyOf, openCard, stateWith } from '../support/authorizations.js';
 import { balances, run } from '../support/decisions.js';
+import { reloadOf } from '../support/fundings.js';
 import { NOW } from '../support/transfers.js';
 
 /** What the items come to one after the other, for a card and a wallet that have so much. */
@@ -177,6 +178,21 @@ describe('what becomes of an authorization', () => {
     expect(books.get('wallet:ten_a:available')).toBe(5_000n);
     expect(books.get('card:crd_a:available')).toBe(0n);
   });
+});
+
+test('taken although the approval was taken back or never heard: an operator has to look', () => {
+  const { authorization, verdicts } = after([asked, declined(1), cleared(5_000n, 2)]);
+  expect(verdicts).toEqual(['decided', 'applied', 'attention']);
+  expect(authorization.attention?.reason).toBe('money was taken that we had not approved');
+});
+
+test('declined for want of money, a card tries for its reload: there may be no spending after it', () => {
+  const reload = reloadOf({ threshold_minor: 1_000n });
+  const { state, authorization } = after([asked], { available_minor: 10n, reload }, 8_000n);
+  expect(standing(authorization)).toEqual(['declined', 0, 0]);
+  const [operation] = [...state.records.card_operations.values()];
+  expect(operation).toMatchObject({ type: 'auto_reload', status: 'pending' });
+  expect(state.records.cards.get('crd_a')?.reload?.operation).toBe(operation?._id);
 });
 
 describe('an asking', () => {

@@ -110,8 +110,11 @@ describe('what comes in', () => {
     });
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => issuer.post(again)));
     expect(answers).toEqual(answers.map(() => ({ status: 200, data: { received: true } })));
-    await issuer.settled();
-    const { body } = await events.list(card.id, '?limit=100');
+    const body = await eventually('the issuer has told it all', async () => {
+      const listed = (await events.list(card.id, '?limit=100')).body;
+      const done = listed.data.every(({ status }) => status === 'processed');
+      return listed.data.length >= 4 && done ? listed : undefined;
+    });
     expect(body.data.map(({ event }) => event).toSorted()).toEqual([
       'card.funded',
       'card.funded',
@@ -135,6 +138,7 @@ describe('what comes in', () => {
   test('before our own answer is what issues the card', async () => {
     const { body } = await cards.create(newCard('001'));
     const card = await cards.waitFor(body.data.id, 'active');
+    await issuer.settled();
     const [issued] = (await events.list(card.id)).body.data;
     expect(issued).toMatchObject({ event: 'card.issued', status: 'processed', card_id: card.id });
   });

@@ -3,6 +3,7 @@ import { changeCard } from '../../src/cards/change.js';
 import type { FundingFact } from '../../src/cards/funding/facts.js';
 import type { Item } from '../../src/ledger/kinds.js';
 import { createView, type Snapshot } from '../../src/ledger/view.js';
+import { lagosDay } from '../../src/ledger/wallet.js';
 import { apply, run } from '../support/decisions.js';
 import { activeCard, CARD, reloadOf, snapshotWith } from '../support/fundings.js';
 import { byProvider, NOW } from '../support/transfers.js';
@@ -23,14 +24,15 @@ const reloadsIn = (state: Snapshot) =>
   [...state.records.card_operations.values()].filter(({ type }) => type === 'auto_reload');
 
 /** What any spender does: leaves the card with so much less, by the one way there is. */
-function spend(state: Snapshot, amountMinor: bigint): Snapshot {
+function spend(state: Snapshot, amountMinor: bigint, now = NOW): Snapshot {
   const view = createView(state);
   const card = cardIn(state);
-  changeCard(view, card, { available_minor: card.available_minor - amountMinor }, NOW);
+  changeCard(view, card, { available_minor: card.available_minor - amountMinor }, now);
   return apply(state, view.writes());
 }
 
-const spendings = (state: Snapshot, ...amounts: bigint[]) => amounts.reduce(spend, state);
+const spendings = (state: Snapshot, ...amounts: bigint[]) =>
+  amounts.reduce((before, amount) => spend(before, amount), state);
 
 /** The reload under way ends as told. */
 function end(state: Snapshot, kind: 'paid' | 'refused'): Snapshot {
@@ -77,10 +79,16 @@ test('the fall ends at the threshold: the next one has a reload of its own', () 
   expect(reloadsIn(spend(first, 500n))).toHaveLength(2);
 });
 
-test('no more than the daily cap, and no more than the wallet has: refused without a hold', () => {
-  const capped = spend(start({}, { daily_cap_minor: 400n, amount_minor: 500n }), 250n);
+test('no more than the daily cap, and that is no refusal: the next day has a cap of its own', () => {
+  const state = start({}, { daily_cap_minor: 900n, day: lagosDay(NOW), day_minor: 500n });
+  const capped = spendings(state, 250n, 1n, 1n, 1n);
   expect(reloadsIn(capped)).toEqual([]);
-  expect(cardIn(capped).reload).toMatchObject({ refusals: 1, used: false, attention: null });
+  expect(cardIn(capped).reload).toMatchObject({ refusals: 0, used: false, attention: null });
+  const tomorrow = new Date(NOW.getTime() + 24 * 60 * 60 * 1000);
+  expect(reloadsIn(spend(capped, 1n, tomorrow))).toHaveLength(1);
+});
+
+test('no more than the wallet has: refused without a hold', () => {
   const poor = spend(start({ wallet: 499n }), 250n);
   expect(poor.postings.size).toBe(0);
   expect(cardIn(poor).reload).toMatchObject({ refusals: 1, used: false });

@@ -94,7 +94,9 @@ function noLongerSpent(before: CardAuthorization, moved: Movement): bigint {
 /** Why somebody should look at it: money was taken that we had not agreed to, or that was not there. */
 function problemOf({ authorization, item }: About, owedMinor: bigint): string | null {
   if (owedMinor > 0n) return 'more was taken than there was: the tenant owes the rest';
-  const unasked = item.fact.kind === 'cleared' && !authorization.approved;
+  // An approval that the issuer has not heard, or that we took back, is none.
+  const agreed = authorization.approved && !authorization.facts.some((f) => f.kind === 'declined');
+  const unasked = item.fact.kind === 'cleared' && !agreed;
   return unasked ? 'money was taken that we had not approved' : null;
 }
 

@@ -2,7 +2,9 @@ import type { Kind } from '../../ledger/kind.js';
 import type { Reads, View } from '../../ledger/view.js';
 import { lagosDay } from '../../ledger/wallet.js';
 import { timelineEntry } from '../../pursuits/timeline.js';
+import type { Card } from '../card.js';
 import { changeCard } from '../change.js';
+import { tryReload } from '../funding/reload.js';
 import { applyFact } from './apply.js';
 import { isApproved, type CardAuthorization } from './authorization.js';
 import type { AuthorizationFactItem, AuthorizationKey, DecideItem } from './item.js';
@@ -48,7 +50,10 @@ function decide(view: View, item: DecideItem, now: Date): DecideOutcome {
       : judge(card, wallet, item.request, now);
   const authorization = decided(item, verdict, now);
   view.create('card_authorizations', authorization);
-  if (!verdict.approved) return { kind: 'decided', authorization };
+  if (!verdict.approved) {
+    if (verdict.code === 'insufficient_balance') reloadForNext(view, card, now);
+    return { kind: 'decided', authorization };
+  }
   const { amountMinor } = item.request;
   const ofCard = verdict.heldOf === 'prepaid' ? amountMinor : 0n;
   const spent = spentOn(card.spent, lagosDay(now));
@@ -68,6 +73,12 @@ function decide(view: View, item: DecideItem, now: Date): DecideOutcome {
     now,
   );
   return { kind: 'decided', authorization };
+}
+
+/** What the card can't cover tries for a reload, as spending does: there may never be another spending. */
+function reloadForNext(view: View, card: Card, now: Date): void {
+  const reload = card.reload && tryReload(view, card, card.reload, now);
+  if (reload !== card.reload) changeCard(view, card, { reload }, now);
 }
 
 /** The same decision. Who asks now has not heard it, and from now on it is this asking that answers. */
