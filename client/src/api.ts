@@ -31,7 +31,7 @@ export type NewCard = {
   customer_id: string;
   type: 'virtual' | 'physical';
   /**
-   * `prepaid` spends what it was funded with; `jit` holds every authorization in the wallet.
+   * `prepaid` spends what it was funded with; `jit` does so too, and what that does not cover is held in the wallet.
    * @default "prepaid"
    */
   funding?: 'prepaid' | 'jit';
@@ -309,7 +309,7 @@ export type Card = {
   /** Your own id of who holds it. */
   customer_id: string;
   type: 'virtual' | 'physical';
-  /** `prepaid` spends what it was funded with; `jit` holds every authorization in the wallet. */
+  /** `prepaid` spends what it was funded with; `jit` does so too, and what that does not cover is held in the wallet. */
   funding: 'prepaid' | 'jit';
   /** To be printed on it. */
   name: string | null;

@@ -44,7 +44,7 @@ export const cardResource = z
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).meta({
       description:
-        '`prepaid` spends what it was funded with; `jit` holds every authorization in the wallet.',
+        '`prepaid` spends what it was funded with; `jit` does so too, and what that does not cover is held in the wallet.',
     }),
     name: z.string().nullable().meta({ description: 'To be printed on it.' }),
     brand: z.string().nullable().meta({ description: toldByIssuer }),
