@@ -87,6 +87,9 @@ const presentWhenEnded =
     return operation && presentOperation(operation);
   };
 
+/** A timer may come a little before its time, and nothing expires before that. */
+const TIMERS_EARLY_MS = 5;
+
 /** Until its deadline and no longer: then it has failed for who waits, whether its workflow runs or not. */
 const presentInTime =
   (deps: Deps, tenant: string): Present =>
@@ -95,7 +98,7 @@ const presentInTime =
     const operation = await cardOperations.get(tenant, id);
     if (!operation?.deadline_at) return null;
     const leftMs = () => Number(operation.deadline_at) - Date.now();
-    const ended = await watch.ended(id, { ms: leftMs(), signal });
+    const ended = await watch.ended(id, { ms: leftMs() + TIMERS_EARLY_MS, signal });
     if (!ended && leftMs() <= 0) await expireFunding(groupCommit, operation);
     const present = ended ?? (await cardOperations.get(tenant, id));
     return present && presentOperation(present);
