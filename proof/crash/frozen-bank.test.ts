@@ -1,9 +1,9 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
-import type { TestTenant } from '../support/tenant.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startService, type Service } from '../../test/support/service.js';
+import type { TestTenant } from '../../test/support/tenant.js';
 
 /** The bank pays a repeated order twice, and refuses what is older than this. */
 const FINAL_AFTER_MS = 4_000;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
-import { order, ORDER_TOTAL_MINOR, type Reply } from '../support/tenant.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startService, type Service } from '../../test/support/service.js';
+import { order, ORDER_TOTAL_MINOR, type Reply } from '../../test/support/tenant.js';
 
 const BALANCE_MINOR = 1_000_000;
 

@@ -1,9 +1,9 @@
 import type { CardOperation } from '../../src/cards/operation.js';
 import { isOpen } from '../../src/pursuits/record.js';
-import { cardClient, type CardClient } from '../support/cards.js';
-import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
-import type { TestTenant } from '../support/tenant.js';
+import { cardClient, type CardClient } from '../../test/support/cards.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startService, type Service } from '../../test/support/service.js';
+import type { TestTenant } from '../../test/support/tenant.js';
 
 /**
  * kill -9 of API and worker around the deadline of just-in-time fundings, at an issuer that funds a repeated order

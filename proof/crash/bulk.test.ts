@@ -1,8 +1,8 @@
 import { batchWorkflowId } from '../../src/transfers/batch.js';
-import { acceptedIds, bulkClient, type BatchReply } from '../support/bulk.js';
-import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
-import { order, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
+import { acceptedIds, bulkClient, type BatchReply } from '../../test/support/bulk.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startService, type Service } from '../../test/support/service.js';
+import { order, ORDER_TOTAL_MINOR, type TestTenant } from '../../test/support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;

@@ -1,7 +1,7 @@
 import type { Transfer } from '../../src/transfers/transfer.js';
-import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
-import type { TestTenant } from '../support/tenant.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startService, type Service } from '../../test/support/service.js';
+import type { TestTenant } from '../../test/support/tenant.js';
 
 /**
  * kill -9 of the worker at the worst moments, at a bank that pays a repeated order twice. The dead worker's calls are

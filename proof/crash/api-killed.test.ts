@@ -1,8 +1,8 @@
 import { transferCallback } from '../../src/transfers/callback.js';
-import { eventually } from '../support/eventually.js';
-import { losingWayTo } from '../support/lost-answer.js';
-import { startService, type Service } from '../support/service.js';
-import { order, type Reply, type TestTenant } from '../support/tenant.js';
+import { eventually } from '../../test/support/eventually.js';
+import { losingWayTo } from '../../test/support/lost-answer.js';
+import { startService, type Service } from '../../test/support/service.js';
+import { order, type Reply, type TestTenant } from '../../test/support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;

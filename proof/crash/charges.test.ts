@@ -1,4 +1,4 @@
-import { eventually } from '../support/eventually.js';
+import { eventually } from '../../test/support/eventually.js';
 import {
   activeToken,
   chargeOrder,
@@ -6,9 +6,9 @@ import {
   onPage,
   paymentClient,
   type PaymentClient,
-} from '../support/payments.js';
-import { startService, type Service } from '../support/service.js';
-import { apiClient } from '../support/tenant.js';
+} from '../../test/support/payments.js';
+import { startService, type Service } from '../../test/support/service.js';
+import { apiClient } from '../../test/support/tenant.js';
 
 /**
  * kill -9 at the worst moments, at a network that charges a repeated order twice. The dead worker's calls are given up by

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { privateMongod, privateTemporal } from '../support/engines.js';
-import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
-import { order, type Reply, type TestTenant } from '../support/tenant.js';
+import { privateMongod, privateTemporal } from '../../test/support/engines.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startService, type Service } from '../../test/support/service.js';
+import { order, type Reply, type TestTenant } from '../../test/support/tenant.js';
 
 let mongod: Awaited<ReturnType<typeof privateMongod>>;
 let temporal: Awaited<ReturnType<typeof privateTemporal>>;
