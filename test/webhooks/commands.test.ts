@@ -109,7 +109,14 @@ describe('doctor', () => {
       'key pepper',
       'transfers: overdue',
       'transfers: attention',
+      'cards: overdue',
+      'cards: attention',
+      'charges: overdue',
+      'charges: attention',
+      'refunds: overdue',
+      'refunds: attention',
       'callbacks: unapplied',
+      'card events: not applied',
       'webhooks: undelivered',
       'webhooks: given up',
       'temporal',
@@ -118,7 +125,10 @@ describe('doctor', () => {
       `worker: ${queue}`,
       `worker: ${queue}-sandbox-bank`,
       `worker: ${queue}-sandbox-bank-bulk`,
+      `worker: ${queue}-sandbox-bank-cards`,
+      `worker: ${queue}-sandbox-bank-payments`,
       `worker: ${queue}-webhooks`,
+      `worker: ${queue}-replays`,
       'provider: sandbox-bank',
     ]);
     const { code, out } = await runBursar('doctor', all.service.env);
@@ -142,7 +152,10 @@ describe('doctor', () => {
       'worker: nobody',
       'worker: nobody-sandbox-bank',
       'worker: nobody-sandbox-bank-bulk',
+      'worker: nobody-sandbox-bank-cards',
+      'worker: nobody-sandbox-bank-payments',
       'worker: nobody-webhooks',
+      'worker: nobody-replays',
     ]);
     expect((await doctor({ TEMPORAL_NAMESPACE: 'elsewhere' })).wrong).toEqual([
       'temporal: namespace',
