@@ -23,7 +23,7 @@ const { values: options } = parseArgs({
   },
 });
 /** Of each operation, where nothing else is asked for: two or three minutes on two cores. */
-const EXAMPLES = '60';
+const EXAMPLES = '25';
 
 const REQUIREMENTS = join(packageRoot, 'test', 'fuzz', 'requirements.txt');
 
