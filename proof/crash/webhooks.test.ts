@@ -1,6 +1,6 @@
 import { createGroupCommit } from '../../src/ledger/group-commit.js';
-import { eventually } from '../support/eventually.js';
-import { startListening, type Listening } from '../support/listening.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startListening, type Listening } from '../../test/support/listening.js';
 
 let all: Listening;
 beforeAll(async () => {

@@ -3,11 +3,11 @@ import {
   authorizationWorkflowId,
   type CardAuthorization,
 } from '../../src/cards/authorizations/authorization.js';
-import { cardClient } from '../support/cards.js';
-import { eventually } from '../support/eventually.js';
-import { authorizationRequest, issuerClient, type IssuerClient } from '../support/issuer.js';
-import { losingWayTo } from '../support/lost-answer.js';
-import { startService, type Service } from '../support/service.js';
+import { cardClient } from '../../test/support/cards.js';
+import { eventually } from '../../test/support/eventually.js';
+import { authorizationRequest, issuerClient, type IssuerClient } from '../../test/support/issuer.js';
+import { losingWayTo } from '../../test/support/lost-answer.js';
+import { startService, type Service } from '../../test/support/service.js';
 
 const HOLD_SECONDS = 6;
 const BALANCE_MINOR = 100_000;
