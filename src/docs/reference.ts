@@ -9,6 +9,7 @@ export const GUIDE = [
   'rate-limits',
   'pagination',
   'transfer-states',
+  'cards',
   'payments',
   'recurring-charges',
   'webhooks',
