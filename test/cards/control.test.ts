@@ -128,9 +128,14 @@ describe('lock and unlock', () => {
     );
   });
 
-  test('a hundred at a time by two processes: issuer and store end equal, as the newest wants it', async () => {
+  test('a hundred at a time by two processes, and fundings between them: issuer and store end equal, as the newest wants it', async () => {
     const { id } = await cards.issue();
     const action = () => (Math.random() < 0.5 ? 'lock' : 'unlock');
+    const fundings = service.apis.flatMap(({ url }) =>
+      Array.from({ length: 10 }, () =>
+        tenant.at(url).call('POST', `/cards/${id}/fund`, '{"amount_minor":1000}'),
+      ),
+    );
     const replies = await Promise.all(
       service.apis.flatMap(({ url }) =>
         Array.from({ length: 50 }, () =>
@@ -139,6 +144,10 @@ describe('lock and unlock', () => {
       ),
     );
     expect(replies.map(({ status }) => status)).toEqual(Array.from(replies, () => 201));
+    // A card that is locked takes none, and one that was taken is not held up by any lock.
+    const funded = (await Promise.all(fundings)).filter((reply) => reply.status === 201);
+    for (const { body } of funded) await ended(body.data.id);
+    expect((await cards.balance(id)).available_minor).toBe(1_000 * funded.length);
     const { status, control } = await settled(id);
     expect(control.confirmed).toBe(control.number);
     expect(await atIssuer(id)).toEqual([control.wanted, control.number]);
