@@ -5,7 +5,11 @@ import {
 } from '../../src/cards/authorizations/authorization.js';
 import { cardClient } from '../../test/support/cards.js';
 import { eventually } from '../../test/support/eventually.js';
-import { authorizationRequest, issuerClient, type IssuerClient } from '../../test/support/issuer.js';
+import {
+  authorizationRequest,
+  issuerClient,
+  type IssuerClient,
+} from '../../test/support/issuer.js';
 import { losingWayTo } from '../../test/support/lost-answer.js';
 import { startService, type Service } from '../../test/support/service.js';
 

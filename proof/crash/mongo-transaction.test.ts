@@ -17,7 +17,7 @@ afterAll(async () => {
 
 /** A process that has written this wallet in a transaction and does not commit. */
 async function standInside(tenant: string) {
-  const script = join(import.meta.dirname, '../support/die-in-transaction.mjs');
+  const script = join(import.meta.dirname, '../../test/support/die-in-transaction.mjs');
   const env = { ...service.env, TENANT: tenant };
   const process = service.process(script, env, (output) => output.includes('inside'));
   await process.start();

@@ -6,8 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DevFile, Secrets } from '../../src/engines/home.js';
 import { packageRoot } from '../../src/engines/paths.js';
 import { listProcesses } from '../../src/engines/processes.js';
-import { collectLogs, noteSecret } from '../support/logs.js';
-import { temporaryFolder } from './support.js';
+import { collectLogs, noteSecret } from '../../test/support/logs.js';
+import { temporaryFolder } from '../../test/engines/support.js';
 
 /** Each test starts whole copies, on whatever machine this is. */
 const TIME_LIMIT_MS = 180_000;
