@@ -20,6 +20,8 @@ def map_case(context, case):
         name_one_key(case.headers or {}, case.body)
         leave_out_card_numbers(case.body)
         leave_out_times(case.body)
+        use_one_name(case.body)
+        raise_cap(case.body)
     return case
 
 
@@ -48,6 +50,23 @@ def leave_out_card_numbers(body):
     """Metadata holds no card numbers. What makes a number one is a sum, and no pattern."""
     if re.search(r"[3-6]([ -]?[0-9]){12}", str(body.get("metadata"))):
         del body["metadata"]
+
+
+def use_one_name(body):
+    """`reference` is an older name of `transaction_reference`: both, and different, are refused."""
+    if "transaction_reference" in body and "reference" in body and "amount_minor" in body:
+        del body["reference"]
+
+
+def raise_cap(body):
+    """A day's cap lets one reload pass."""
+    amount, cap = body.get("amount_minor"), body.get("daily_cap_minor")
+    if is_amount(amount) and is_amount(cap) and cap < amount:
+        body["daily_cap_minor"] = amount
+
+
+def is_amount(value):
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
 def leave_out_times(body):
