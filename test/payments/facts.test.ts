@@ -314,6 +314,22 @@ describe('a commit', () => {
     expect(state.records.payment_tokens.get(unbound._id)?.status).toBe('unbound');
   });
 
+  test('whose provider says that the authorization is gone revokes the token: no later charge is taken', () => {
+    const active = token({ status: 'active', authorization: 'authz_1' });
+    const [charge, later] = [1, 2].map(() => merchantCharge({ payment_token: active._id }));
+    const gone = refused({ code: 'authorization_revoked', decline: 'hard' });
+    const { state, outcomes } = run(withToken(active), [
+      [accept(charge as Charge)],
+      [fact(charge as Charge, gone)],
+      [accept(later as Charge)],
+    ]);
+    expect(state.records.payment_tokens.get(active._id)).toMatchObject({
+      status: 'revoked',
+      authorization: null,
+    });
+    expect(JSON.stringify(outcomes.at(-1))).toContain('The payment token is revoked.');
+  });
+
   test.each([
     ['an unbound token', {}, 'invalid_state'],
     ['a revoked token', { status: 'revoked' }, 'invalid_state'],

@@ -13,7 +13,7 @@ import {
 import { isOpen } from '../../pursuits/record.js';
 import { timelineEntry } from '../../pursuits/timeline.js';
 import { recurringFollows } from '../recurring/follow.js';
-import { bindToken } from '../tokens/token.js';
+import { bindToken, revokedToken } from '../tokens/token.js';
 import type { Charge } from './charge.js';
 import { withEvent } from './events.js';
 import { applyChargeFact, type ChargeFact, type Transition } from './facts.js';
@@ -163,6 +163,7 @@ function decideFact(view: View, item: ChargeFactItem, now: Date): ChargeFactOutc
     });
   }
   if (item.fact.kind === 'paid') bind(view, next, item.fact, now);
+  if (item.fact.kind === 'refused') revoke(view, next, item.fact, now);
   return { kind: 'fact', verdict: transition.verdict, charge: next };
 }
 
@@ -178,6 +179,19 @@ function bind(
   const token = view.record('payment_tokens', id);
   const bound = token?.tenant === charge.tenant ? bindToken(token, authorization, now) : null;
   if (bound) view.change('payment_tokens', bound);
+}
+
+/** What the customer or their bank took back charges nothing any more: no later charge may be asked for. */
+function revoke(
+  view: View,
+  { tenant, capture_mode: mode, payment_token: id }: Charge,
+  { code }: Extract<ChargeFact, { kind: 'refused' }>,
+  now: Date,
+): void {
+  if (code !== 'authorization_revoked' || mode !== 'merchant_initiated' || id === null) return;
+  const token = view.record('payment_tokens', id);
+  if (token?.tenant !== tenant || token.status !== 'active') return;
+  view.change('payment_tokens', revokedToken(token, now));
 }
 
 function decideAction(view: View, item: ChargeActionItem, now: Date): ChargeActionOutcome {

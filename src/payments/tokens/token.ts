@@ -46,3 +46,12 @@ export function bindToken(
     updated_at: now,
   };
 }
+
+/** The provider says that its authorization is no longer valid. */
+export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
+  ...token,
+  status: 'revoked',
+  authorization: null,
+  version: token.version + 1,
+  updated_at: now,
+});
