@@ -7,9 +7,9 @@ import { operations as table } from '../../client/src/api.js';
 import { compiled, packageRoot } from '../../src/engines/paths.js';
 import type { Operation } from '../../src/http/operation.js';
 import { clientApi, operations } from '../../src/operations.js';
-import { startService, type Service } from '../support/service.js';
-import type { TestTenant } from '../support/tenant.js';
-import { failed } from './types.js';
+import { startService, type Service } from '../../test/support/service.js';
+import type { TestTenant } from '../../test/support/tenant.js';
+import { failed } from '../../test/client/types.js';
 
 const inRoot = (...parts: string[]) => join(packageRoot, ...parts);
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
-import { eventually } from '../support/eventually.js';
-import { startService, type Service } from '../support/service.js';
-import type { TestTenant } from '../support/tenant.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startService, type Service } from '../../test/support/service.js';
+import type { TestTenant } from '../../test/support/tenant.js';
 
 /** What somebody may do to a workflow by hand, in Temporal's UI. The bank never calls back: only a workflow finds out. */
 let service: Service;

@@ -1,6 +1,6 @@
-import { startService, type Api, type Service } from '../support/service.js';
-import { eventually } from '../support/eventually.js';
-import { order, type Reply, type TestTenant } from '../support/tenant.js';
+import { startService, type Api, type Service } from '../../test/support/service.js';
+import { eventually } from '../../test/support/eventually.js';
+import { order, type Reply, type TestTenant } from '../../test/support/tenant.js';
 
 let service: Service;
 let tenant: TestTenant;
