@@ -66,7 +66,9 @@ def raise_cap(body):
 
 
 def is_amount(value):
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    """JSON knows one kind of number: 5.0 is one, too."""
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return number and value >= 1 and float(value).is_integer()
 
 
 def leave_out_times(body):

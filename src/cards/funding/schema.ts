@@ -28,6 +28,7 @@ const fundFields = {
   reference: reference().meta({
     deprecated: true,
     description: 'Older name of `transaction_reference`.',
+    example: 'top-up-7',
   }),
   reason: plainText(200)
     .refine(...noCardNumber)
