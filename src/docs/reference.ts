@@ -9,8 +9,8 @@ export const GUIDE = [
   'rate-limits',
   'pagination',
   'transfer-states',
-  'cards',
-  'payments',
+  'using-cards',
+  'taking-payments',
   'recurring-charges',
   'webhooks',
   'test-values',
@@ -33,6 +33,10 @@ export function reference(openApi: OpenApi, read: (page: string) => string): obj
   const introduction = toPage(read('introduction'));
   const guide = GUIDE.map((name) => toPage(read(name)));
   const tags = openApi.tags ?? [];
+  for (const { title } of guide) {
+    // The viewer would show one in place of the other.
+    if (tags.some(({ name }) => name === title)) throw new Error(`"${title}" is a tag of the API`);
+  }
   const schemas = Object.entries<Schema>({ ...openApi.components?.schemas }).map(
     ([name, schema]) => [name, firstWay(schema)] as const,
   );
