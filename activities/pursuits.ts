@@ -28,7 +28,7 @@ const SEND_WITHIN_MS = 5_000;
 export type Pursued<R extends PursuedRecord, Own = never> = {
   /** What the record is called. */
   name: string;
-  records: PursuedRecords<R> & { get(tenant: string, id: string): Promise<R | null> };
+  records: PursuedRecords<R>;
   log: Log;
   firstTries: FirstTries;
   /** The provider of a record, and how it is told of it and asked. */

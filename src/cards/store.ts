@@ -68,23 +68,9 @@ export function createCardOperationStore(
 
 function operationQueries(collection: Collection<CardOperation>) {
   return {
-    get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
-
-    /** By our id alone: for operators, and for issuers' messages, which know no tenant. */
-    find: (id: string) => collection.findOne({ _id: id }),
-
     /** The one that issues this card. */
     issueOf: ({ _id, tenant }: Pick<Card, '_id' | 'tenant'>) =>
       collection.findOne({ tenant, reference: _id }),
-
-    /** Those that have come to their end. */
-    ended: (ids: string[]): Promise<CardOperation[]> =>
-      collection
-        .find(
-          { _id: { $in: ids }, status: { $in: ['completed', 'failed'] } },
-          { projection: { timeline: 0 } },
-        )
-        .toArray(),
 
     /** A card's fundings, newest first; counted by the index that has nothing else in it. */
     async fundings(card: string, { limit, offset }: OffsetListing) {
@@ -106,16 +92,6 @@ function operationQueries(collection: Collection<CardOperation>) {
       collection
         .find({ card }, { projection: { timeline: 0 } })
         .sort(NEWEST_FIRST)
-        .limit(limit)
-        .toArray(),
-
-    /** For operators, over all tenants: the latest first, or those first that have waited longest. */
-    latest: ({ attention, limit }: { attention: boolean; limit: number }) =>
-      collection
-        .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
-          projection: { timeline: 0 },
-        })
-        .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
         .limit(limit)
         .toArray(),
   };

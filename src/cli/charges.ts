@@ -2,11 +2,7 @@ import type { Command } from 'commander';
 import { toWireAmount } from '../money.js';
 import { attemptReference, statusOf, type Charge } from '../payments/charges/charge.js';
 import { presentCharge } from '../payments/charges/presenter.js';
-import { addCommand } from './command.js';
-import { printLatest } from './print.js';
-import { addOperatorCommands, findRecord, printWithTimeline, type Pursued } from './pursuits.js';
-
-const LISTED = 100;
+import { addPursuedCommands, type Pursued } from './pursuits.js';
 
 const pursued: Pursued<Charge> = {
   name: 'charge',
@@ -18,27 +14,11 @@ const pursued: Pursued<Charge> = {
 export function addChargeCommands(program: Command): void {
   const charges = program.command('charges').description('what customers pay');
 
-  addCommand<{ attention?: boolean }>(
-    charges,
-    'list',
-    (command) => command.option('--attention', 'only those that wait for an operator'),
-    async (deps, { json, options: { attention = false } }) => {
-      const found = await deps.charges.latest({ attention, limit: LISTED });
-      printLatest(json, found.map(chargeRow), LISTED);
-    },
-  );
-
-  addCommand(
-    charges,
-    'show <charge>',
-    (command) => command,
-    async (deps, { json, args }) => {
-      const charge = await findRecord(deps, pursued, String(args[0]));
-      await printWithTimeline(deps, json, charge, presentForOperators(charge));
-    },
-  );
-
-  addOperatorCommands(charges, pursued);
+  addPursuedCommands(charges, pursued, {
+    latest: (deps, of) => deps.charges.latest(of),
+    row: chargeRow,
+    whole: presentForOperators,
+  });
 }
 
 const chargeRow = (charge: Charge) => ({

@@ -7,7 +7,7 @@ import type { OperatorAnswer, OperatorCommand, OperatorPayload } from '../pursui
 import { wholeTimeline } from '../pursuits/timeline.js';
 import { addCommand, CommandError } from './command.js';
 import { addYes, confirm } from './confirm.js';
-import { print, printTable } from './print.js';
+import { print, printLatest, printTable } from './print.js';
 
 /** What operators can do with a kind of record that is pursued, beside looking at it. */
 export type Pursued<R extends PursuedRecord> = {
@@ -30,6 +30,49 @@ type Act = {
   force?: boolean;
   yes?: boolean;
 };
+
+const LISTED = 100;
+
+/** A row of a table, or what is shown of one record. */
+type Shown = Record<string, string | number | boolean | object | null>;
+
+/** `list`, `show` and what operators can do, of records that are listed by themselves. */
+export function addPursuedCommands<R extends PursuedRecord>(
+  parent: Command,
+  pursued: Pursued<R>,
+  shown: {
+    latest(deps: Deps, of: { attention: boolean; limit: number }): Promise<R[]>;
+    row(record: R): Shown;
+    /** Also what tenants never see. */
+    whole(record: R): Shown;
+  },
+): void {
+  addCommand<{ attention?: boolean }>(
+    parent,
+    'list',
+    (command) => command.option('--attention', 'only those that wait for an operator'),
+    async (deps, { json, options: { attention = false } }) => {
+      const found = await shown.latest(deps, { attention, limit: LISTED });
+      printLatest(
+        json,
+        found.map((record) => shown.row(record)),
+        LISTED,
+      );
+    },
+  );
+
+  addCommand(
+    parent,
+    `show <${pursued.name}>`,
+    (command) => command,
+    async (deps, { json, args }) => {
+      const record = await findRecord(deps, pursued, String(args[0]));
+      await printWithTimeline(deps, json, record, shown.whole(record));
+    },
+  );
+
+  addOperatorCommands(parent, pursued);
+}
 
 /** `retry`, `verify`, `complete` and `fail`. The provider is asked first; exit code 1 when the act was refused. */
 export function addOperatorCommands<R extends PursuedRecord>(
@@ -89,7 +132,7 @@ export async function printWithTimeline(
   { webhooks }: Deps,
   json: boolean,
   record: PursuedRecord,
-  presented: Record<string, string | number | boolean | object | null>,
+  presented: Shown,
 ): Promise<void> {
   const told = await webhooks.deliveries.timelineOf(record.tenant, record._id);
   const timeline = wholeTimeline(record, told).map((entry) => ({

@@ -2,11 +2,7 @@ import type { Command } from 'commander';
 import { toWireAmount } from '../money.js';
 import { presentRefund } from '../payments/refunds/presenter.js';
 import type { Refund } from '../payments/refunds/refund.js';
-import { addCommand } from './command.js';
-import { printLatest } from './print.js';
-import { addOperatorCommands, findRecord, printWithTimeline, type Pursued } from './pursuits.js';
-
-const LISTED = 100;
+import { addPursuedCommands, type Pursued } from './pursuits.js';
 
 const pursued: Pursued<Refund> = {
   name: 'refund',
@@ -18,27 +14,11 @@ const pursued: Pursued<Refund> = {
 export function addRefundCommands(program: Command): void {
   const refunds = program.command('refunds').description('what customers get back');
 
-  addCommand<{ attention?: boolean }>(
-    refunds,
-    'list',
-    (command) => command.option('--attention', 'only those that wait for an operator'),
-    async (deps, { json, options: { attention = false } }) => {
-      const found = await deps.refunds.latest({ attention, limit: LISTED });
-      printLatest(json, found.map(refundRow), LISTED);
-    },
-  );
-
-  addCommand(
-    refunds,
-    'show <refund>',
-    (command) => command,
-    async (deps, { json, args }) => {
-      const refund = await findRecord(deps, pursued, String(args[0]));
-      await printWithTimeline(deps, json, refund, presentForOperators(refund));
-    },
-  );
-
-  addOperatorCommands(refunds, pursued);
+  addPursuedCommands(refunds, pursued, {
+    latest: (deps, of) => deps.refunds.latest(of),
+    row: refundRow,
+    whole: presentForOperators,
+  });
 }
 
 const refundRow = (refund: Refund) => ({

@@ -3,49 +3,27 @@ import { MAX_WAIT_SECONDS } from '../http/prefer.js';
 import { toWireAmount } from '../money.js';
 import { presentTransfer } from '../transfers/presenter.js';
 import type { Transfer } from '../transfers/transfer.js';
-import { addCommand, addPlainCommand, parseAmount, parseWhole } from './command.js';
-import { print, printLatest } from './print.js';
+import { addPlainCommand, parseAmount, parseWhole } from './command.js';
+import { print } from './print.js';
 import { explain, findApi, type ApiOptions } from './public-api.js';
-import { addOperatorCommands, findRecord, printWithTimeline, type Pursued } from './pursuits.js';
-
-const LISTED = 100;
+import { addPursuedCommands, type Pursued } from './pursuits.js';
 
 const pursued: Pursued<Transfer> = {
   name: 'transfer',
   provider: 'bank',
-  async find({ transfers }, id) {
-    const owner = await transfers.ownerOf(id);
-    return owner && transfers.get(owner.tenant, id);
-  },
+  find: ({ transfers }, id) => transfers.find(id),
   command: ({ starter }, ...given) => starter.command(...given),
 };
 
 export function addTransferCommands(program: Command): void {
   const transfers = program.command('transfers').description('what was promised');
 
-  addCommand<{ attention?: boolean }>(
-    transfers,
-    'list',
-    (command) => command.option('--attention', 'only those that wait for an operator'),
-    async (deps, { json, options }) => {
-      const attention = options.attention ?? false;
-      const found = await deps.transfers.latest({ attention, limit: LISTED });
-      printLatest(json, found.map(presentRow), LISTED);
-    },
-  );
-
-  addCommand(
-    transfers,
-    'show <transfer>',
-    (command) => command,
-    async (deps, { json, args }) => {
-      const transfer = await findRecord(deps, pursued, String(args[0]));
-      await printWithTimeline(deps, json, transfer, presentTransfer(transfer));
-    },
-  );
-
+  addPursuedCommands<Transfer>(transfers, pursued, {
+    latest: (deps, of) => deps.transfers.latest(of),
+    row: presentRow,
+    whole: presentTransfer,
+  });
   addSendCommand(transfers);
-  addOperatorCommands(transfers, pursued);
 }
 
 type Send = ApiOptions & {

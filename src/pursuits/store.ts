@@ -26,7 +26,42 @@ export const pursuedRecords = <R extends PursuedRecord>(settings: PursuedSetting
   ...notes(settings),
   ...care(settings),
   ...dueDates(settings),
+  ...queries(settings),
 });
+
+/** What every capability reads of its records. Clients' queries carry the tenant; the others are for operators and the worker. */
+function queries<R extends PursuedRecord>({ collection }: PursuedSettings<R>) {
+  return {
+    get: async (tenant: string, id: string) =>
+      (await collection.findOne({ _id: id, tenant })) as R | null,
+
+    /** By our id alone: for operators, and for providers' messages, which know no tenant. */
+    find: async (id: string) => (await collection.findOne({ _id: id })) as R | null,
+
+    /** Those that have come to their end; another fact may still follow. */
+    async ended(ids: string[]): Promise<R[]> {
+      const found = await collection
+        .find(
+          { _id: { $in: ids }, status: { $in: ['completed', 'failed'] } },
+          { projection: { timeline: 0 } },
+        )
+        .toArray();
+      return found as R[];
+    },
+
+    /** For operators, over all tenants: the latest first, or those first that have waited longest. */
+    async latest({ attention, limit }: { attention: boolean; limit: number }): Promise<R[]> {
+      const found = await collection
+        .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
+          projection: { timeline: 0 },
+        })
+        .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
+        .limit(limit)
+        .toArray();
+      return found as R[];
+    },
+  };
+}
 
 /** What an attempt writes: the permission to send, and what was learned that ends nothing. */
 function attempts<R extends PursuedRecord>({

@@ -62,12 +62,7 @@ export function createCharges(
 /** What is read of charges. Clients' queries carry the tenant; the others are for operators and the worker. */
 function chargeQueries(collection: Collection<Charge>) {
   return {
-    get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
-
     byReference: (tenant: string, reference: string) => collection.findOne({ tenant, reference }),
-
-    /** By our id alone: for operators, and for providers' messages, which know no tenant. */
-    find: (id: string) => collection.findOne({ _id: id }),
 
     /** Those that have ended, or whose customer has somewhere to go. */
     async waitedFor(ids: string[]): Promise<Charge[]> {
@@ -107,16 +102,6 @@ function chargeQueries(collection: Collection<Charge>) {
         { tenant, 'customer.id': customer },
         { projection: { _id: 1 }, hint: CHARGE_INDEXES.byCustomer },
       )) !== null,
-
-    /** For operators, over all tenants: the latest first, or those first that have waited longest. */
-    latest: ({ attention, limit }: { attention: boolean; limit: number }): Promise<Charge[]> =>
-      collection
-        .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
-          projection: { timeline: 0 },
-        })
-        .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
-        .limit(limit)
-        .toArray(),
   };
 }
 

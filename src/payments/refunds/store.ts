@@ -1,4 +1,3 @@
-import type { Filter } from 'mongodb';
 import type { Database } from '../../database/client.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { PursuitFact } from '../../pursuits/facts.js';
@@ -38,28 +37,6 @@ export function createRefunds(
     ): Promise<RefundFactOutcome> =>
       groupCommit.commit({ kind: 'refundFact', tenant, id, charge, fact }),
 
-    get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
-
     byReference: (tenant: string, reference: string) => collection.findOne({ tenant, reference }),
-
-    /** By our id alone: for operators, and for providers' messages, which know no tenant. */
-    find: (id: string) => collection.findOne({ _id: id }),
-
-    ended: (ids: string[]): Promise<Refund[]> =>
-      collection
-        .find({ _id: { $in: ids }, status: { $in: ['completed', 'failed'] } } as Filter<Refund>, {
-          projection: { timeline: 0 },
-        })
-        .toArray(),
-
-    /** For operators, over all tenants: the latest first, or those first that have waited longest. */
-    latest: ({ attention, limit }: { attention: boolean; limit: number }): Promise<Refund[]> =>
-      collection
-        .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
-          projection: { timeline: 0 },
-        })
-        .sort(attention ? { 'attention.since': 1 } : { _id: -1 })
-        .limit(limit)
-        .toArray(),
   };
 }
