@@ -3,6 +3,7 @@ import { unwindingOf } from '../src/cards/funding/deadline.js';
 import type { FundingFact } from '../src/cards/funding/facts.js';
 import type { ExpiryReport } from '../src/cards/funding/reports.js';
 import type { CardOperation } from '../src/cards/operation.js';
+import { failpoint } from '../src/failpoints.js';
 import type { CardIssuer, FindFundingAnswer, FundAnswer } from '../src/providers/card-issuer.js';
 import type { Absence, VerifyAnswer } from '../src/providers/provider.js';
 import { isOpen } from '../src/pursuits/record.js';
@@ -112,7 +113,9 @@ function unwindingCalls(issuer: CardIssuer, operation: CardOperation) {
     const { kind } = found;
     const there = kind === 'funded' || kind === 'pending';
     if (!there || !isOpen(operation)) return asPayment(found);
+    failpoint('unwind.before');
     const answer = await issuer.reverseFunding(reference, signal);
+    failpoint('unwind.answered');
     const { providerRequestId } = answer;
     switch (answer.kind) {
       case 'reversed':

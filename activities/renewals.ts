@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failpoint } from '../src/failpoints.js';
 import type { Log } from '../src/log.js';
 import type { Charge } from '../src/payments/charges/charge.js';
 import type { RenewalInput, RenewalReport } from '../src/payments/recurring/reports.js';
@@ -24,6 +25,7 @@ export function createRenewalActivities(deps: RenewalActivityDeps) {
   return {
     /** Charges the next period if it is due, and starts its workflow. Repeatable: each period is charged once. */
     async renewPeriod({ tenant, id }: RenewalInput): Promise<RenewalReport> {
+      failpoint('renewal.before');
       const renewal = await recurringCharges.renew(tenant, id);
       if (!renewal) return { kind: 'done' };
       if (renewal.kind === 'overtaken') return { kind: 'again', charge: null, period: 0 };
@@ -38,6 +40,7 @@ export function createRenewalActivities(deps: RenewalActivityDeps) {
           : { kind: 'soon', afterMs: Math.max(afterMs, 1) };
       }
       const { charge } = renewal;
+      failpoint('renewal.charged');
       if (charge.status === 'pending') {
         await chargeStarter
           .start(charge)

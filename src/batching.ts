@@ -1,3 +1,5 @@
+import { failpoint } from './failpoints.js';
+
 /**
  * A lane: callers hand in items one by one, `run` gets all that wait as one batch, one batch at a time.
  * Under load the batch grows by itself, so that one round trip to the database serves many callers.
@@ -75,6 +77,7 @@ export function createLane<Item, Result>(options: LaneOptions<Item, Result>): La
         return false;
       });
       if (batch.length > 0) await runBatch(batch);
+      if (queue.length > 0) failpoint('batch.answered');
     }
     running = null;
   }

@@ -1,14 +1,18 @@
-import { writeSync } from 'node:fs';
+import { readFileSync, writeSync } from 'node:fs';
 
 /**
  * Named points at which a test has this process die: what if it ends right here? One stands at every boundary between
  * our store, Temporal, a provider and a tenant. Not set, a point costs one comparison.
  */
 export const FAILPOINTS = [
+  /** An idempotency key is claimed, and nothing else is written of what it claims. */
+  'claim.written',
   /** All of a transaction is written, and not yet committed. */
   'commit.before',
   /** Committed, and nobody has been told. */
   'commit.after',
+  /** All of a batch have their answers, and the next batch waits. */
+  'batch.answered',
   /** A record is there and its workflow is not. */
   'start.before',
   'start.after',
@@ -16,6 +20,8 @@ export const FAILPOINTS = [
   'send.permitted',
   /** The provider has answered, and nobody else knows it. */
   'send.answered',
+  /** A provider's word about a charge, which its caller books at once. */
+  'charge.heard',
   'verify.before',
   'verify.answered',
   'settle.before',
@@ -23,6 +29,21 @@ export const FAILPOINTS = [
   /** A provider's callback is stored and answered, and not applied. */
   'callback.stored',
   'callback.applied',
+  /** The same of what an issuer tells. */
+  'event.stored',
+  'event.applied',
+  /** A payment with a card is decided and committed, and the issuer has no answer. */
+  'decision.made',
+  /** What was funded too late is about to be asked back. */
+  'unwind.before',
+  'unwind.answered',
+  /** A Schedule has fired, or the sweep in its place. */
+  'renewal.before',
+  /** A period's charge is there, and its workflow is not. */
+  'renewal.charged',
+  /** A recurring charge and its Schedule do not agree yet. */
+  'schedule.before',
+  'schedule.after',
   /** A tenant's webhook is written, and has not left. */
   'webhook.before',
   /** The receiver has it, and we have not written that down. */
@@ -36,14 +57,25 @@ export type Failpoint = (typeof FAILPOINTS)[number];
 
 let armed: { name: Failpoint; hits: number } | null = null;
 
-/** Has the process die at the n-th passing of a point, as `name` or `name:n` says; null: at none. */
+/**
+ * Has the process die at the n-th passing of a point, as `name` or `name:n` says; null: at none. `@file`: at the point
+ * that is in this file when SIGUSR2 comes.
+ */
 export function armFailpoint(spec: string | null): void {
   if (spec === null) return void (armed = null);
+  if (spec.startsWith('@')) return armOnSignal(spec.slice(1));
   const [name, nth = '1'] = spec.split(':');
   if (!isFailpoint(name) || !/^[1-9][0-9]*$/.test(nth)) {
     throw new Error(`there is no failpoint ${spec}; there are: ${FAILPOINTS.join(', ')}`);
   }
   armed = { name, hits: Number(nth) };
+}
+
+function armOnSignal(file: string): void {
+  process.on('SIGUSR2', () => {
+    armFailpoint(readFileSync(file, 'utf8'));
+    writeSync(2, 'failpoint armed\n');
+  });
 }
 
 const isFailpoint = (name: string | undefined): name is Failpoint =>

@@ -1,5 +1,6 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import type { CollectionSpec } from '../database/migrations.js';
+import { failpoint } from '../failpoints.js';
 import { countsOf, countUpdate } from '../transfers/counts.js';
 import type { Posting } from './posting.js';
 import {
@@ -241,6 +242,7 @@ export async function applyWrites(
   if (writes.renewedKeys.length > 0) {
     await keys.bulkWrite(writes.renewedKeys.map(renewKey), bulk);
   }
+  if (writes.newKeys.length > 0) failpoint('claim.written');
   for (const name of RECORD_NAMES) {
     const changes: AnyBulkWriteOperation<AnyRecord>[] = [
       ...writes.created[name].map((document) => ({ insertOne: { document } })),

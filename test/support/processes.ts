@@ -16,6 +16,7 @@ export type ManagedProcess = {
   stop(): Promise<Exit>;
   freeze(): void;
   thaw(): void;
+  signal(which: NodeJS.Signals): void;
   isRunning(): boolean;
   /** All that it has printed, over all its lives. */
   output(): string;
@@ -66,6 +67,7 @@ export function manageProcess(settings: ProcessSettings): ManagedProcess {
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),
+    signal,
     isRunning,
     output,
   };

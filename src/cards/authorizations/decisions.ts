@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { failpoint } from '../../failpoints.js';
 import type { Log } from '../../log.js';
 import type { AuthorizationDecision, AuthorizationRequest } from '../../providers/card-issuer.js';
 import type { Cards } from '../store.js';
@@ -104,6 +105,7 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
       key = { tenant: card.tenant, id, card: card._id, provider, token: request.token };
       const asked = { request, asking, answerBy, holdMs };
       const authorization = await store.decide({ kind: 'decideAuthorization', ...key, ...asked });
+      failpoint('decision.made');
       return authorization ? { key, authorization, decision: decisionOf(authorization) } : unknown;
     } catch (error) {
       log.warn({ err: error, authorization: id }, 'declined, as it could not be decided');

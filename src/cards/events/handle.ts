@@ -1,6 +1,7 @@
 import { OverloadError } from '../../batching.js';
 import { isDatabaseUnavailable } from '../../database/unavailable.js';
 import { ApiError } from '../../errors.js';
+import { failpoint } from '../../failpoints.js';
 import type { Log } from '../../log.js';
 import type { ApplyCardEvent } from './apply.js';
 import type { StoredCardEvent } from './event.js';
@@ -46,6 +47,7 @@ export function createCardEventHandling(deps: Deps) {
       if (event?.status === 'failed') return { kind: 'failed', reason: event.outcome ?? BROKEN };
       if (event?.status !== 'received') return { kind: 'done' };
       const handled = await handle(event);
+      failpoint('event.applied');
       if (handled.done) {
         await events.processed(id, handled.outcome);
         return { kind: 'done' };

@@ -1,3 +1,4 @@
+import { failpoint } from '../../failpoints.js';
 import type { Log } from '../../log.js';
 import type { CardEvent } from '../../providers/card-issuer.js';
 import { newCardEvent } from './event.js';
@@ -28,6 +29,10 @@ export function createReceiveCardEvent(deps: {
     const event = owner ? { ...received, ...owner } : received;
     if (!(await events.insert(event))) return { stored: false, after: () => undefined };
     if (!owner) log.warn({ provider, event: event._id }, 'card event for no card of ours');
-    return { stored: true, after: () => starter.startSoon(event) };
+    const after = () => {
+      failpoint('event.stored');
+      starter.startSoon(event);
+    };
+    return { stored: true, after };
   };
 }

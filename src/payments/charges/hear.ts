@@ -1,3 +1,4 @@
+import { failpoint } from '../../failpoints.js';
 import type { ChargeAnswer, VerifyChargeAnswer } from '../../providers/payment-provider.js';
 import type { Heard } from '../../pursuits/heard.js';
 import { isOpen } from '../../pursuits/record.js';
@@ -16,6 +17,7 @@ export function createHearing(charges: Pick<Charges, 'applyFact'>, clock: () => 
     const { providerRequestId } = answer;
     const fact = toFact(before, answer, via, clock());
     if (fact === null) return stillOpen(before, answer, clock());
+    failpoint('charge.heard');
     const outcome = await charges.applyFact(before, fact);
     const after = outcome.kind === 'fact' ? outcome.charge : before;
     if (answer.kind === 'paid') return heardPaid(after, answer);

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { failpoint } from '../../failpoints.js';
 import type { Log } from '../../log.js';
 import { createRecordStarter } from '../../temporal/record-starter.js';
 import { inWords } from './schedule.js';
@@ -28,7 +29,9 @@ export function createRecurringStarter(settings: { client: Client; taskQueue: st
   async function start(recurring: RecurringCharge): Promise<void> {
     // What is due first: a customer of the tenant's waits for it, and nobody for the Schedule.
     if (isDue(recurring, new Date())) await renewals.start(recurring);
+    failpoint('schedule.before');
     await schedules.keep(recurring);
+    failpoint('schedule.after');
   }
 
   return {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { failpoint } from '../../failpoints.js';
 import type { Endpoints } from './endpoints.js';
 import type { Attempt, Delivery } from './event.js';
 import { signatures } from './secrets.js';
@@ -54,6 +55,7 @@ export function createAttempts(deps: {
       return { at: now, status: null, error: 'secret_unreadable', duration_ms: 0 };
     const timestamp = Math.floor(now.getTime() / 1000);
     const { event: id } = delivery;
+    failpoint('webhook.before');
     const attempt = await sender.send(
       endpoint.url,
       {
@@ -65,6 +67,7 @@ export function createAttempts(deps: {
       },
       body,
     );
+    failpoint('webhook.after');
     health.note(delivery.endpoint, attempt.error === null);
     return attempt;
   };

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { failpoint } from '../../failpoints.js';
 import type { Log } from '../../log.js';
 import type { Health, MakeAttempt } from './attempts.js';
 import type { Deliveries } from './deliveries.js';
@@ -45,9 +44,7 @@ export function createDeliverer(deps: {
   /** Tries once and writes down what came of it. */
   async function deliver({ delivery, body }: Job): Promise<void> {
     const of = delivery;
-    failpoint('webhook.before');
     const result = await attempt(delivery, body);
-    failpoint('webhook.after');
     if (result === 'no_endpoint') return deliveries.record({ of, kind: 'cancelled' });
     if (result.error === null) return deliveries.record({ of, kind: 'delivered', attempt: result });
     const { nextAt, start } = starter.plan(delivery, delivery.tries + 1);

@@ -1,4 +1,5 @@
 import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { failpoint } from '../../failpoints.js';
 import type { Log } from '../../log.js';
 import { TEMPORAL_DEADLINE_MS } from '../../temporal/client.js';
 import { searchAttributes } from '../../temporal/search-attributes.js';
@@ -26,6 +27,7 @@ export function createDeliveryStarter(settings: {
   const starting = new Set<Promise<void>>();
 
   async function start({ delivery, tries, afterMs }: Start): Promise<void> {
+    failpoint('start.before');
     await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
       client.workflow.start('delivery', {
         workflowId: deliveryWorkflowId(delivery._id),
@@ -37,6 +39,7 @@ export function createDeliveryStarter(settings: {
         staticSummary: `${delivery.name} of ${delivery.resource} to ${delivery.endpoint}`,
       }),
     );
+    failpoint('start.after');
   }
 
   function pump(): void {

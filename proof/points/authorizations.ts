@@ -1,0 +1,83 @@
+import {
+  authorizationId,
+  type CardAuthorization,
+} from '../../src/cards/authorizations/authorization.js';
+import { eventually } from '../../test/support/eventually.js';
+import type { Case } from './capability.js';
+import type { Death, Stage } from './stage.js';
+
+const AMOUNT_MINOR = 5_000;
+
+const becomes = (stage: Stage, token: string, wanted: Partial<CardAuthorization>) =>
+  eventually(`the payment is ${JSON.stringify(wanted)}`, async () => {
+    const id = authorizationId('sandbox-bank', token);
+    const { db } = stage.service.deps.database;
+    const found = await db
+      .collection<CardAuthorization>('card_authorizations')
+      .findOne({ _id: id });
+    return found?.status === wanted.status ? found : undefined;
+  });
+
+/** What the issuer says became of a payment. */
+const ended = (end: 'cleared' | 'reversed', { who, point }: Death): Case => ({
+  name: `a payment with a card, ${end}: the ${who} dies at ${point}`,
+  async run(stage) {
+    const before = await stage.tenant.balance();
+    const { token, approved } = await stage.issuer.pay(stage.jitCard);
+    expect(approved).toBe(true);
+    expect(await stage.tenant.balance()).toEqual({
+      available: before.available - AMOUNT_MINOR,
+      held: AMOUNT_MINOR,
+    });
+    await stage.dies([{ who, point }], () => stage.issuer.end(token, end));
+    await becomes(stage, token, { status: end });
+    await stage.isQuiet();
+    const takenMinor = end === 'cleared' ? AMOUNT_MINOR : 0;
+    expect(await stage.tenant.balance()).toEqual({
+      available: before.available - takenMinor,
+      held: 0,
+    });
+  },
+});
+
+/** The issuer hears nothing, declines by itself and says so: whatever was held is free again. */
+const unanswered = (point: string): Case => ({
+  name: `a payment with a card, never answered: the api dies at ${point}`,
+  async run(stage) {
+    const before = await stage.tenant.balance();
+    const { approved } = await stage.dies([{ who: 'api', point }], () =>
+      stage.issuer.pay(stage.jitCard),
+    );
+    expect(approved).toBe(false);
+    await stage.isQuiet();
+    expect(await stage.tenant.balance()).toEqual(before);
+  },
+});
+
+/** The answer is out, and nobody has begun to look after the hold. */
+const unfollowed = (point: string): Case => ({
+  name: `a payment with a card, approved: the api dies at ${point}`,
+  async run(stage) {
+    const { token } = await stage.dies([{ who: 'api', point }], () =>
+      stage.issuer.pay(stage.jitCard),
+    );
+    await stage.issuer.end(token, 'cleared');
+    await becomes(stage, token, { status: 'cleared' });
+    await stage.isQuiet();
+  },
+});
+
+const DEATHS: readonly Death[] = [
+  { who: 'api', point: 'event.stored' },
+  { who: 'api', point: 'start.before' },
+  { who: 'api', point: 'start.after' },
+  { who: 'worker', point: 'commit.before' },
+  { who: 'worker', point: 'commit.after' },
+  { who: 'worker', point: 'event.applied' },
+];
+
+export const authorizations: Case[] = [
+  ...DEATHS.flatMap((death) => [ended('cleared', death), ended('reversed', death)]),
+  ...['commit.before', 'commit.after', 'decision.made'].map(unanswered),
+  ...['start.before', 'start.after'].map(unfollowed),
+];

@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import type { Reply } from '../../test/support/tenant.js';
+import type { Asked, Stage } from './stage.js';
+
+/** One death, or several, and what has to be right after it. */
+export type Case = { name: string; run: (stage: Stage) => Promise<void> };
+
+/** The same order at providers that do it, refuse it, or do it and never say so. */
+export type Outcome = { name: string; suffix: string; ends: 'completed' | 'failed'; times: 0 | 1 };
+
+export const PAID: Outcome = { name: 'done', suffix: '789', ends: 'completed', times: 1 };
+export const REFUSED: Outcome = { name: 'refused', suffix: '002', ends: 'failed', times: 0 };
+export const UNANSWERED: Outcome = { ...PAID, name: 'done, never answered', suffix: '004' };
+export const OUTCOMES: readonly Outcome[] = [PAID, REFUSED, UNANSWERED];
+
+export type Order = Omit<Asked, 'key'>;
+
+/** What a tenant asks for, and how it has to end. */
+export type Capability = {
+  name: string;
+  outcomes: readonly Outcome[];
+  ask: (stage: Stage, outcome: Outcome) => Promise<Order> | Order;
+  isRight: (stage: Stage, data: Reply['body']['data'], outcome: Outcome) => Promise<void>;
+  points: Points;
+};
+
+export type Points = {
+  api: readonly string[];
+  worker: readonly string[];
+  /** Of the worker, too, where it is the one that asks what became of an order. */
+  unanswered: readonly string[];
+  /** Of the worker's dispatcher, where the API died before it started the workflow. */
+  dispatcher: readonly string[];
+};
+
+export const API_POINTS = [
+  'claim.written',
+  'commit.before',
+  'commit.after',
+  'start.before',
+  'start.after',
+];
+export const DISPATCH_POINTS = [
+  'dispatch.found',
+  'start.before',
+  'start.after',
+  'dispatch.started',
+];
+export const VERIFY_POINTS = ['verify.before', 'verify.answered'];
+
+/** What the pursuit of a record leads past, in its order: its end is the last commit, and is told. */
+export const pursuitPoints = ({ commits = 1, told = 1 } = {}) => [
+  'send.permitted',
+  'send.answered',
+  'settle.before',
+  ...nth('commit.before', commits),
+  ...nth('commit.after', commits),
+  'settle.after',
+  ...nth('webhook.before', told),
+  ...nth('webhook.after', told),
+];
+
+const nth = (point: string, times: number) =>
+  Array.from({ length: times }, (_, i) => (i === 0 ? point : `${point}:${i + 1}`));
+
+/** Each of its points, with each outcome. */
+export function casesOf(capability: Capability): Case[] {
+  const { name, outcomes, points } = capability;
+  return outcomes.flatMap((outcome) => {
+    const one = (who: string, point: string, run: Case['run']): Case => ({
+      name: `${name}, ${outcome.name}: ${who} dies at ${point}`,
+      run,
+    });
+    const unanswered = outcome.name === UNANSWERED.name ? points.unanswered : [];
+    return [
+      ...points.api.map((point) => one('the API', point, apiDies(capability, outcome, point))),
+      ...[...points.worker, ...unanswered].map((point) =>
+        one('the worker', point, workerDies(capability, outcome, point, false)),
+      ),
+      ...points.dispatcher.map((point) =>
+        one('the API, and the dispatcher', point, workerDies(capability, outcome, point, true)),
+      ),
+    ];
+  });
+}
+
+/** Whether it has answered before it died or not: the same order under the same key is the same order. */
+function apiDies(capability: Capability, outcome: Outcome, point: string): Case['run'] {
+  return async (stage) => {
+    const asked = { ...(await capability.ask(stage, outcome)), key: randomUUID() };
+    const first = await stage.dies([{ who: 'api', point }], () =>
+      stage.post(asked).catch(() => null),
+    );
+    const again = await stage.post(asked);
+    expect(again.status).toBe(201);
+    if (first) expect(again.text).toBe(first.text);
+    await isRight(capability, stage, again, outcome);
+  };
+}
+
+function workerDies(
+  capability: Capability,
+  outcome: Outcome,
+  point: string,
+  unstarted: boolean,
+): Case['run'] {
+  return async (stage) => {
+    const asked = { ...(await capability.ask(stage, outcome)), key: randomUUID() };
+    const api = unstarted ? [{ who: 'api', point: 'start.before' } as const] : [];
+    const first = await stage.dies([...api, { who: 'worker', point }], () =>
+      stage.post(asked).catch(() => null),
+    );
+    const reply = unstarted ? await stage.post(asked) : first;
+    if (reply?.status !== 201) throw new Error(`not accepted: ${reply?.text}`);
+    await isRight(capability, stage, reply, outcome);
+  };
+}
+
+async function isRight(
+  { isRight: isAsWanted }: Capability,
+  stage: Stage,
+  { body }: Reply,
+  outcome: Outcome,
+): Promise<void> {
+  await isAsWanted(stage, body.data, outcome);
+  await stage.isQuiet();
+}

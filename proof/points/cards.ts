@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import {
+  casesOf,
+  OUTCOMES,
+  PAID,
+  pursuitPoints,
+  REFUSED,
+  UNANSWERED,
+  VERIFY_POINTS,
+  type Case,
+  type Outcome,
+} from './capability.js';
+import type { Stage } from './stage.js';
+
+const AMOUNT_MINOR = 5_000;
+const POINTS = {
+  api: ['commit.before', 'commit.after', 'start.after'],
+  worker: pursuitPoints(),
+  unanswered: VERIFY_POINTS,
+  dispatcher: ['dispatch.started'],
+};
+
+const funding = (suffix: string) => ({
+  amount_minor: AMOUNT_MINOR,
+  transaction_reference: `${randomUUID()}-${suffix}`,
+});
+
+async function isFunded(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
+  await stage.cards.waitForOperation(stage.card, id, ends);
+  expect(await stage.effects(id)).toEqual(Array.from({ length: times }, () => 'funded'));
+  await stage.isTold(id, [`card.operation.${ends}`]);
+}
+
+/** Told by the issuer's event alone. */
+const eventOf = (who: 'api' | 'worker', point: string): Case => ({
+  name: `a card's funding, told by an event: the ${who} dies at ${point}`,
+  async run(stage) {
+    const { body } = await stage.dies([{ who, point }], () =>
+      stage.cards.act(stage.card, 'fund', funding('001')),
+    );
+    await isFunded(stage, body.data.id, PAID);
+    await stage.isQuiet();
+  },
+});
+
+/** Locked where it is open, and opened where it is locked. */
+async function nextControl({ cards, card }: Stage): Promise<'lock' | 'unlock'> {
+  return (await cards.get(card)).status === 'locked' ? 'unlock' : 'lock';
+}
+
+export const cards: Case[] = [
+  ...casesOf({
+    name: "a card's funding",
+    outcomes: OUTCOMES,
+    async ask(stage, { suffix }) {
+      if ((await nextControl(stage)) === 'unlock') await isOpened(stage);
+      return { path: `/cards/${stage.card}/fund`, body: funding(suffix) };
+    },
+    isRight: (stage, { id }, outcome) => isFunded(stage, id, outcome),
+    points: POINTS,
+  }),
+  ...(['event.stored', 'start.before:2'] as const).map((point) => eventOf('api', point)),
+  eventOf('worker', 'event.applied'),
+
+  ...casesOf({
+    name: "a card's lock or unlock",
+    // No issuer may keep a card from being locked: it refuses for now.
+    outcomes: [PAID, { ...REFUSED, ends: 'completed', times: 1 }, UNANSWERED],
+    ask: async (stage, { suffix }) => ({
+      path: `/cards/${stage.card}/${await nextControl(stage)}`,
+      body: { request_id: `${randomUUID()}-${suffix}` },
+    }),
+    async isRight(stage, data, { ends }) {
+      const { card } = stage;
+      const { type, request_id: request } = await stage.cards.waitForOperation(card, data.id, ends);
+      expect((await stage.cards.get(card)).status).toBe(type === 'lock' ? 'locked' : 'active');
+      const journal = await stage.service.bank.journal(card);
+      const done = journal.filter((entry) => entry.client_reference === request);
+      expect(done.map(({ kind }) => kind)).toEqual([
+        type === 'lock' ? 'card_locked' : 'card_opened',
+      ]);
+      await stage.isTold(data.id, [`card.operation.${ends}`]);
+    },
+    points: POINTS,
+  }),
+];
+
+/** What an earlier case has left locked. */
+async function isOpened(stage: Stage): Promise<void> {
+  const { body } = await stage.cards.act(stage.card, 'unlock');
+  await stage.cards.waitForOperation(stage.card, body.data.id, 'completed');
+  await stage.isQuiet();
+}

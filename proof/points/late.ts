@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto';
+import { unwindingOf } from '../../src/cards/funding/deadline.js';
+import { isOpen } from '../../src/pursuits/record.js';
+import { eventually } from '../../test/support/eventually.js';
+import { casesOf, type Case, type Outcome } from './capability.js';
+import type { Stage } from './stage.js';
+
+/** What the issuer does when the money is asked back: `times` is how often the card keeps it. */
+const TAKEN_BACK: Outcome = { name: 'taken back', suffix: '012', ends: 'failed', times: 0 };
+const KEPT: Outcome = { name: 'refused', suffix: '013', ends: 'completed', times: 1 };
+const SILENT: Outcome = { ...TAKEN_BACK, name: 'taken back, never answered' };
+
+/** Funded after its deadline: it has failed for who asked, and is unwound. */
+async function ask({ card, cards, service }: Stage, outcome: Outcome) {
+  const lost = { call: 'reverse', kind: 'drop_after', probability: 1 } as const;
+  await service.bank.faults(outcome === SILENT ? [lost] : []);
+  const { status } = await cards.get(card);
+  if (status === 'locked') {
+    const { body } = await cards.act(card, 'unlock');
+    await cards.waitForOperation(card, body.data.id, 'completed');
+  }
+  const transaction_reference = `${randomUUID()}-${outcome.suffix}`;
+  return { path: `/cards/${card}/jit-fund`, body: { amount_minor: 5_000, transaction_reference } };
+}
+
+async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
+  const { cardOperations, cardStarters } = stage.service.deps;
+  const stored = (of: string) => cardOperations.get(stage.tenant.id, of);
+  const unwinding = await eventually('it is unwound', async () => {
+    const found = await stored(unwindingOf(id));
+    return found && !isOpen(found) ? found : undefined;
+  });
+  await stage.service.bank.faults([]);
+  expect([unwinding.status, (await stored(id))?.status]).toEqual([ends, 'failed']);
+  const back = times === 0 ? ['funding_reversed'] : [];
+  expect(await stage.effects(id)).toEqual(['funded', ...back]);
+  await stage.isTold(id, ['card.operation.failed']);
+  if (times === 0) return;
+  // The card has it although the funding has failed: that waits for somebody to see it.
+  expect((await stored(id))?.attention).not.toBeNull();
+  const seen = { actor: 'ada', reason: 'it may keep it', session_id: null, force: false };
+  expect(await cardStarters.command(unwinding, 'complete', seen)).toMatchObject({ done: true });
+}
+
+export const lateFundings: Case[] = casesOf({
+  name: 'a funding after its deadline',
+  outcomes: [TAKEN_BACK, KEPT, SILENT],
+  ask,
+  isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
+  points: {
+    api: ['commit.before:2', 'commit.after:2'],
+    worker: [
+      'send.permitted',
+      'verify.before',
+      'unwind.before',
+      'unwind.answered',
+      'verify.answered',
+      'settle.before',
+      'settle.after',
+    ],
+    unanswered: [],
+    dispatcher: [],
+  },
+});

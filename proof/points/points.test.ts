@@ -1,0 +1,68 @@
+import { atMost } from '../../src/concurrency.js';
+import { FAILPOINTS } from '../../src/failpoints.js';
+import { authorizations } from './authorizations.js';
+import type { Case } from './capability.js';
+import { cards } from './cards.js';
+import { lateFundings } from './late.js';
+import { payments } from './payments.js';
+import { renewals } from './renewals.js';
+import { openStage, type Stage } from './stage.js';
+import { transfers } from './transfers.js';
+
+/** Services side by side: who waits until a dead process is missed needs no processor. */
+const STAGES = Number(process.env['POINTS_STAGES'] ?? 6);
+/** Only these are tried then, and it is not asked what else has fired. */
+const pattern = process.env['POINTS'];
+
+const all = [...transfers, ...cards, ...lateFundings, ...authorizations, ...payments, ...renewals];
+const cases = all.filter(({ name }) => pattern === undefined || new RegExp(pattern).test(name));
+
+const free: Stage[] = [];
+const fired = new Set<string>();
+const results = new Map<string, unknown>();
+let lastOpened: Promise<unknown> = Promise.resolve();
+
+/** One after the other: many processes that start at once would keep each other from it. */
+async function newStage(): Promise<Stage> {
+  const opened = lastOpened.then(openStage);
+  lastOpened = opened.catch(() => undefined);
+  return opened;
+}
+
+/** On a stage where nothing else is under way. One on which something went wrong is not used again. */
+async function run({ name, run }: Case): Promise<void> {
+  const began = performance.now();
+  let stage = free.pop();
+  try {
+    stage ??= await newStage();
+    await run(stage);
+    results.set(name, 'right');
+    free.push(stage);
+  } catch (error) {
+    results.set(name, error);
+    await stage?.close();
+  }
+  for (const point of stage?.fired ?? []) fired.add(point);
+  const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+  const result = results.get(name) === 'right' ? 'right' : 'WRONG';
+  process.stderr.write(`${results.size}/${cases.length} ${result} ${seconds} s: ${name}\n`);
+}
+
+beforeAll(async () => void (await atMost(STAGES, cases, run)));
+afterAll(() => Promise.all(free.map((stage) => stage.close())));
+
+test('no two cases have one name', () => {
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+});
+
+test.each(cases)('$name', ({ name }) => {
+  const result = results.get(name);
+  if (result instanceof Error) throw result;
+  expect(result).toBe('right');
+});
+
+if (pattern === undefined) {
+  test('every point has fired', () => {
+    expect(FAILPOINTS.filter((point) => !fired.has(point))).toEqual([]);
+  });
+}

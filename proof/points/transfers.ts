@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto';
+import { eventually } from '../../test/support/eventually.js';
+import { order } from '../../test/support/tenant.js';
+import {
+  API_POINTS,
+  casesOf,
+  DISPATCH_POINTS,
+  OUTCOMES,
+  PAID,
+  pursuitPoints,
+  REFUSED,
+  VERIFY_POINTS,
+  type Case,
+  type Outcome,
+} from './capability.js';
+import type { Stage } from './stage.js';
+
+const PATH = '/transfers';
+
+async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
+  await stage.tenant.waitFor(id, ends);
+  expect(await stage.effects(id)).toEqual(Array.from({ length: times }, () => 'paid'));
+  await stage.isTold(id, [`transfer.${ends}`, 'transfer.processing']);
+}
+
+/** Told by callback alone: the API dies with it in its hands. */
+const calledBack = (point: string, suffix: string, outcome: Outcome): Case => ({
+  name: `a transfer, ${outcome.name}: the API dies at ${point}`,
+  async run(stage) {
+    const id = await stage.dies([{ who: 'api', point }], async () => {
+      const sent = await stage.tenant.send(suffix);
+      if (outcome === REFUSED) {
+        await eventually('the bank has the order', async () =>
+          (await stage.service.bank.tell(sent, 'failed')) < 300 ? true : undefined,
+        );
+      }
+      return sent;
+    });
+    await isRight(stage, id, outcome);
+    await stage.isQuiet();
+  },
+});
+
+const AT_ONCE = 24;
+
+/** Many at once, so that some are in the batch that is committed and others wait for the next one. */
+const together = (point: string, outcome: Outcome): Case => ({
+  name: `${AT_ONCE} transfers at once, ${outcome.name}: the API dies at ${point}`,
+  async run(stage) {
+    const all = Array.from({ length: AT_ONCE }, () => ({
+      path: PATH,
+      body: order(outcome.suffix),
+      key: randomUUID(),
+    }));
+    const first = await stage.dies([{ who: 'api', point }], () =>
+      Promise.all(all.map((one) => stage.post(one).catch(() => null))),
+    );
+    const again = await Promise.all(all.map((one) => stage.post(one)));
+    for (const [i, { status, text }] of again.entries()) {
+      expect(status).toBe(201);
+      expect(text).toBe(first[i]?.text ?? text);
+    }
+    for (const { body } of again) await isRight(stage, body.data.id, outcome);
+    await stage.isQuiet();
+  },
+});
+
+/** A receiver that fails once: the attempt after that is a workflow's. */
+const toldAgain = (point: string): Case => ({
+  name: `a webhook that was not taken: the worker dies at ${point}`,
+  async run(stage) {
+    let failed = false;
+    stage.receiver.behave((response, { body }) => {
+      const refuse = !failed && body.includes('"transfer.completed"');
+      failed ||= refuse;
+      response.writeHead(refuse ? 500 : 204).end();
+    });
+    const id = await stage.dies([{ who: 'worker', point }], () => stage.tenant.send());
+    await isRight(stage, id, PAID);
+    await stage.isQuiet();
+    expect(failed).toBe(true);
+  },
+});
+
+export const transfers: Case[] = [
+  ...casesOf({
+    name: 'a transfer',
+    outcomes: OUTCOMES,
+    ask: (_, { suffix }) => ({ path: PATH, body: order(suffix) }),
+    isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
+    points: {
+      api: API_POINTS,
+      // That it goes out is a commit of its own, and is told.
+      worker: pursuitPoints({ commits: 2, told: 2 }),
+      unanswered: VERIFY_POINTS,
+      dispatcher: DISPATCH_POINTS,
+    },
+  }),
+  ...['callback.stored', 'callback.applied'].flatMap((point) => [
+    calledBack(point, '001', PAID),
+    calledBack(point, '006', REFUSED),
+  ]),
+  ...OUTCOMES.map((outcome) => together('batch.answered', outcome)),
+  ...['claim.written', 'commit.before', 'commit.after'].map((point) => together(point, PAID)),
+  ...['start.before', 'start.after', 'webhook.before:3', 'webhook.after:3'].map(toldAgain),
+];
