@@ -14,6 +14,12 @@ export type Asked<Body = Record<string, unknown>> = {
   answer: Answer | null;
 };
 
+/** What a resource is asked for by. */
+export const nameOf = (data: object): string => {
+  const names = data as { id?: string; payment_token_id?: string; reference?: string };
+  return String(names.id ?? names.reference ?? names.payment_token_id);
+};
+
 /** Of all answers these say nothing for good: the client comes again, with its key. */
 const isPassing = ({ status }: Reply) => status >= 500 || status === 429;
 
@@ -46,7 +52,7 @@ export function createAsking<Body extends object = Record<string, unknown>>(
     const answer = {
       status,
       text,
-      id: body.success ? body.data.id : null,
+      id: body.success ? nameOf(body.data) : null,
       code: body.success ? null : body.error.code,
     };
     const first = (request.answer ??= answer);

@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../test/support/eventually.js';
 import type { ActorFactory } from './actor.js';
+import { createCards } from './actors/cards.js';
+import { createCharges } from './actors/charges.js';
+import { createRefunds } from './actors/refunds.js';
+import { createReplays } from './actors/replays.js';
 import { createTransfers } from './actors/transfers.js';
 import { check, nothingOpen } from './checker.js';
 import { startClients, startReaders } from './clients.js';
@@ -17,7 +21,13 @@ const READERS = 3;
 /** Everything has to come to its end within this after the last blow. */
 const QUIET_WITHIN_MS = 180_000;
 /** A capability is in the storm by a line here. */
-const ACTORS: readonly ActorFactory[] = [createTransfers];
+const ACTORS: readonly ActorFactory[] = [
+  createTransfers,
+  createCards,
+  createCharges,
+  createRefunds,
+  createReplays,
+];
 
 let stage: StormStage;
 
