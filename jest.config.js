@@ -13,6 +13,7 @@ export default {
       },
     ],
   },
+  reporters: ['default', '<rootDir>/test/support/counts.mjs'],
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 180_000,
