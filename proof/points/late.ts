@@ -50,7 +50,6 @@ export const lateFundings: Case[] = casesOf({
   points: {
     api: ['commit.before:2', 'commit.after:2'],
     worker: [
-      'send.permitted',
       'verify.before',
       'unwind.before',
       'unwind.answered',

@@ -31,10 +31,11 @@ async function newStage(): Promise<Stage> {
 
 /** On a stage where nothing else is under way. One on which something went wrong is not used again. */
 async function run({ name, run }: Case): Promise<void> {
-  const began = performance.now();
   let stage = free.pop();
+  let began = performance.now();
   try {
     stage ??= await newStage();
+    began = performance.now();
     await run(stage);
     results.set(name, 'right');
     free.push(stage);

@@ -30,13 +30,13 @@ export async function openStage() {
     bank: { deduplicate: false, finalAfterMs: 1_500 },
     env: {
       BURSAR_FAILPOINT: `@${file}`,
-      BURSAR_JIT_DEADLINE_MS: '1500',
+      // Sooner than silence is asked about, so that what is slow is late.
+      BURSAR_JIT_DEADLINE_MS: '2500',
       BURSAR_POLL_MAX_MS: '1000',
-      BURSAR_SWEEP_SLACK_MS: '1000',
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1,1,1',
       BURSAR_WEBHOOK_TIMEOUT_MS: '1000',
-      SANDBOX_BANK_TIMEOUT_MS: '1000',
+      SANDBOX_BANK_TIMEOUT_MS: '2000',
     },
   });
   const { api, worker } = service;
