@@ -36,6 +36,7 @@ async function run({ name, run }: Case): Promise<void> {
   try {
     stage ??= await newStage();
     began = performance.now();
+    await stage.service.bank.faults([]);
     await run(stage);
     results.set(name, 'right');
     free.push(stage);

@@ -42,6 +42,7 @@ export async function openStage() {
   const { api, worker } = service;
   const processes = { api, worker };
   const tenant = await service.tenant({ balanceMinor: RICH_MINOR });
+  await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
   const [cards, payments] = [cardClient(tenant), paymentClient(tenant)];
   const [card, jitCard, good, declined] = await Promise.all([
     cards.issue(),
@@ -50,7 +51,7 @@ export async function openStage() {
     activeToken(payments, 'later_declined'),
   ]);
   const paid = await payments.paid({ amount_minor: 1_000_000 });
-  await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
+  await isQuiet(service);
   const fired = new Set<string>();
 
   /** Answers what happens then: it dies there, and comes back. */
@@ -118,13 +119,7 @@ export async function openStage() {
       return (await service.bank.journal(reference)).map(({ kind }) => kind);
     },
 
-    /** All has come to its end, nothing is left to do, and the books agree with the bank's. */
-    async isQuiet(): Promise<void> {
-      await eventually('nothing is under way', async () =>
-        (await underWay(service)) === 0 ? true : undefined,
-      );
-      expect(await service.problems()).toEqual([]);
-    },
+    isQuiet: () => isQuiet(service),
 
     async close(): Promise<void> {
       await service.close();
@@ -132,6 +127,14 @@ export async function openStage() {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** All has come to its end, nothing is left to do, and the books agree with the bank's. */
+async function isQuiet(service: Service): Promise<void> {
+  await eventually('nothing is under way', async () =>
+    (await underWay(service)) === 0 ? true : undefined,
+  );
+  expect(await service.problems()).toEqual([]);
 }
 
 const DUE = { due_at: { $type: 'date' } };
