@@ -34,12 +34,14 @@ export function createAsking<Body extends object = Record<string, unknown>>(
     return reply === null || isPassing(reply) ? null : reply;
   }
 
-  async function until(request: Asked<Body>): Promise<Answer> {
-    for (;;) {
+  /** Null for who has given up: the checker finds the request unanswered. */
+  async function until(request: Asked<Body>): Promise<Answer | null> {
+    while (stage.isPatient()) {
       const reply = await once(request);
       if (reply) return hear(request, reply);
       await sleep(random.between(100, 600));
     }
+    return null;
   }
 
   function hear(request: Asked<Body>, { status, text, body }: Reply): Answer {
@@ -57,16 +59,18 @@ export function createAsking<Body extends object = Record<string, unknown>>(
   }
 
   return {
-    /** All requests, in their order. */
+    /** All requests, in their order. One without an answer is a violation. */
     asked,
-    /** The first answer for good. One in ten is sent twice at once; after one in ten an old one comes again. */
-    ask: async (request: Pick<Asked<Body>, 'of' | 'path' | 'body' | 'key'>): Promise<Answer> => {
+    /** The first answer for good; null if none came before the end. One in ten is sent twice at once; after one in ten an old one comes again. */
+    ask: async (
+      request: Pick<Asked<Body>, 'of' | 'path' | 'body' | 'key'>,
+    ): Promise<Answer | null> => {
       const one: Asked<Body> = { ...request, answer: null };
       asked.push(one);
       const twice = random.chance(0.1);
       const [answer] = await Promise.all(twice ? [until(one), until(one)] : [until(one)]);
       if (random.chance(0.1)) await until(random.pick(asked.filter((each) => each.answer)));
-      return answer;
+      return answer ?? null;
     },
   };
 }

@@ -12,7 +12,7 @@ const TENANTS = 12;
 const RICH_MINOR = 1_000_000_000;
 /** The wallet that a third of the load falls on, and which runs dry. */
 const HOT_LOAD = 0.3;
-const HOT_MINOR = 20_000_000;
+const HOT_MINOR = 1_500_000;
 
 /** A tenant, and where it is told of events: the path there, and the secret that signs them. */
 export type StormTenant = { tenant: TestTenant; hook: string; secret: string };
@@ -79,9 +79,13 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
   const freezeMs: [number, number] = longFreezes
     ? [FINAL_AFTER_MS, 2 * FINAL_AFTER_MS]
     : [200, FINAL_AFTER_MS / 2];
+  const waiting = { on: true };
   return {
     service,
     receiver,
+    /** Whether clients still come again with what has not been answered. */
+    isPatient: () => waiting.on,
+    giveUp: () => void (waiting.on = false),
     tenants,
     /** The one whose wallet runs dry. */
     hot: tenants[0] as StormTenant,

@@ -7,7 +7,8 @@ import type { StormStage } from '../stage.js';
 const CREDIT_MINOR = 2_000_000n;
 
 /** Money comes in, each credit told twice; whoever looks at a wallet at any moment never sees less than nothing. */
-export function createWallets({ service, tenants, hot }: StormStage, random: Random): Actor {
+export function createWallets(stage: StormStage, random: Random): Actor {
+  const { service, tenants, hot } = stage;
   const problems: string[] = [];
   const { database, groupCommit } = service.deps;
   const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
@@ -16,7 +17,7 @@ export function createWallets({ service, tenants, hot }: StormStage, random: Ran
 
   async function credit(reference: string): Promise<void> {
     const given = { tenant: hot.tenant.id, amountMinor: CREDIT_MINOR, reference };
-    for (;;) {
+    while (stage.isPatient()) {
       const answer = await creditWallet(groupCommit, given).catch(() => null);
       if (answer) return;
     }
