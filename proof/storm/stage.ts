@@ -58,6 +58,10 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
       BURSAR_WEBHOOK_RETRY_SECONDS: Array.from({ length: 20 }, () => '2').join(','),
       // Requests of the storm come from one address, and keys of a killed store may be unknown for a moment.
       BURSAR_UNAUTHENTICATED_PER_MINUTE: '100000',
+      // What waits for somebody who never comes ends within the storm: holds, pages, and tries on later days.
+      BURSAR_AUTHORIZATION_HOLD_DAYS: '0.0005',
+      BURSAR_CHARGE_EXPIRES_MS: '30000',
+      BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
     },
   });
   const tenants: StormTenant[] = [];

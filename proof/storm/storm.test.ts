@@ -3,6 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../test/support/eventually.js';
 import type { Actor, ActorFactory } from './actor.js';
+import { createCards } from './actors/cards.js';
+import { createCharges } from './actors/charges.js';
+import { createRefunds } from './actors/refunds.js';
+import { createReplays } from './actors/replays.js';
 import { createTransfers } from './actors/transfers.js';
 import { createWallets } from './actors/wallets.js';
 import { check, nothingOpen } from './checker.js';
@@ -24,7 +28,14 @@ const READERS = 3;
 /** Everything has to come to its end within this after the last blow. */
 const QUIET_WITHIN_MS = 1_000 * Number(env['STORM_QUIET_SECONDS'] ?? '180');
 /** A capability is in the storm by a line here. */
-const ACTORS: readonly ActorFactory[] = [createTransfers, createWallets];
+const ACTORS: readonly ActorFactory[] = [
+  createTransfers,
+  createCards,
+  createCharges,
+  createRefunds,
+  createReplays,
+  createWallets,
+];
 
 let stage: StormStage;
 
@@ -67,11 +78,13 @@ async function storm(actors: readonly Actor[]) {
     await operators.push();
     return (await nothingOpen(stage)).length === 0 ? true : undefined;
   };
-  const quiet = clients
-    .stop()
-    .then(() => eventually('everything has come to its end', isQuiet, QUIET_WITHIN_MS));
-  await Promise.race([quiet.catch(() => {}), sleep(QUIET_WITHIN_MS, undefined, { ref: false })]);
+  const ended = clients.stop();
+  const quiet = ended.then(() =>
+    eventually('everything has come to its end', isQuiet, QUIET_WITHIN_MS).catch(() => {}),
+  );
+  await Promise.race([quiet, sleep(QUIET_WITHIN_MS, undefined, { ref: false })]);
   stage.giveUp();
+  await ended;
   await readers.stop();
   return {
     acts: monkey.acts,
