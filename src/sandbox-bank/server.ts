@@ -37,6 +37,8 @@ export type SandboxBankOptions = {
   callbackUrl?: string | null;
   /** Takes what becomes of cards, and is asked for the decision on each authorization. */
   cardCallbackUrl?: string | null;
+  /** How long it waits for the decision on an authorization, each of two times. */
+  answerWithinMs?: number;
   /** Where a browser finds this server, if not where it listens. */
   publicUrl?: string | null;
 };
@@ -71,7 +73,16 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const books = createBooks({ state, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
   const bank = createBank({ state, journal, books, rules, sendsCallbacks });
-  const issuer = createIssuer({ state: state.issuer, journal, timers, rules, urls, log, poster });
+  const issuer = createIssuer({
+    state: state.issuer,
+    journal,
+    timers,
+    rules,
+    urls,
+    log,
+    poster,
+    answerWithinMs: options.answerWithinMs ?? 2_000,
+  });
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
   const networkParts = { state: state.network, journal, timers, rules, sendsCallbacks, publicUrl };
   const network = createNetwork(networkParts);

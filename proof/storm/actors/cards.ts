@@ -93,7 +93,7 @@ export function createCards(stage: StormStage, random: Random): Actor {
       const reply = await api.call('PUT', `/cards/${id}/auto-reload`, body);
       return reply.status >= 500 || reply.status === 429 ? null : reply;
     });
-    if (put.status === 200) reloads += 1;
+    if (put?.status === 200) reloads += 1;
   }
 
   const acts: readonly (readonly [number, () => Promise<void>])[] = [
