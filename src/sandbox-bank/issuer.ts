@@ -14,14 +14,14 @@ export function createIssuer(
     urls: CallbackUrls;
     log: Log;
     poster: Poster;
-    answerWithinMs: number;
+    answerWithinMs?: number;
   },
 ): Issuer {
-  const { urls } = parts;
+  const { urls, answerWithinMs = 2_000 } = parts;
   const cardParts = { ...parts, sendsCallbacks: urls.cards !== null };
   return {
     cards: createCards(cardParts),
     fundings: createFundings(cardParts),
-    authorizations: createAuthorizations({ ...parts, url: urls.cards }),
+    authorizations: createAuthorizations({ ...parts, url: urls.cards, answerWithinMs }),
   };
 }
