@@ -9,7 +9,12 @@ import { defineUpdate } from '@temporalio/workflow';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../log.js';
 import { REFUSED } from '../pursuits/operator.js';
-import type { OperatorAnswer, OperatorCommand, OperatorPayload } from '../pursuits/reports.js';
+import type {
+  OperatorAnswer,
+  OperatorCommand,
+  OperatorPayload,
+  PursuitPolicy,
+} from '../pursuits/reports.js';
 import { TEMPORAL_DEADLINE_MS } from './client.js';
 import { searchAttributes } from './search-attributes.js';
 
@@ -31,10 +36,16 @@ export type WorkflowStart = {
   summary: string;
 };
 
-export type RecordStarterSettings<R extends Key, Key extends Named = Named> = {
+export type StarterSettings = {
   client: Client;
   taskQueue: string;
   log: Log;
+};
+
+/** For the workflows of what is pursued: how patiently, too. */
+export type PursuitStarterSettings = StarterSettings & { policy: PursuitPolicy };
+
+export type RecordStarterSettings<R extends Key, Key extends Named = Named> = StarterSettings & {
   /** The type of the workflow, and how the log calls its records. */
   workflow: string;
   workflowId: (record: Key) => string;

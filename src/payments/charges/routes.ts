@@ -15,7 +15,7 @@ import { readAttempt, type Charge } from './charge.js';
 import type { CreateCharge } from './create.js';
 import { presentCharge } from './presenter.js';
 import type { ListChargesQuery } from './schema.js';
-import type { ChargeStarter } from './starter.js';
+import type { ChargeStarter } from '../starters.js';
 import type { ChargeListing, Charges } from './store.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
