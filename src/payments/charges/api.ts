@@ -56,7 +56,10 @@ const params = {
     .string()
     .min(1)
     .max(100)
-    .meta({ description: 'Your reference of the charge.', example: exampleCharge.reference }),
+    .meta({
+      description: 'Your reference of the charge, or our id of it.',
+      example: exampleCharge.reference,
+    }),
 };
 const exampleBody = {
   amount_minor: exampleCharge.amount_minor,

@@ -43,7 +43,10 @@ const params = {
     .string()
     .min(1)
     .max(100)
-    .meta({ description: 'Your reference of the refund.', example: exampleRefund.reference }),
+    .meta({
+      description: 'Your reference of the refund, or our id of it.',
+      example: exampleRefund.reference,
+    }),
 };
 
 export const createRefund = operation({
