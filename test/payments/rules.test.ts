@@ -143,6 +143,10 @@ describe('a charge is made once', () => {
     expect(changed.body.error.code).toBe('idempotency_key_reused');
     const taken = await payments.charge({ ...chargeOrder(), reference: order.reference });
     expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
+    // What the refusal names can be had.
+    expect((await payments.get(String(taken.body.error.details?.id))).reference).toBe(
+      order.reference,
+    );
     const { db } = service.deps.database;
     expect(await db.collection('charges').countDocuments({ reference: order.reference })).toBe(1);
     // A public key's keys are its own.
