@@ -158,7 +158,7 @@ export type NewRecurringCharge = {
   timezone?: string;
   /** When the first period begins and is charged: now if not given. Not in the past, and within five years. */
   start_at?: string;
-  /** No period begins at this time or later. Instead of `count`. */
+  /** No period begins at this time or later; before 2101. Instead of `count`. */
   end_at?: string;
   /** How many periods there are. Instead of `end_at`. */
   count?: number;

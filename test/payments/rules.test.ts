@@ -75,6 +75,8 @@ describe('bad input is refused, and says where', () => {
     ['no customer', { customer: undefined }, 'customer'],
     ['no address of e-mail', { customer: { id: 'c', email: 'ada' } }, 'customer.email'],
     ['a reference with spaces', { reference: 'a b' }, 'reference'],
+    ['a reference that no path can have', { reference: '..' }, 'reference'],
+    ['a customer likewise', { customer: { id: '.', email: 'ada@example.com' } }, 'customer.id'],
     ['an address that is no page', { return_url: 'javascript:alert(1)' }, 'return_url'],
     [
       'a merchant-initiated charge of nothing',
