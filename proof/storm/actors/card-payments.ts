@@ -28,7 +28,7 @@ export function createPayers(stage: StormStage, random: Random, problems: string
       [6, ['expired', 1]],
     ]);
     const minor = Math.max(1, Math.round(amountMinor * share));
-    const status = await untilDone(random, async () => {
+    const status = await untilDone(stage, random, async () => {
       const answered = await issuer.end(token, outcome, outcome === 'cleared' ? minor : undefined);
       return answered >= 500 ? null : answered;
     });

@@ -82,20 +82,20 @@ export function createCharges(stage: StormStage, random: Random): Actor {
     if (page.url === null) return;
     const { url, choice } = page;
     const submit = async () =>
-      untilDone(random, async () => {
+      untilDone(stage, random, async () => {
         const answered = await onPage(url, choice);
         return answered.status >= 500 ? null : answered;
       });
     const [answered] = await Promise.all(random.chance(0.2) ? [submit(), submit()] : [submit()]);
-    if (answered?.status !== 303)
-      problems.push(`the page of ${page.reference}: ${answered?.status}`);
+    if (!answered) return;
+    if (answered.status !== 303) problems.push(`the page of ${page.reference}: ${answered.status}`);
     if (choice === null) counts.pages_left += 1;
     else if (choice === 'low_funds' || choice === 'stolen') counts.pages_declined += 1;
     else if (!page.paid) {
       page.paid = true;
       counts.pages_paid += 1;
     }
-    const back = new URL(String(answered?.headers.get('location')));
+    const back = new URL(String(answered.headers.get('location')));
     if (random.chance(0.6)) await verify(page, String(back.searchParams.get('reference')));
   }
 
@@ -108,10 +108,11 @@ export function createCharges(stage: StormStage, random: Random): Actor {
   }
 
   async function verify({ of }: Pick<Page, 'of'>, reference: string): Promise<void> {
-    const reply = await untilDone(random, async () => {
+    const reply = await untilDone(stage, random, async () => {
       const answered = await clientOf(of).verify(reference);
       return answered.status >= 500 || answered.status === 429 ? null : answered;
     });
+    if (!reply) return;
     if (reply.status === 200) counts.verified += 1;
     else problems.push(`${reference} can't be verified: ${reply.text}`);
   }

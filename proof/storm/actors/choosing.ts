@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../random.js';
+import type { StormStage } from '../stage.js';
 
 /** One of these, each as often as its number says. */
 export function chooseOf<T>(random: Random, from: readonly (readonly [number, T])[]): T {
@@ -8,16 +9,18 @@ export function chooseOf<T>(random: Random, from: readonly (readonly [number, T]
   return (chosen as readonly [number, T])[1];
 }
 
-/** What is not a POST of ours, and has no key: tried until it comes to something. */
+/** What is not a POST of ours, and has no key: tried until it comes to something. Null: for who has waited until the end. */
 export async function untilDone<T>(
+  stage: StormStage,
   random: Random,
   attempt: () => Promise<T | null>,
-): Promise<NonNullable<T>> {
-  for (;;) {
+): Promise<T | null> {
+  while (stage.isPatient()) {
     const done = await attempt().catch(() => null);
-    if (done !== null && done !== undefined) return done;
+    if (done !== null) return done;
     await sleep(random.between(100, 600));
   }
+  return null;
 }
 
 /** Rather what is under way than what is long over. */
