@@ -52,8 +52,9 @@ export const lateFundings: Case[] = casesOf({
   outcomes: [TAKEN_BACK, KEPT, SILENT],
   ask,
   isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
-  // Not sent by its deadline, it would be over with that.
-  isReached: async (stage, { id }) => (await stored(stage, unwindingOf(id))) !== null,
+  // What was not sent in time is not late.
+  isReached: async (stage, { id }) =>
+    (await stored(stage, unwindingOf(id))) !== null && (await stage.effects(id)).length > 0,
   points: {
     api: ['commit.before:2', 'commit.after:2'],
     worker: [
