@@ -22,6 +22,7 @@ import { requestId } from './http/request-id.js';
 import { requestLog } from './http/request-log.js';
 import { routerOf, type MethodsAt, type Route } from './http/routes.js';
 import { securityHeaders } from './http/security-headers.js';
+import { timeLimit } from './http/time-limit.js';
 import type { Log } from './log.js';
 import type { Allowance } from './rate-limits/rate-limit.js';
 import type { RateLimits } from './rate-limits/store.js';
@@ -40,6 +41,8 @@ export type AppDeps = {
   openApi: object;
   environment: Environment;
   trustedProxies: number;
+  /** What took longer is answered 503. */
+  answerWithinMs?: number;
   /** What one address may send without a valid key. */
   unauthenticatedPerMinute?: number;
   /** What one address may send to each provider route. */
@@ -66,6 +69,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
   app.use(docsPage({ environment: deps.environment }));
+  app.use(timeLimit({ log, ...(deps.answerWithinMs && { withinMs: deps.answerWithinMs }) }));
   app.use(deps.load.middleware);
   const { unauthenticatedPerMinute: perMinute = UNAUTHENTICATED_PER_MINUTE } = deps;
   app.use(limitUncounted({ rateLimits, perMinute }));

@@ -4,7 +4,7 @@ import { TRANSACTION_OPTIONS, type Database } from '../database/client.js';
 import { isDuplicate } from '../database/duplicate.js';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { failpoint } from '../failpoints.js';
-import { ApiError } from '../errors.js';
+import { ApiError, OUTCOME_UNKNOWN } from '../errors.js';
 import { decide } from './decide.js';
 import { kindOf, type Item, type Outcome, type OutcomeOf } from './kinds.js';
 import { noOutbox, type Outbox } from '../webhooks/outbound/outbox.js';
@@ -160,8 +160,7 @@ async function commitKnowingly(session: ClientSession, deadline: number): Promis
         error instanceof MongoError && error.hasErrorLabel('UnknownTransactionCommitResult');
       if (!unknown) throw error;
       if (performance.now() > deadline) {
-        const message = 'The outcome is not known yet: repeat the request with the same key.';
-        throw new ApiError('service_unavailable', { message, cause: error });
+        throw new ApiError('service_unavailable', { message: OUTCOME_UNKNOWN, cause: error });
       }
       await pause(50);
     }
