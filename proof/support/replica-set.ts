@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { findEngine } from '../../src/engines/find.js';
@@ -23,6 +24,7 @@ export async function startReplicaSet() {
     const { port } = await claimPort(28_700);
     const dataDir = join(folder.path, `mongod-${each}`);
     const logFile = logFileOf(basename(folder.path), `mongod-${each}`);
+    mkdirSync(dataDir);
     let pid = 0;
     const start = () => {
       ({ pid } = launch({ command: binary, args: mongodArguments({ dataDir, port }), logFile }));
