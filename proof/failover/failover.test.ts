@@ -4,12 +4,12 @@ import { order, type TestTenant } from '../../test/support/tenant.js';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
 import { startReplicaSet, type ReplicaSet } from '../support/replica-set.js';
-import { openStage, type Stage } from '../support/stage.js';
+import { openStage, paced, type Stage } from '../support/stage.js';
 
 const KILLS = Number(process.env['FAILOVER_KILLS'] ?? '5');
-const PER_SECOND = 8;
+const PER_SECOND = paced(8);
 /** Accepted before each blow, and after it. */
-const BETWEEN = 40;
+const BETWEEN = 20;
 
 let stage: Stage<ReplicaSet>;
 let tenants: TestTenant[];

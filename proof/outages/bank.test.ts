@@ -4,10 +4,10 @@ import { eventually } from '../../test/support/eventually.js';
 import type { TestTenant } from '../../test/support/tenant.js';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet, openWork } from '../support/nothing-lost.js';
-import { openStage, type Stage } from '../support/stage.js';
+import { openStage, paced, type Stage } from '../support/stage.js';
 
 const AWAY_MS = 30_000;
-const PER_SECOND = 10;
+const PER_SECOND = paced(10);
 
 let stage: Stage;
 let tenants: TestTenant[];
@@ -30,7 +30,7 @@ const everCalled = () =>
 async function outage(how: string, goAway: () => Promise<void> | void, comeBack: () => unknown) {
   const { service } = stage;
   const load = stage.load(tenants, PER_SECOND, { suffixes: ['789', '789', '001', '004'] });
-  await eventually('the load is there', () => load.accepted() > 30 || undefined);
+  await eventually('the load is there', () => load.accepted() > 15 || undefined);
   const from = performance.now();
   await goAway();
   await sleep(AWAY_MS);

@@ -9,10 +9,10 @@ import { eventually } from '../../test/support/eventually.js';
 import type { ManagedProcess } from '../../test/support/processes.js';
 import type { Asked } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
-import { openStage, type Stage } from '../support/stage.js';
+import { openStage, paced, type Stage } from '../support/stage.js';
 
 const HOUR_MS = 60 * 60 * 1000;
-const PER_SECOND = 8;
+const PER_SECOND = paced(8);
 const PHASE_MS = 12_000;
 const PRELOAD = pathToFileURL(join(import.meta.dirname, '../support/shifted-clock.mjs')).href;
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../test/support/eventually.js';
+import { startTcpProxy } from '../../test/support/tcp-proxy.js';
 import type { Reply, TestTenant } from '../../test/support/tenant.js';
 import { order } from '../../test/support/tenant.js';
 import { countByStatus, slowest, type Load } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
-import { IS_PATIENT, openStage, type Stage } from '../support/stage.js';
-import { startTcpProxy } from '../support/tcp-proxy.js';
+import { IS_PATIENT, openStage, paced, type Stage } from '../support/stage.js';
 
-const PER_SECOND = 10;
+const PER_SECOND = paced(10);
 /** Longer than the driver's own limits, so that what it does after them is seen, too. */
 const AWAY_MS = 15_000;
 /** The promise: so soon a request is answered, whatever has become of the database. */
@@ -57,7 +57,7 @@ async function outage(
   urls = stage.service.apis.map(({ url }) => url),
 ) {
   const load: Load = stage.load(tenants, PER_SECOND, { urls });
-  await eventually('the load is there', () => load.accepted() > 30 || undefined);
+  await eventually('the load is there', () => load.accepted() > 15 || undefined);
   const references: string[] = [];
   const from = performance.now();
   goAway();
@@ -72,7 +72,7 @@ async function outage(
   const until = performance.now();
   await comeBack();
   const acceptedBefore = load.accepted();
-  await eventually('it works again', () => load.accepted() > acceptedBefore + 10 || undefined);
+  await eventually('it works again', () => load.accepted() > acceptedBefore + 5 || undefined);
   const backMs = Math.round(performance.now() - until);
   const asked = await load.stop();
   const ended = attempts.filter(({ at, ms }) => at + ms < until);

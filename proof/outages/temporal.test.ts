@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
-import { IS_PATIENT, openStage, type Stage } from '../support/stage.js';
+import { IS_PATIENT, openStage, paced, type Stage } from '../support/stage.js';
 
 const AWAY_MS = 30_000;
 /** What two cores can make up for in the promised time: they complete some thirty a second. */
-const PER_SECOND = 10;
+const PER_SECOND = paced(10);
 /** The promise: so long after its return nothing is open any more of what was accepted meanwhile. */
 const CAUGHT_UP_MS = 30_000;
 

@@ -7,11 +7,11 @@ import { startReceiver, type Receiver } from '../../test/support/receiver.js';
 import type { TestTenant } from '../../test/support/tenant.js';
 import { countByStatus, slowest, type Load } from '../support/load.js';
 import { lossesOnceQuiet, openWork } from '../support/nothing-lost.js';
-import { openStage, type Stage } from '../support/stage.js';
+import { openStage, paced, type Stage } from '../support/stage.js';
 import { growthMib, readHeaps, residentMib, secondHalf, type Sample } from './memory.js';
 
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? '30');
-const PER_SECOND = Number(process.env['SOAK_PER_SECOND'] ?? '8');
+const PER_SECOND = Number(process.env['SOAK_PER_SECOND'] ?? paced(8));
 const SAMPLE_EVERY_MS = 10_000;
 
 /** What may be more after a thousand transfers: what is kept of one, once, is a thousand times that. */

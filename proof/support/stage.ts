@@ -6,6 +6,9 @@ import type { TestTenant } from '../../test/support/tenant.js';
 /** On a machine that others use too: what is promised of times is told, and not insisted on. */
 export const IS_PATIENT = process.env['PROOF_PATIENT'] !== undefined;
 
+/** So many a second; on a busy machine a fraction of it, for what it can't take is refused as overload. */
+export const paced = (perSecond: number): number => (IS_PATIENT ? perSecond / 4 : perSecond);
+
 /** The times that a deployment has unless it is told others; tests have shorter ones. */
 export const TIMES_OF_PRODUCTION = {
   SANDBOX_BANK_TIMEOUT_MS: '5000',

@@ -1,32 +1,42 @@
+import type { Pulse } from '../database/pulse.js';
 import { ApiError, OUTCOME_UNKNOWN } from '../errors.js';
 import type { Log } from '../log.js';
 import type { AppContext, Middleware } from './context.js';
 import { passUncounted } from './rate-limit.js';
 
-/** A client is answered within 5 s whatever hangs; this leaves the rest of them for a slow network or machine. */
+/** A client is answered within 5 s though the database is away; this leaves the rest of them for a slow machine. */
 const ANSWER_WITHIN_MS = 4_000;
-/** How soon a clock that was stopped for a while is looked at again, at the earliest. */
-const LOOK_AGAIN_MS = 50;
+/** From then on it is asked whether the database is there at all. */
+const DOUBT_AFTER_MS = 1_500;
+const LOOK_EVERY_MS = 250;
+
+export type TimeLimits = { doubtAfterMs?: number; answerWithinMs?: number };
 
 /**
- * Answers 503 when a request takes too long: its database is frozen or out of reach, as a rule, and says nothing. What is
- * under way for it may still happen, so the answer says that the outcome is unknown: a repeat with the same key finds it.
+ * Answers 503 when a request hangs because the database is frozen or out of reach. One that is only slow is waited for:
+ * what is cut off comes again, and a machine with too much to do would never get anything done. What is under way may
+ * still happen, so the answer says that the outcome is unknown: a repeat with the same key finds it.
  */
 export function timeLimit({
   log,
-  withinMs = ANSWER_WITHIN_MS,
+  pulse,
+  doubtAfterMs = DOUBT_AFTER_MS,
+  answerWithinMs = ANSWER_WITHIN_MS,
 }: {
   log: Log;
-  withinMs?: number;
-}): Middleware {
+  pulse: Pulse;
+} & TimeLimits): Middleware {
   return async (ctx, next) => {
-    const clock = startClock(withinMs);
+    const clock = startClock(doubtAfterMs, (ms) => {
+      pulse.take();
+      return ms >= answerWithinMs && pulse.isMissing();
+    });
     ctx.state.untimed = clock.untimed;
     const work = next();
     const isOver = await Promise.race([work.then(() => false), clock.isOver]).finally(clock.stop);
     if (!isOver) return;
     work.catch((error: unknown) => {
-      log.warn({ request_id: ctx.state.requestId, err: error }, 'failed after its answer');
+      log.info({ request_id: ctx.state.requestId, err: error }, 'failed after its answer');
     });
     if (ctx.res.getHeader('X-RateLimit-Limit') === undefined) passUncounted(ctx);
     const reads = ctx.method === 'GET' || ctx.method === 'HEAD';
@@ -46,27 +56,25 @@ export function refuseLate(ctx: AppContext): void {
   if (ctx.headerSent) throw new ApiError('service_unavailable');
 }
 
-/** One timer for most: it is only set again for those whose clock has been stopped meanwhile. */
-function startClock(withinMs: number) {
+/** Asks `isOver` again and again, with the time that counts, once that is `afterMs`. Most requests end before. */
+function startClock(afterMs: number, isOver: (ms: number) => boolean) {
   const startedAt = performance.now();
   let waits = 0;
   let stoppedAt = 0;
   let stoppedMs = 0;
   let timer: NodeJS.Timeout;
 
-  const isOver = new Promise<true>((resolve) => {
+  const over = new Promise<true>((resolve) => {
     function look(): void {
-      const until = waits > 0 ? stoppedAt : performance.now();
-      const leftMs = withinMs - (until - startedAt - stoppedMs);
-      if (leftMs <= 0) resolve(true);
-      else timer = setTimeout(look, Math.max(leftMs, LOOK_AGAIN_MS));
+      const ms = (waits > 0 ? stoppedAt : performance.now()) - startedAt - stoppedMs;
+      if (waits === 0 && ms >= afterMs && isOver(ms)) resolve(true);
+      else timer = setTimeout(look, LOOK_EVERY_MS);
     }
-    // A timer may be early by a part of a millisecond.
-    timer = setTimeout(look, withinMs + 1);
+    timer = setTimeout(look, afterMs);
   });
 
   return {
-    isOver,
+    isOver: over,
     stop: () => clearTimeout(timer),
     async untimed<T>(wait: Promise<T>): Promise<T> {
       if (waits === 0) stoppedAt = performance.now();

@@ -156,9 +156,7 @@ async function commitKnowingly(session: ClientSession, deadline: number): Promis
     try {
       return await session.commitTransaction();
     } catch (error) {
-      const unknown =
-        error instanceof MongoError && error.hasErrorLabel('UnknownTransactionCommitResult');
-      if (!unknown) throw error;
+      if (!leavesOpen(error)) throw error;
       if (performance.now() > deadline) {
         throw new ApiError('service_unavailable', { message: OUTCOME_UNKNOWN, cause: error });
       }
@@ -166,6 +164,15 @@ async function commitKnowingly(session: ClientSession, deadline: number): Promis
     }
   }
 }
+
+/**
+ * Whether a commit that failed so may have happened. The driver says it by a label, but not where its own second try
+ * found no server: only the server's word that the transaction is gone is an answer.
+ */
+const leavesOpen = (error: unknown): boolean =>
+  error instanceof MongoError &&
+  (error.hasErrorLabel('UnknownTransactionCommitResult') ||
+    (isDatabaseUnavailable(error) && !error.hasErrorLabel('TransientTransactionError')));
 
 const MAX_DUPLICATES = 12;
 
