@@ -1,6 +1,7 @@
 import { createAuthorizations, type Authorizations } from './authorizations.js';
 import type { CallbackUrls } from './callbacks.js';
-import { createCards, type CardParts, type Cards } from './cards.js';
+import type { CardParts } from './card-parts.js';
+import { createCards, type Cards } from './cards.js';
 import { createFundings, type Fundings } from './fundings.js';
 import type { Log } from './log.js';
 import type { Poster } from './poster.js';

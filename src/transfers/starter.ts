@@ -1,24 +1,13 @@
-import type { Client } from '@temporalio/client';
-import type { Log } from '../log.js';
 import { formatMajor } from '../money.js';
-import type { PursuitPolicy } from '../pursuits/reports.js';
 import { providerQueue } from '../temporal/queues.js';
-import { createRecordStarter } from '../temporal/record-starter.js';
+import { createRecordStarter, type PursuitStarterSettings } from '../temporal/record-starter.js';
 import type { TransferInput } from './reports.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
 
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
 
 /** Starts and wakes the workflow of a transfer. */
-export function createTransferStarter({
-  policy,
-  ...settings
-}: {
-  client: Client;
-  taskQueue: string;
-  policy: PursuitPolicy;
-  log: Log;
-}) {
+export function createTransferStarter({ policy, ...settings }: PursuitStarterSettings) {
   return createRecordStarter<Transfer>({
     ...settings,
     workflow: 'transfer',

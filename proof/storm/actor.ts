@@ -1,0 +1,20 @@
+import type { Random } from './random.js';
+import type { StormStage } from './stage.js';
+
+/** A capability in the storm: what its clients do, what its readers look at, and what has to hold afterwards. */
+export type Actor = {
+  name: string;
+  /** How often it is chosen, beside the weights of the others. */
+  weight: number;
+  /** One request, chosen at random, repeated with its key until it is answered for good. */
+  act(): Promise<void>;
+  /** One read, by a reader who remembers that states only move forward. */
+  look?(): Promise<void>;
+  /** What is wrong with this capability once everything is quiet, in plain words. */
+  check(): Promise<string[]>;
+  figures(): Record<string, number>;
+  /** What was wrong while it went on. */
+  problems: string[];
+};
+
+export type ActorFactory = (stage: StormStage, random: Random) => Actor;

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Reply } from '../../test/support/tenant.js';
+import type { Random } from './random.js';
+import type { StormStage, StormTenant } from './stage.js';
+
+/** The one answer that a request has got for good: 2xx, or a refusal. `id` is of what was made. */
+export type Answer = { status: number; text: string; id: string | null; code: string | null };
+
+/** Of who has waited until the end. */
+const GIVEN_UP: Answer = { status: 0, text: '', id: null, code: null };
+
+export type Asked<Body = Record<string, unknown>> = {
+  of: StormTenant;
+  path: string;
+  body: Body;
+  key: string;
+  answer: Answer | null;
+};
+
+/** What a resource is asked for by. */
+export const nameOf = (data: object): string => {
+  const names = data as { id?: string; payment_token_id?: string; reference?: string };
+  return String(names.id ?? names.reference ?? names.payment_token_id);
+};
+
+/** Of all answers these say nothing for good: the client comes again, with its key. */
+const isPassing = ({ status }: Reply) => status >= 500 || status === 429;
+
+/**
+ * Clients as they should be: each request has a key, and is repeated with it, at any API, until it is answered for
+ * good. Whatever is answered again must be the same bytes; if not, it is among `problems`.
+ */
+export function createAsking<Body extends object = Record<string, unknown>>(
+  stage: StormStage,
+  random: Random,
+  problems: string[],
+) {
+  const asked: Asked<Body>[] = [];
+
+  async function once({ of, path, body, key }: Asked<Body>): Promise<Reply | null> {
+    const api = of.tenant.at(random.pick(stage.service.apis).url);
+    const reply = await api.call('POST', path, JSON.stringify(body), { key }).catch(() => null);
+    return reply === null || isPassing(reply) ? null : reply;
+  }
+
+  async function until(request: Asked<Body>): Promise<Answer> {
+    while (stage.isPatient()) {
+      const reply = await once(request);
+      if (reply) return hear(request, reply);
+      await sleep(random.between(100, 600));
+    }
+    // The checker finds the request unanswered.
+    return GIVEN_UP;
+  }
+
+  function hear(request: Asked<Body>, { status, text, body }: Reply): Answer {
+    const answer = {
+      status,
+      text,
+      id: body.success ? nameOf(body.data) : null,
+      code: body.success ? null : body.error.code,
+    };
+    const first = (request.answer ??= answer);
+    if (first.text !== text || first.status !== status) {
+      problems.push(`${request.key} was answered ${first.text}, and then ${text}`);
+    }
+    return first;
+  }
+
+  return {
+    /** All requests, in their order. One without an answer is a violation. */
+    asked,
+    /** The first answer for good. One in ten is sent twice at once; after one in ten an old one comes again. */
+    ask: async (request: Pick<Asked<Body>, 'of' | 'path' | 'body' | 'key'>): Promise<Answer> => {
+      const one: Asked<Body> = { ...request, answer: null };
+      asked.push(one);
+      const twice = random.chance(0.1);
+      const [answer] = await Promise.all(twice ? [until(one), until(one)] : [until(one)]);
+      if (random.chance(0.1)) await until(random.pick(asked.filter((each) => each.answer)));
+      return answer;
+    },
+  };
+}
+
+/** What readers have seen: `saw` names a state that is less far than one seen before. */
+export function createMemory(rank: Record<string, number>, problems: string[]) {
+  const seen = new Map<string, string>();
+  const far = (state: string) => rank[state] ?? -1;
+  return {
+    /** What was known before a read is sent: another reader may see more while it is under way. */
+    before: (id: string) => seen.get(id),
+    saw(id: string, before: string | undefined, state: string): void {
+      if (rank[state] === undefined) problems.push(`${id} is ${state}, which is no state`);
+      if (before !== undefined && far(state) < far(before)) {
+        problems.push(`${id} was ${before}, and then ${state}`);
+      }
+      const known = seen.get(id);
+      if (known === undefined || far(state) > far(known)) seen.set(id, state);
+    },
+  };
+}
