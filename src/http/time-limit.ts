@@ -76,7 +76,7 @@ function startClock(afterMs: number, isOver: (ms: number) => boolean) {
   return {
     isOver: over,
     stop: () => clearTimeout(timer),
-    async untimed<T>(wait: Promise<T>): Promise<T> {
+    untimed: async <T>(wait: Promise<T>): Promise<T> => {
       if (waits === 0) stoppedAt = performance.now();
       waits += 1;
       try {

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const pulse = createPulse(far, { missingAfterMs: 50 });
   app = await createTestApp({ pulse, timeLimits: TIME_LIMITS });
   ({ key } = await app.createKey());
-  server = createServer(app.server).listen(0, '127.0.0.1');
+  server = createServer((req, res) => void app.server(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
 });
 
