@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../../test/support/eventually.js';
@@ -64,8 +64,8 @@ test(`a storm of ${MINUTES} minutes, seed ${SEED}: nothing lost, nothing paid tw
 
 /** Until everything is quiet again, or would be too late. */
 async function storm(actors: readonly Actor[]) {
-  const clients = startClients(actors, createRandom(SEED), CLIENTS);
-  const readers = startReaders(actors, createRandom(SEED + 1), READERS);
+  const clients = startClients(stage, actors, createRandom(SEED), CLIENTS);
+  const readers = startReaders(stage, actors, createRandom(SEED + 1), READERS);
   const monkey = startMonkey(stage, createRandom(SEED + 2));
   const operators = createOperators(stage);
   await sleep(MINUTES * 60_000);
@@ -100,12 +100,21 @@ async function storm(actors: readonly Actor[]) {
   };
 }
 
-/** What is needed to understand a failure: the seed, what was done, and the bank's journal. */
+/** What is needed to understand a failure: the seed, what was done, the bank's journal, the logs, what is open. */
 async function keep(what: object): Promise<void> {
   const folder = join('proof-failures', `storm-${SEED}-${Date.now()}`);
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'storm.json'), JSON.stringify(what, null, 1));
-  const journal = await stage.service.bank.journal();
-  writeFileSync(join(folder, 'journal.json'), JSON.stringify(journal, null, 1));
+  const write = (name: string, content: unknown) =>
+    writeFileSync(join(folder, name), JSON.stringify(content, toText, 1));
+  write('storm.json', what);
+  write('journal.json', await stage.service.bank.journal());
+  for (const name of ['transfers', 'card_operations', 'charges', 'refunds']) {
+    const open = { $or: [{ due_at: { $type: 'date' } }, { status: /pending|processing/ }] };
+    const records = stage.service.deps.database.db.collection(name).find(open as object);
+    write(`${name}.json`, await records.limit(200).toArray());
+  }
+  cpSync(String(env['BURSAR_TEST_LOGS']), join(folder, 'logs'), { recursive: true });
   console.log(`kept in ${folder}`);
 }
+
+const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
