@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { plant } from './plants.mjs';
+import { checkPlants, plant } from './plants.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -12,6 +12,8 @@ const { values } = parseArgs({
     plant: { type: 'string' },
   },
 });
+// A storm is worth what its checker sees: who changes a guard hears at once that its plant no longer fits.
+checkPlants();
 const planted = values.plant === undefined ? null : plant(values.plant);
 const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));
 const { status } = spawnSync(
