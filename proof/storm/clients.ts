@@ -35,7 +35,7 @@ export function startReaders(
 function startLoops(stage: StormStage, count: number, round: () => Promise<void>) {
   const going = { on: true };
   async function loop(): Promise<void> {
-    while (going.on) {
+    while (going.on && stage.isPatient()) {
       // Who gave up at the end has nothing more to say; anything else is a mistake of the storm itself.
       await round().catch((error: unknown) => {
         if (stage.isPatient()) throw error;

@@ -100,6 +100,7 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     links,
     freezeMs,
     async close(): Promise<void> {
+      waiting.on = false;
       await service.close();
       await receiver.close();
       await Promise.all([mongod.remove(), temporal.remove(), network?.close()]);
