@@ -28,7 +28,7 @@ function problemsOf(name) {
     process.execPath,
     [storm, ...args, ...(name === null ? [] : ['--plant', name])],
     // What a bug leaves open stays open: it is not waited for as long.
-    { encoding: 'utf8', env: { ...process.env, STORM_RESULT: result, STORM_QUIET_SECONDS: '60' } },
+    { encoding: 'utf8', env: { ...process.env, STORM_RESULT: result, STORM_STUCK_SECONDS: '45' } },
   );
   try {
     return JSON.parse(readFileSync(result, 'utf8'));
