@@ -51,7 +51,6 @@ const MUST = new Set([
   'accepted',
   'approved',
   'cleared',
-  'reversed',
   'charges',
   'without_customer',
   'pages_paid',

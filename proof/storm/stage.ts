@@ -63,6 +63,9 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
       BURSAR_UNAUTHENTICATED_PER_MINUTE: '100000',
       // What waits for somebody who never comes ends within the storm: holds, pages, and tries on later days.
       BURSAR_AUTHORIZATION_HOLD_DAYS: '0.0005',
+      // Who pays with a card waits for a store that is killed, or a machine that is busy.
+      BURSAR_AUTHORIZATION_DEADLINE_MS: '6000',
+      SANDBOX_BANK_ANSWER_WITHIN_MS: '8000',
       BURSAR_CHARGE_EXPIRES_MS: '30000',
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
     },

@@ -44,7 +44,8 @@ function createPaymentStarter<R extends Charge | Refund>(
         tenant,
         calls,
         queue: providerQueue(settings.taskQueue, calls),
-        acceptedAtMs: record.created_at.getTime(),
+        // While an attempt waited for its day nobody was late.
+        acceptedAtMs: (record.next_attempt_at ?? record.created_at).getTime(),
         policy,
       };
       const summary = of.summary(`${record.currency} ${formatMajor(amountMinor)}`, provider);
