@@ -78,7 +78,7 @@ async function storm(actors: readonly Actor[]) {
   // What does not come to its end is found by the checker, with all else that is wrong.
   const ended = clients.stop();
   await Promise.race([ended, sleep(STUCK_AFTER_MS, undefined, { ref: false })]);
-  await untilQuiet(operators.push);
+  await untilQuiet(async () => operators.push());
   stage.giveUp();
   await ended;
   await readers.stop();
