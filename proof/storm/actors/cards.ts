@@ -50,6 +50,9 @@ export function createCards(stage: StormStage, random: Random): Actor {
     const key = `storm ${body.customer_id}`;
     const { id } = await issues.ask({ of, path: '/cards', body, key });
     if (id === null) return;
+    const standing = await untilDone(stage, random, () => reader.issued({ of, id }));
+    // What was not issued is tried all the same, now and then.
+    if (standing !== 'active' && random.chance(0.8)) return;
     cards.push({ of, id });
     await orderFor({ of, id }, 'fund', '789', funding('789', 100_000));
   }
@@ -93,7 +96,7 @@ export function createCards(stage: StormStage, random: Random): Actor {
       const reply = await api.call('PUT', `/cards/${id}/auto-reload`, body);
       return reply.status >= 500 || reply.status === 429 ? null : reply;
     });
-    if (put.status === 200) reloads += 1;
+    if (put?.status === 200) reloads += 1;
   }
 
   const acts: readonly (readonly [number, () => Promise<void>])[] = [
@@ -114,7 +117,7 @@ export function createCards(stage: StormStage, random: Random): Actor {
       const chosen = cards.length === 0 ? issue : chooseOf(random, acts);
       await (chosen === issue && cards.length >= MOST_CARDS ? payers.end : chosen)();
     },
-    look: async () => (random.chance(0.5) ? reader.operation() : reader.card(cards)),
+    look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
     check: () => check(stage, issues.asked, [...orders.asked, ...inTime.asked]),
     figures: () => ({
       cards: cards.length,
@@ -142,29 +145,35 @@ function createReader(
   async function read(
     { of, path, id }: { of: StormTenant; path: string; id: string },
     memory: typeof operations,
-  ): Promise<void> {
+  ): Promise<string | null> {
     const before = memory.before(id);
     const api = of.tenant.at(random.pick(stage.service.apis).url);
     const reply = await api.call('GET', path, undefined).catch(() => null);
-    if (reply?.status !== 200) return;
+    if (reply?.status !== 200) return null;
     reads += 1;
     memory.saw(id, before, reply.body.data.status);
+    return reply.body.data.status;
   }
+
+  const card = ({ of, id }: StormCard) => read({ of, path: `/cards/${id}`, id }, standings);
 
   return {
     reads: () => reads,
+    /** How a card stands once its issuer has said something; null: not yet. */
+    async issued(asked: StormCard): Promise<string | null> {
+      const status = await card(asked);
+      return status === 'pending' ? null : status;
+    },
     async operation(): Promise<void> {
       const known = asked().filter(({ answer }) => answer?.id);
       if (known.length === 0) return;
       const { of, path, answer } = pickRecent(random, known);
       const id = String(answer?.id);
-      const card = path.slice(0, path.lastIndexOf('/'));
-      await read({ of, path: `${card}/operations/${id}`, id }, operations);
+      const at = path.slice(0, path.lastIndexOf('/'));
+      await read({ of, path: `${at}/operations/${id}`, id }, operations);
     },
-    async card(cards: readonly StormCard[]): Promise<void> {
-      if (cards.length === 0) return;
-      const { of, id } = random.pick(cards);
-      await read({ of, path: `/cards/${id}`, id }, standings);
+    async anyCard(cards: readonly StormCard[]): Promise<void> {
+      if (cards.length > 0) await card(random.pick(cards));
     },
   };
 }

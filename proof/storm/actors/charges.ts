@@ -87,15 +87,15 @@ export function createCharges(stage: StormStage, random: Random): Actor {
         return answered.status >= 500 ? null : answered;
       });
     const [answered] = await Promise.all(random.chance(0.2) ? [submit(), submit()] : [submit()]);
-    if (answered?.status !== 303)
-      problems.push(`the page of ${page.reference}: ${answered?.status}`);
+    if (!answered) return;
+    if (answered.status !== 303) problems.push(`the page of ${page.reference}: ${answered.status}`);
     if (choice === null) counts.pages_left += 1;
     else if (choice === 'low_funds' || choice === 'stolen') counts.pages_declined += 1;
     else if (!page.paid) {
       page.paid = true;
       counts.pages_paid += 1;
     }
-    const back = new URL(String(answered?.headers.get('location')));
+    const back = new URL(String(answered.headers.get('location')));
     if (random.chance(0.6)) await verify(page, String(back.searchParams.get('reference')));
   }
 
@@ -112,6 +112,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
       const answered = await clientOf(of).verify(reference);
       return answered.status >= 500 || answered.status === 429 ? null : answered;
     });
+    if (!reply) return;
     if (reply.status === 200) counts.verified += 1;
     else problems.push(`${reference} can't be verified: ${reply.text}`);
   }

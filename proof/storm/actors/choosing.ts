@@ -9,18 +9,18 @@ export function chooseOf<T>(random: Random, from: readonly (readonly [number, T]
   return (chosen as readonly [number, T])[1];
 }
 
-/** What is not a POST of ours, and has no key: tried until it comes to something; a storm waits for it. */
+/** What is not a POST of ours, and has no key: tried until it comes to something. Null: for who has waited until the end. */
 export async function untilDone<T>(
   stage: StormStage,
   random: Random,
   attempt: () => Promise<T | null>,
-): Promise<NonNullable<T>> {
+): Promise<T | null> {
   while (stage.isPatient()) {
     const done = await attempt().catch(() => null);
-    if (done !== null && done !== undefined) return done;
+    if (done !== null) return done;
     await sleep(random.between(100, 600));
   }
-  throw new Error('the storm is over, and this has come to nothing');
+  return null;
 }
 
 /** Rather what is under way than what is long over. */
