@@ -14,7 +14,7 @@ import { TEMPORAL_DEADLINE_MS } from './client.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** Starts that wait for Temporal at once in one process; what is beyond is left to the dispatcher. */
-const MAX_STARTING = 500;
+export const MAX_STARTING = 500;
 
 /** An operator waits for the provider's answer, but not for a worker that is not there. */
 const COMMAND_DEADLINE_MS = 60_000;
@@ -22,11 +22,12 @@ const COMMAND_DEADLINE_MS = 60_000;
 /** What a workflow is given, and what operators find it by. */
 export type WorkflowStart = {
   input: unknown;
-  tenant: string;
+  /** Null where it is for several. */
+  tenant: string | null;
   /** Null where the workflow calls none. */
   provider: string | null;
-  reference: string;
-  /** Null where the record has no one amount. */
+  /** Null where the record has none, or no one amount. */
+  reference: string | null;
   amountMinor: bigint | null;
   summary: string;
 };
@@ -144,10 +145,12 @@ function startOptions<R extends Key, Key extends Named>(
 ) {
   const { input, tenant, provider, reference, amountMinor, summary } = toStart(record);
   const typedSearchAttributes: SearchAttributePair[] = [
-    { key: searchAttributes.tenant, value: tenant },
-    { key: searchAttributes.reference, value: reference },
     { key: searchAttributes.attention, value: false },
   ];
+  if (tenant !== null) typedSearchAttributes.push({ key: searchAttributes.tenant, value: tenant });
+  if (reference !== null) {
+    typedSearchAttributes.push({ key: searchAttributes.reference, value: reference });
+  }
   if (provider !== null) {
     typedSearchAttributes.push({ key: searchAttributes.provider, value: provider });
   }
