@@ -63,18 +63,6 @@ test('killed while the bank is asked from there: whoever comes back asks first, 
   }
 });
 
-test('a bank that falls silent is left to its queue; what was sent is asked for, and paid once', async () => {
-  await sendsHere();
-  await service.bank.faults([{ call: 'submit', kind: 'drop_after', probability: 1 }]);
-  const lost = await tenant.send();
-  await tenant.waitFor(lost, 'completed');
-  await paidOnce(lost);
-  await service.bank.faults([]);
-  const next = await tenant.send();
-  await tenant.waitFor(next, 'completed');
-  expect(await queued(next)).toBe(true);
-});
-
 /** The transfers that a wave was started with, which is named by its first; none if there is no such wave. */
 async function inWaveOf(id: string): Promise<string[]> {
   const { workflow } = service.deps.temporal.client;
@@ -126,6 +114,18 @@ test('what does not end in its wave gets a workflow of its own, and the others n
   expect(await hasOwnWorkflow(last)).toBe(true);
   for (const id of others) expect(await hasOwnWorkflow(id)).toBeNull();
   for (const id of [last, ...others]) await paidOnce(id);
+});
+
+test('a bank that falls silent is left to its queue; what was sent is asked for, and paid once', async () => {
+  await sendsHere();
+  await service.bank.faults([{ call: 'submit', kind: 'drop_after', probability: 1 }]);
+  const lost = await tenant.send();
+  await tenant.waitFor(lost, 'completed');
+  await paidOnce(lost);
+  await service.bank.faults([]);
+  const next = await tenant.send();
+  await tenant.waitFor(next, 'completed');
+  expect(await queued(next)).toBe(true);
 });
 
 test('after all of it the books balance and agree with the bank', async () => {
