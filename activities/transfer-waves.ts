@@ -19,6 +19,8 @@ const SENDS_AT_ONCE = 10;
 /** How long an order waits for room to be sent from here, and how often that is looked for. */
 const ROOM_WITHIN_MS = 1_000;
 const LOOK_EVERY_MS = 20;
+/** Who has let an order out has its answer booked within this, or is dead. */
+const UNDER_WAY_MS = 5_000;
 
 export function createTransferWaveActivities(deps: Deps) {
   const { transfers } = deps;
@@ -30,7 +32,8 @@ export function createTransferWaveActivities(deps: Deps) {
      */
     async letOutWave({ provider, transfers: refs }: TransferWaveInput): Promise<void> {
       await atMost(SENDS_AT_ONCE, refs, async (ref) => {
-        if (!(await hasEnded(deps, activities, ref, provider))) await handOn(deps, ref);
+        const left = await letOut(deps, activities, ref, provider);
+        if (left) await handOn(deps, ref, left);
       });
     },
 
@@ -41,26 +44,32 @@ export function createTransferWaveActivities(deps: Deps) {
   };
 }
 
-/** One order: out, and booked if the answer is final. Whether nothing is left to do for it. */
-async function hasEnded(
+/** Who drives a transfer that has not ended: nobody, or perhaps whoever got the permission to send it. */
+type Left = { drivenByOther: boolean };
+
+/** One order: out, and booked if the answer is final. Null where nothing is left to do for it. */
+async function letOut(
   { firstTries, log }: Deps,
   activities: Activities,
   ref: RecordRef,
   provider: string,
-): Promise<boolean> {
+): Promise<Left | null> {
   try {
     const report = await send();
-    if (report.kind === 'not_tried') return false;
-    if (!isFact(report)) return report.kind === 'closed' && report.attention === null;
+    if (report.kind === 'not_tried' || !isFact(report)) {
+      const isOver = report.kind === 'closed' && report.attention === null;
+      return isOver ? null : { drivenByOther: report.kind === 'not_permitted' };
+    }
     const { status, attention, watched } = await activities.settleTransfer({
       ...ref,
       fact: report,
     });
-    return (status === 'completed' || status === 'failed') && attention === null && !watched;
+    const isOver = (status === 'completed' || status === 'failed') && attention === null;
+    return isOver && !watched ? null : { drivenByOther: false };
   } catch (error) {
     // One that goes wrong spoils none of the others.
     log.warn({ err: error, transfer: ref.id }, 'left to a workflow of its own');
-    return false;
+    return { drivenByOther: false };
   }
 
   async function send(): Promise<CallReport | NotTried> {
@@ -75,11 +84,20 @@ async function hasEnded(
   }
 }
 
-/** Starts its own workflow, now if that is possible. */
-async function handOn({ transfers, starter, log }: Deps, { tenant, id }: RecordRef): Promise<void> {
+/**
+ * Starts its own workflow, now if that is possible. What another wave has just let out is left to that one, and to its
+ * due date: where much is late, everything would otherwise be driven twice.
+ */
+async function handOn(
+  { transfers, starter, log }: Deps,
+  { tenant, id }: RecordRef,
+  { drivenByOther }: Left,
+): Promise<void> {
   try {
     const transfer = await transfers.get(tenant, id);
-    if (transfer && needsWorkflow(transfer)) await starter.start(transfer);
+    if (!transfer || !needsWorkflow(transfer)) return;
+    if (drivenByOther && Date.now() - transfer.updated_at.getTime() < UNDER_WAY_MS) return;
+    await starter.start(transfer);
   } catch (error) {
     log.warn({ err: error, transfer: id }, 'workflow not started, left to the dispatcher');
     await transfers.handOver(tenant, [id]).catch(() => undefined);

@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client';
 import { createLane } from '../batching.js';
 import type { Log } from '../log.js';
 import { formatMajor } from '../money.js';
-import { START_WITHIN_MS } from '../pursuits/record.js';
 import type { PursuitPolicy } from '../pursuits/reports.js';
 import { providerQueue } from '../temporal/queues.js';
 import { createRecordStarter, MAX_STARTING } from '../temporal/record-starter.js';
@@ -26,8 +25,6 @@ export function createTransferStarter(settings: Settings) {
     },
     maxBatch: MAX_WAVE,
     maxWaiting: MAX_STARTING,
-    // From then on the dispatcher starts it.
-    maxWaitMs: START_WITHIN_MS,
   });
 
   async function setOut([first, ...others]: Transfer[]): Promise<void> {
