@@ -1,21 +1,32 @@
-// npm run crash:storm -- --seed N --minutes M
+// npm run crash:storm -- --seed N --minutes M [--long-freezes] [--plant NAME]
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { plant } from './plants.mjs';
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '3' },
+    'long-freezes': { type: 'boolean', default: false },
+    plant: { type: 'string' },
   },
 });
+const planted = values.plant === undefined ? null : plant(values.plant);
 const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));
 const { status } = spawnSync(
   process.execPath,
   [jest, '--config', 'jest.proof.config.js', 'storm/storm'],
   {
     stdio: 'inherit',
-    env: { ...process.env, STORM_SEED: values.seed, STORM_MINUTES: values.minutes },
+    env: {
+      ...process.env,
+      STORM_SEED: values.seed,
+      STORM_MINUTES: values.minutes,
+      STORM_LONG_FREEZES: String(values['long-freezes']),
+      ...(planted && { STORM_DIST: planted.dist }),
+    },
   },
 );
+planted?.remove();
 process.exitCode = status ?? 1;

@@ -69,12 +69,16 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
 const BARE = /(?<![0-9])[3-6][0-9]{12,18}(?![0-9])/g;
 /** As cards are grouped, and as a word: a UUID has groups of digits, too, and is no card. */
 const GROUPED =
-  /(?<![0-9A-Za-z])(?:[3-6][0-9]{3}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?|3[0-9]{3}([ -])[0-9]{6}\2[0-9]{5})(?![0-9A-Za-z])/g;
+  /(?<![0-9A-Za-z])(?:[3-6][0-9]{3}([ ._/‐–-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?|3[0-9]{3}([ ._/‐–-])[0-9]{6}\2[0-9]{5})(?![0-9A-Za-z])/g;
 
-/** 13 to 19 digits, perhaps grouped, that begin like a payment card (3 to 6) and pass the Luhn check. */
+/**
+ * 13 to 19 digits, perhaps grouped, that begin like a payment card (3 to 6) and pass the Luhn check. Of other scripts'
+ * digits and spaces the plain ones are meant.
+ */
 export function holdsCardNumber(text: string): boolean {
-  const runs = [...(text.match(BARE) ?? []), ...(text.match(GROUPED) ?? [])];
-  return runs.some((run) => passesLuhn(run.replace(/[ -]/g, '')));
+  const plain = text.normalize('NFKC');
+  const runs = [...(plain.match(BARE) ?? []), ...(plain.match(GROUPED) ?? [])];
+  return runs.some((run) => passesLuhn(run.replaceAll(/[^0-9]/g, '')));
 }
 
 function passesLuhn(digits: string): boolean {

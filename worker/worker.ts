@@ -21,6 +21,14 @@ export type WorkerSettings = {
 /** In-flight work has this long to end before a stopping worker lets go of it. */
 const SHUTDOWN_GRACE = '20s';
 
+/**
+ * One turn of a workflow is stopped after this, counted by the clock on the wall, and Node does not survive that: it ends
+ * the whole process. The SDK's own 5 s are met by a process that is starved or frozen, or by a thousand signals at once.
+ * Ours are bounded by what a workflow task may take (10 s); here only what would never end is stopped. Not in the SDK's
+ * types, and taken all the same.
+ */
+const ACTIVATION = { isolateExecutionTimeout: '2 minutes' };
+
 /** Part of a provider's calls per second that is kept for batches: neither kind ever waits for all of the other. */
 const BULK_SHARE = 0.5;
 /** Parts of batches at once in one process. */
@@ -37,7 +45,13 @@ const MAX_WEBHOOK_ATTEMPTS = 500;
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, taskQueue, workflowBundle, providers } = settings;
   const activities = createActivities(settings.activities);
-  const common = { connection, namespace, activities, shutdownGraceTime: SHUTDOWN_GRACE } as const;
+  const common = {
+    connection,
+    namespace,
+    activities,
+    shutdownGraceTime: SHUTDOWN_GRACE,
+    ...ACTIVATION,
+  } as const;
   return Promise.all(
     queuesOf(taskQueue, providers).map((queue) =>
       Worker.create({

@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { ChargeInput } from '../src/payments/charges/reports.js';
+import type { PaymentInput } from '../src/payments/reports.js';
 import { chargeWords } from '../src/payments/charges/words.js';
 import { callHere, ownStore, providerCall } from './policies.js';
 import { pursue } from './pursuit.js';
@@ -9,7 +9,7 @@ const store = proxyLocalActivities<Activities>(ownStore);
 const here = proxyLocalActivities<Activities>(callHere);
 
 /** Keeps one accepted charge, as pursuit.ts does it. Its id is `charge/<charge id>`. */
-export async function charge(input: ChargeInput): Promise<void> {
+export async function charge(input: PaymentInput): Promise<void> {
   const provider = proxyActivities<Activities>({ ...providerCall, taskQueue: input.queue });
   await pursue({
     ref: { tenant: input.tenant, id: input.id },

@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { RefundInput } from '../src/payments/refunds/reports.js';
+import type { PaymentInput } from '../src/payments/reports.js';
 import { refundWords } from '../src/payments/refunds/words.js';
 import { callHere, ownStore, providerCall } from './policies.js';
 import { pursue } from './pursuit.js';
@@ -9,7 +9,7 @@ const store = proxyLocalActivities<Activities>(ownStore);
 const here = proxyLocalActivities<Activities>(callHere);
 
 /** Keeps one accepted refund, as pursuit.ts does it. Its id is `refund/<refund id>`. */
-export async function refund(input: RefundInput): Promise<void> {
+export async function refund(input: PaymentInput): Promise<void> {
   const provider = proxyActivities<Activities>({ ...providerCall, taskQueue: input.queue });
   await pursue({
     ref: { tenant: input.tenant, id: input.id },

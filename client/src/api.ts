@@ -158,7 +158,7 @@ export type NewRecurringCharge = {
   timezone?: string;
   /** When the first period begins and is charged: now if not given. Not in the past, and within five years. */
   start_at?: string;
-  /** No period begins at this time or later. Instead of `count`. */
+  /** No period begins at this time or later; before 2101. Instead of `count`. */
   end_at?: string;
   /** How many periods there are. Instead of `end_at`. */
   count?: number;
@@ -1138,7 +1138,7 @@ export type Operations = {
   /** Get a charge */
   getCharge: {
     input: {
-      /** Your reference of the charge. */
+      /** Your reference of the charge, or our id of it. */
       reference: string;
     };
     data: Charge;
@@ -1150,7 +1150,7 @@ export type Operations = {
    */
   getChargeTimeline: {
     input: {
-      /** Your reference of the charge. */
+      /** Your reference of the charge, or our id of it. */
       reference: string;
       /**
        * Which page; one beyond the end is empty, with the right totals.
@@ -1172,7 +1172,7 @@ export type Operations = {
    */
   verifyCharge: {
     input: {
-      /** Your reference of the charge. */
+      /** Your reference of the charge, or our id of it. */
       reference: string;
     };
     data: Charge;
@@ -1186,7 +1186,7 @@ export type Operations = {
   /** Get a refund */
   getRefund: {
     input: {
-      /** Your reference of the refund. */
+      /** Your reference of the refund, or our id of it. */
       reference: string;
     };
     data: Refund;
@@ -1198,7 +1198,7 @@ export type Operations = {
    */
   getRefundTimeline: {
     input: {
-      /** Your reference of the refund. */
+      /** Your reference of the refund, or our id of it. */
       reference: string;
       /**
        * Which page; one beyond the end is empty, with the right totals.

@@ -6,12 +6,21 @@ import type { StormStage, StormTenant } from './stage.js';
 /** The one answer that a request has got for good: 2xx, or a refusal. `id` is of what was made. */
 export type Answer = { status: number; text: string; id: string | null; code: string | null };
 
+/** Of who has waited until the end. */
+const GIVEN_UP: Answer = { status: 0, text: '', id: null, code: null };
+
 export type Asked<Body = Record<string, unknown>> = {
   of: StormTenant;
   path: string;
   body: Body;
   key: string;
   answer: Answer | null;
+};
+
+/** What a resource is asked for by. */
+export const nameOf = (data: object): string => {
+  const names = data as { id?: string; payment_token_id?: string; reference?: string };
+  return String(names.id ?? names.reference ?? names.payment_token_id);
 };
 
 /** Of all answers these say nothing for good: the client comes again, with its key. */
@@ -35,18 +44,20 @@ export function createAsking<Body extends object = Record<string, unknown>>(
   }
 
   async function until(request: Asked<Body>): Promise<Answer> {
-    for (;;) {
+    while (stage.isPatient()) {
       const reply = await once(request);
       if (reply) return hear(request, reply);
       await sleep(random.between(100, 600));
     }
+    // The checker finds the request unanswered.
+    return GIVEN_UP;
   }
 
   function hear(request: Asked<Body>, { status, text, body }: Reply): Answer {
     const answer = {
       status,
       text,
-      id: body.success ? body.data.id : null,
+      id: body.success ? nameOf(body.data) : null,
       code: body.success ? null : body.error.code,
     };
     const first = (request.answer ??= answer);
@@ -57,7 +68,7 @@ export function createAsking<Body extends object = Record<string, unknown>>(
   }
 
   return {
-    /** All requests, in their order. */
+    /** All requests, in their order. One without an answer is a violation. */
     asked,
     /** The first answer for good. One in ten is sent twice at once; after one in ten an old one comes again. */
     ask: async (request: Pick<Asked<Body>, 'of' | 'path' | 'body' | 'key'>): Promise<Answer> => {

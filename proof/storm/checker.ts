@@ -1,3 +1,4 @@
+import { FAMILY_NAMES, GIVEN_NAMES } from '../../src/sandbox-bank/directory.js';
 import type { Actor } from './actor.js';
 import type { StormStage } from './stage.js';
 import { readTold } from './told.js';
@@ -10,7 +11,6 @@ export async function check(stage: StormStage, actors: readonly Actor[]): Promis
     // Postings balance, wallets are their postings, what is held is what is open, and the bank agrees.
     ...(await stage.service.problems()),
     ...(await nothingOpen(stage)),
-    ...(await nothingHeld(stage)),
     ...(await readTold(stage)).problems,
     ...(await nothingLeaks(stage)),
   ];
@@ -37,45 +37,50 @@ const OPEN: readonly (readonly [string, Documents])[] = [
 
 /** Nothing is under way any more: no record, no callback, no delivery, no workflow. */
 export async function nothingOpen({ service }: StormStage): Promise<string[]> {
-  const { database, temporal, config } = service.deps;
+  const { database, temporal } = service.deps;
   const counts = OPEN.map(async ([collection, filter]): Promise<[string, number]> => {
     return [collection, await database.db.collection(collection).countDocuments(filter)];
   });
-  const query = `ExecutionStatus = "Running" AND TaskQueue = "${config.temporal.taskQueue}"`;
   const open: [string, number][] = [
     ...(await Promise.all(counts)),
-    ['workflows', (await temporal.client.workflow.count(query)).count],
+    ['workflows', (await temporal.client.workflow.count('ExecutionStatus = "Running"')).count],
     ['callbacks at the bank', await service.bank.callbacksWaiting()],
   ];
   return open.flatMap(([what, count]) => (count > 0 ? [`${count} ${what} open`] : []));
 }
 
-async function nothingHeld({ service, tenants }: StormStage): Promise<string[]> {
-  const held = await Promise.all(tenants.map(({ tenant }) => tenant.balance()));
-  const wallets = await service.deps.database.db
-    .collection<{ available_minor: bigint }>('wallets')
-    .countDocuments({ available_minor: { $lt: 0n } });
-  return [
-    ...held.flatMap((balance, i) =>
-      balance.held === 0 ? [] : [`tenant ${i} has ${balance.held} held`],
-    ),
-    ...(wallets > 0 ? [`${wallets} wallets are below zero`] : []),
-  ];
-}
+/** What no history may hold: the accounts that orders of the storm go to, their holders, keys, secrets. */
+const NOWHERE: readonly (readonly [string, RegExp])[] = [
+  ['an account number', /0123456\d{3}/],
+  ['an API key', /\b[sp]k_(?:sandbox|live)_[0-9A-Za-z]/],
+  ['a webhook secret', /\bwhsec_[0-9A-Za-z+/]/],
+  [
+    'the name of an account holder',
+    new RegExp(`\\b(?:${GIVEN_NAMES.join('|')})\\s+(?:${FAMILY_NAMES.join('|')})\\b`, 'i'),
+  ],
+];
 
-/** No account number in a history; the logs are searched when the run ends. */
+/** Nothing of it in any history; the logs are searched when the run ends. */
 async function nothingLeaks({ service }: StormStage): Promise<string[]> {
-  const { client } = service.deps.temporal;
+  const { workflow } = service.deps.temporal.client;
   const problems: string[] = [];
-  const query = `TaskQueue = "${service.deps.config.temporal.taskQueue}"`;
-  for await (const { workflowId, runId } of client.workflow.list({ query })) {
-    const history = await client.workflow.getHandle(workflowId, runId).fetchHistory();
-    const events = JSON.stringify(history.events ?? [], (_, value: unknown) => {
-      const bytes = value as { type?: string; data?: number[] } | null;
-      return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString('utf8') : value;
-    });
-    // The numbers that all orders of the storm go to.
-    if (/0123456\d{3}/.test(events)) problems.push(`${workflowId} has an account number`);
+  for await (const { workflowId, runId } of workflow.list()) {
+    const history = await workflow.getHandle(workflowId, runId).fetchHistory();
+    const text = textOf(history);
+    // A history in which not even the id is found was not read.
+    const id = workflowId.slice(workflowId.indexOf('/') + 1);
+    if (!text.includes(id)) problems.push(`the history of ${workflowId} is not readable`);
+    for (const [what, pattern] of NOWHERE) {
+      if (pattern.test(text)) problems.push(`the history of ${workflowId} has ${what}`);
+    }
   }
   return problems;
 }
+
+/** Everything in a history, payloads decoded. */
+const textOf = (history: object): string =>
+  JSON.stringify(history, (_, value: unknown) => {
+    if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
+    const bytes = value as { type?: string; data?: number[] } | null;
+    return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString('utf8') : value;
+  });

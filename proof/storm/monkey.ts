@@ -1,81 +1,141 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../test/support/bank.js';
-import type { ManagedProcess } from '../../test/support/processes.js';
 import type { Random } from './random.js';
-import { FINAL_AFTER_MS, type StormStage } from './stage.js';
+import type { StormStage } from './stage.js';
+import type { Victim } from './victims.js';
 
 export type Act = { at: string; what: string };
 
+/** So many blows at once, each on another victim. */
+const PAWS = 3;
+const STARTS = 5;
+
 /** Answers that are lost, late or wrong: beside what accounts ask for. */
 const FAULTS: Fault[] = [
-  { call: 'submit', kind: 'drop_before', probability: 0.05 },
-  { call: 'submit', kind: 'drop_after', probability: 0.05 },
-  { call: 'submit', kind: 'slow', probability: 0.05, ms: 800 },
-  { call: 'lookup', kind: 'error_500', probability: 0.05 },
+  { call: 'any', kind: 'drop_before', probability: 0.05 },
+  { call: 'any', kind: 'drop_after', probability: 0.05 },
+  { call: 'any', kind: 'slow', probability: 0.05, ms: 800 },
+  { call: 'any', kind: 'error_500', probability: 0.03 },
   { call: 'callback', kind: 'drop_before', probability: 0.1 },
 ];
 
-/** Kills, freezes and disturbs, one victim after the other, and has each come back. What it has done is in `acts`. */
+/** Kills, freezes and disturbs, and has each come back. What it has done is in `acts`. */
 export function startMonkey(stage: StormStage, random: Random) {
-  const { service, engines } = stage;
+  const { service, receiver, victims, links, freezeMs } = stage;
   const acts: Act[] = [];
   const going = { on: true };
+  const busy = new Set<string>();
   const note = (what: string) => void acts.push({ at: new Date().toISOString(), what });
-  const named: [string, ManagedProcess][] = [
-    ...service.apis.map((each, i): [string, ManagedProcess] => [`api ${i}`, each]),
-    ...service.workers.map((each, i): [string, ManagedProcess] => [`worker ${i}`, each]),
-    ['bank', service.bank],
-  ];
 
-  async function killProcess(): Promise<void> {
-    const [name, victim] = random.pick(named);
-    note(`kill ${name}`);
+  /** Nobody is treated by two at once: what one heals would still be broken by the other. */
+  async function exclusively<T extends { name: string }>(
+    of: readonly T[],
+    treat: (chosen: T) => Promise<void>,
+  ): Promise<void> {
+    const chosen = random.pick(of);
+    if (!chosen || busy.has(chosen.name)) return;
+    busy.add(chosen.name);
+    await treat(chosen).finally(() => busy.delete(chosen.name));
+  }
+
+  async function kill(victim: Victim): Promise<void> {
+    note(`kill ${victim.name}`);
     await victim.kill();
     await sleep(random.between(0, 1_500));
-    await victim.start();
+    await startAgain(victim);
   }
-  async function killEngine(): Promise<void> {
-    const victim = random.pick(engines);
-    note(`kill ${victim.name}`);
-    process.kill(victim.pid(), 'SIGKILL');
-    await sleep(random.between(0, 1_500));
-    await victim.again();
+
+  /** As a supervisor does: who finds his database away and ends is started once more. */
+  async function startAgain(victim: Victim): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await victim.start();
+        return;
+      } catch (error) {
+        note(`start ${victim.name} failed: ${String(error).slice(0, 300)}`);
+        if (tries === STARTS) throw error;
+        await victim.kill();
+      }
+    }
   }
-  async function freeze(): Promise<void> {
-    const [name, victim] = random.pick(named);
-    note(`freeze ${name}`);
+
+  async function freeze(victim: Victim): Promise<void> {
+    note(`freeze ${victim.name}`);
     victim.freeze();
-    await sleep(random.between(200, FINAL_AFTER_MS / 2));
+    await sleep(random.between(...freezeMs));
     victim.thaw();
   }
-  async function disturb(): Promise<void> {
-    note('faults at the bank');
-    await service.bank.faults(FAULTS).catch(() => {});
+
+  /** Who ends by himself is started again as well, and told of. */
+  async function supervise(): Promise<void> {
+    while (going.on) {
+      await sleep(500);
+      const gone = victims.filter(({ name, isRunning }) => !busy.has(name) && !isRunning());
+      for (const victim of gone) {
+        note(`${victim.name} ended by itself`);
+        await exclusively([victim], startAgain);
+      }
+    }
+  }
+
+  const disturbances = [
+    {
+      name: 'faults at the bank',
+      on: () => service.bank.faults(FAULTS),
+      off: () => service.bank.faults([]),
+    },
+    {
+      name: 'receiver refuses',
+      on: async () => receiver.behave(503),
+      off: async () => receiver.behave(204),
+    },
+  ];
+  async function disturb({ name, on, off }: (typeof disturbances)[number]): Promise<void> {
+    note(name);
+    // The bank may be dead just now.
+    await on().catch(() => {});
     await sleep(random.between(1_000, 4_000));
-    await service.bank.faults([]).catch(() => {});
+    await off().catch(() => {});
+  }
+
+  async function disconnect(link: (typeof links)[number]): Promise<void> {
+    const how = random.pick(['cut', 'delay', 'reset'] as const);
+    note(`${how} the link to ${link.name}`);
+    await (how === 'delay' ? link.delay(random.between(50, 400)) : link[how]());
+    await sleep(random.between(200, 3_000));
+    await link.heal();
   }
 
   async function run(): Promise<void> {
     while (going.on) {
       const dice = random.next();
-      await (dice < 0.55
-        ? killProcess()
-        : dice < 0.7
-          ? killEngine()
-          : dice < 0.9
-            ? freeze()
-            : disturb());
-      await sleep(random.between(200, 2_000));
+      await (dice < 0.65
+        ? exclusively(victims, kill)
+        : dice < 0.8
+          ? exclusively(victims, freeze)
+          : dice < 0.93
+            ? exclusively(links, disconnect)
+            : exclusively(disturbances, disturb));
+      await sleep(random.between(100, 1_000));
     }
-    await service.bank.faults([]);
   }
 
-  const done = run();
+  const paws = Array.from({ length: PAWS }, run);
+  const done = Promise.all([...paws, supervise()]).then(() => service.bank.faults([]));
   // Who waits for `stop` hears of it.
   done.catch(() => {});
   return {
     acts,
-    kills: () => acts.filter(({ what }) => what.startsWith('kill')).length,
+    figures: () => {
+      const count = (what: RegExp) => acts.filter((act) => what.test(act.what)).length;
+      return {
+        kills: count(/^kill/),
+        freezes: count(/^freeze/),
+        'links disturbed': count(/^(cut|delay|reset)/),
+        'ended by themselves': count(/ended by itself$/),
+        'failed starts': count(/^start/),
+      };
+    },
     async stop(): Promise<void> {
       going.on = false;
       await done;

@@ -2,36 +2,69 @@ import { privateMongod, privateTemporal } from '../../test/support/engines.js';
 import { startReceiver } from '../../test/support/receiver.js';
 import { startService } from '../../test/support/service.js';
 import type { TestTenant } from '../../test/support/tenant.js';
+import { openNetwork, type Link } from './network.js';
 import type { Random } from './random.js';
+import { engineVictim, processVictim, type Victim } from './victims.js';
 
 /** The bank refuses orders older than this: nobody may be frozen for longer, or an old order could still be paid. */
-export const FINAL_AFTER_MS = 5_000;
+const FINAL_AFTER_MS = 5_000;
 const TENANTS = 12;
 const RICH_MINOR = 1_000_000_000;
-const HOT_LOAD = 0.3;
 /** The wallet that a third of the load falls on, and which runs dry. */
-const HOT_MINOR = 20_000_000;
+const HOT_LOAD = 0.3;
+const HOT_MINOR = 1_500_000;
 
-export type Engine = { name: string; pid(): number; again(): Promise<void> };
 /** A tenant, and where it is told of events: the path there, and the secret that signs them. */
 export type StormTenant = { tenant: TestTenant; hook: string; secret: string };
 export type StormStage = Awaited<ReturnType<typeof openStage>>;
 
+export type StageOptions = {
+  /** Freezes last longer than the bank's word is final, and the bank pays a repeated order once. */
+  longFreezes?: boolean;
+  /** What is run instead of dist/. */
+  dist?: string;
+};
+
 /** Two APIs, two workers, engines of their own, a bank that pays a repeated order twice, and who is told. */
-export async function openStage() {
-  const [mongod, temporal] = await Promise.all([privateMongod(), privateTemporal()]);
+export async function openStage({ longFreezes = false, dist }: StageOptions = {}) {
+  const [mongod, temporal, network] = await Promise.all([
+    privateMongod(),
+    privateTemporal(),
+    openNetwork(),
+  ]);
+  const links: Link[] = [];
+  /** Where this port is reached by the processes of the service. */
+  async function through(name: string, port: number): Promise<number> {
+    const link = await network?.link(name, port);
+    if (link) links.push(link);
+    return link?.port ?? port;
+  }
+  const mongodPort = Number(new URL(mongod.uri).port);
+  const temporalPort = Number(temporal.address.split(':')[1]);
   const receiver = await startReceiver();
   const service = await startService({
     apis: 2,
     workers: 2,
-    bank: { deduplicate: false, finalAfterMs: FINAL_AFTER_MS },
-    mongodbUri: mongod.uri,
-    temporalAddress: temporal.address,
+    bank: {
+      deduplicate: longFreezes,
+      finalAfterMs: FINAL_AFTER_MS,
+      through: (port) => through('bank', port),
+    },
+    mongodbUri: mongod.uri.replace(`:${mongodPort}`, `:${await through('mongod', mongodPort)}`),
+    temporalAddress: `127.0.0.1:${await through('temporal', temporalPort)}`,
+    ...(dist !== undefined && { dist }),
     env: {
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_RETRY_SECONDS: Array.from({ length: 20 }, () => '2').join(','),
       // Requests of the storm come from one address, and keys of a killed store may be unknown for a moment.
       BURSAR_UNAUTHENTICATED_PER_MINUTE: '100000',
+      // What waits for somebody who never comes ends within the storm: holds, pages, and tries on later days.
+      BURSAR_AUTHORIZATION_HOLD_DAYS: '0.0005',
+      // Who pays with a card waits for a store that is killed, or a machine that is busy.
+      BURSAR_AUTHORIZATION_DEADLINE_MS: '6000',
+      SANDBOX_BANK_ANSWER_WITHIN_MS: '8000',
+      BURSAR_CHARGE_EXPIRES_MS: '30000',
+      BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
     },
   });
   const tenants: StormTenant[] = [];
@@ -42,22 +75,37 @@ export async function openStage() {
     if (!endpoint) throw new Error('the endpoint was not added');
     tenants.push({ tenant, hook: new URL(url).pathname, secret: endpoint.secret });
   }
-  const engine = (name: string, of: typeof mongod | typeof temporal): Engine => {
-    let { pid } = of;
-    return { name, pid: () => pid, again: async () => void ({ pid } = await of.again()) };
-  };
+  const victims: Victim[] = [
+    ...service.apis.map((each, i) => processVictim(`api ${i}`, each)),
+    ...service.workers.map((each, i) => processVictim(`worker ${i}`, each)),
+    // Its journal is a file, flushed before it answers.
+    processVictim('bank', service.bank),
+    engineVictim('mongod', mongod),
+    engineVictim('temporal', temporal),
+  ];
+  const freezeMs: [number, number] = longFreezes
+    ? [FINAL_AFTER_MS, 2 * FINAL_AFTER_MS]
+    : [200, FINAL_AFTER_MS / 2];
+  const waiting = { on: true };
   return {
     service,
     receiver,
+    /** Whether clients still come again with what has not been answered. */
+    isPatient: () => waiting.on,
+    giveUp: () => void (waiting.on = false),
     tenants,
+    /** The one whose wallet runs dry. */
+    hot: tenants[0] as StormTenant,
     /** Whose turn it is: a third of the load is on one wallet. */
     anyTenant: (random: Random) =>
       (random.chance(HOT_LOAD) ? tenants[0] : random.pick(tenants)) as StormTenant,
-    engines: [engine('mongod', mongod), engine('temporal', temporal)],
+    victims,
+    links,
+    freezeMs,
     async close(): Promise<void> {
       await service.close();
       await receiver.close();
-      await Promise.all([mongod.remove(), temporal.remove()]);
+      await Promise.all([mongod.remove(), temporal.remove(), network?.close()]);
     },
   };
 }

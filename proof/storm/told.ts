@@ -1,4 +1,5 @@
 import { verifyWebhook } from '../../client/src/index.js';
+import { nameOf } from './asking.js';
 import type { StormStage, StormTenant } from './stage.js';
 
 /** What tenants were told. */
@@ -22,7 +23,7 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
       (error: unknown) => void problems.push(`a webhook does not verify: ${String(error)}`),
     );
     if (!event) continue;
-    const { id } = event.data as { id: string };
+    const id = nameOf(event.data);
     told.add(`${path} ${id} ${event.event}`);
     // One resource may have an event of the same name again, as another number in its sequence.
     const key = `${id} ${event.event} ${event.sequence}`;

@@ -1,4 +1,5 @@
 import {
+  STEPS_OF_HELD,
   addTo,
   checkLegs,
   checkSteps,
@@ -81,16 +82,6 @@ function checkStanding(card: Card, holds: number): string[] {
   return problems;
 }
 
-/** The steps that a funding's postings have, by the state of the money. */
-const FUNDING_STEPS: Record<CardOperation['status'], Steps> = {
-  pending: { must: ['hold'], may: [] },
-  processing: { must: ['hold'], may: [] },
-  completed: { must: ['hold', 'resolve'], may: ['suspense', 'adoption'] },
-  failed: {
-    must: ['hold', 'resolve'],
-    may: ['reversal', 'suspense', 'suspense-reversal', 'adoption'],
-  },
-};
 const NO_STEPS: Steps = { must: [], may: [] };
 
 /** Whether the hold was made, and went where the state says. Taken back, it may have gone either way before. */
@@ -116,7 +107,7 @@ async function checkOperations(books: Books, held: Map<string, bigint>) {
     count += 1;
     // From its deadline on a funding's money is its unwinding's.
     const { status, reversed_at } = unwindings.get(operation._id) ?? operation;
-    const steps = isFunding(operation) ? FUNDING_STEPS[status] : NO_STEPS;
+    const steps = isFunding(operation) ? STEPS_OF_HELD[status] : NO_STEPS;
     problems.push(...checkSteps({ ...operation, status }, steps));
     if (isFunding(operation)) problems.push(...checkMoney({ ...operation, status, reversed_at }));
     if (isFunding(operation) && isOpen({ status })) {

@@ -1,3 +1,4 @@
+import { lagosDay } from '../ledger/wallet.js';
 import type { CardStanding } from '../providers/card-issuer.js';
 
 export type CardStatus = 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
@@ -92,3 +93,16 @@ export const OPEN_SECURITY: CardSecurity = {
 /** The end of a card: nothing is spent from it any more, and what is left of it goes back to the wallet. */
 export const isOver = ({ status }: Pick<Card, 'status'>): boolean =>
   status === 'closed' || status === 'expired';
+
+/** A card is good to the end of its month, in Africa/Lagos. */
+export function isPastExpiry({ issued }: Pick<Card, 'issued'>, now: Date): boolean {
+  if (!issued) return false;
+  const { year, month } = monthOf(now);
+  return issued.expiry_year < year || (issued.expiry_year === year && issued.expiry_month < month);
+}
+
+/** The Lagos month of a moment. */
+export function monthOf(now: Date): { year: number; month: number } {
+  const [year, month] = lagosDay(now).split('-').map(Number);
+  return { year: Number(year), month: Number(month) };
+}

@@ -1,9 +1,10 @@
-import type { Client } from '@temporalio/client';
-import type { Log } from '../log.js';
 import { formatMajor } from '../money.js';
-import type { PursuitPolicy } from '../pursuits/reports.js';
 import { issuerCalls, providerQueue } from '../temporal/queues.js';
-import { createRecordStarter, type RecordStarter } from '../temporal/record-starter.js';
+import {
+  createRecordStarter,
+  type PursuitStarterSettings,
+  type RecordStarter,
+} from '../temporal/record-starter.js';
 import { createControlStarter } from './control/starter.js';
 import {
   operationWorkflowId,
@@ -16,17 +17,10 @@ import type { OperationInput } from './reports.js';
 
 export type OperationStarter = Omit<RecordStarter<CardOperation, OperationKey>, 'idle'>;
 
-export type CardStarterSettings = {
-  client: Client;
-  taskQueue: string;
-  policy: PursuitPolicy;
-  log: Log;
-};
-
 export type CardStarters = ReturnType<typeof createCardStarters>;
 
 /** Starts and wakes the workflow of any operation: which one it is, its type says. */
-export function createCardStarters(settings: CardStarterSettings) {
+export function createCardStarters(settings: PursuitStarterSettings) {
   const issuing = createOperationStarter(settings, 'cardIssuing');
   const control = createControlStarter(settings);
   const funding = createOperationStarter(settings, 'cardFunding', fundingInput);
@@ -60,7 +54,7 @@ export function createCardStarters(settings: CardStarterSettings) {
 
 /** The starter of a workflow that is given one operation. */
 export function createOperationStarter(
-  settings: CardStarterSettings,
+  settings: PursuitStarterSettings,
   workflow: string,
   inputOf: (settings: InputSettings, operation: CardOperation) => OperationInput = operationInput,
 ): RecordStarter<CardOperation, OperationKey> {
@@ -84,7 +78,7 @@ export function createOperationStarter(
   });
 }
 
-type InputSettings = Pick<CardStarterSettings, 'taskQueue' | 'policy'>;
+type InputSettings = Pick<PursuitStarterSettings, 'taskQueue' | 'policy'>;
 
 /** What a workflow is given of an operation. */
 export const operationInput = (

@@ -1,4 +1,10 @@
-import { MongoClient, type ClientSession, type Db, type TransactionOptions } from 'mongodb';
+import {
+  MongoClient,
+  ReadConcern,
+  type ClientSession,
+  type Db,
+  type TransactionOptions,
+} from 'mongodb';
 
 /** What is waited for a server, a connection or a majority: a database that is away answers 503 and never a hang. */
 export const WAIT_LIMIT_MS = 5_000;
@@ -48,6 +54,23 @@ export async function connectDatabase(
   const client = createMongoClient(config.uri, appName, options);
   await client.connect();
   return { client, db: client.db(config.database) };
+}
+
+/**
+ * Reads that all see the database as it stood at the first of them. They have to be made through the `db` given: the
+ * driver lets the read concern of a client, here majority, take the place of the session's own.
+ */
+export async function atOneMoment<T>(
+  { client, db }: Database,
+  read: (db: Db, session: ClientSession) => Promise<T>,
+): Promise<T> {
+  const session = client.startSession({ snapshot: true });
+  try {
+    const readConcern = new ReadConcern('snapshot');
+    return await read(client.db(db.databaseName, { readConcern }), session);
+  } finally {
+    await session.endSession();
+  }
 }
 
 export type { ClientSession };

@@ -1,4 +1,5 @@
 import type { AggregationCursor, ClientSession, Collection, Db, Document } from 'mongodb';
+import type { PursuedStatus } from '../pursuits/record.js';
 import type { Posting } from './posting.js';
 import type { ledgerCollections } from './store.js';
 
@@ -74,6 +75,25 @@ export function checkSteps(record: Booked, { must, may }: Steps): string[] {
       .filter((step) => !must.includes(step) && !may.includes(step))
       .map((step) => `${id} is ${status} with a ${step}`),
   ];
+}
+
+/** The steps of a payment out of the wallet: held until its end is proven, then captured or released. */
+export const STEPS_OF_HELD: Readonly<Record<PursuedStatus, Steps>> = {
+  pending: { must: ['hold'], may: [] },
+  processing: { must: ['hold'], may: [] },
+  completed: { must: ['hold', 'resolve'], may: ['suspense', 'adoption'] },
+  failed: {
+    must: ['hold', 'resolve'],
+    may: ['reversal', 'suspense', 'suspense-reversal', 'adoption'],
+  },
+};
+
+/** Whether what was held had been captured first, as it was by all that followed. */
+export function wasCaptured(record: Booked): boolean {
+  const steps = stepsOf(record);
+  return (
+    !steps.includes('adoption') && (record.status === 'completed' || steps.includes('reversal'))
+  );
 }
 
 /** Whether its postings moved what the record says, and the right way; `expected` by step. */

@@ -1,7 +1,7 @@
 import type { ClientSession, Document } from 'mongodb';
 import { auditCards } from '../cards/audit.js';
 import { auditAuthorizations } from '../cards/authorizations/audit.js';
-import type { Database } from '../database/client.js';
+import { atOneMoment, type Database } from '../database/client.js';
 import { auditCharges } from '../payments/charges/audit.js';
 import { auditRefunds } from '../payments/refunds/audit.js';
 import { auditTransfers } from '../transfers/audit.js';
@@ -32,9 +32,8 @@ export type AuditReport = {
  * are what their postings say, what they hold is what open records hold, every record has the postings of its state
  * and no others, and what is counted is what there is.
  */
-export async function auditLedger({ client, db }: Database): Promise<AuditReport> {
-  const session = client.startSession({ snapshot: true });
-  try {
+export async function auditLedger(database: Database): Promise<AuditReport> {
+  return atOneMoment(database, async (db, session) => {
     const collections = ledgerCollections(db);
     const { balances, postings, unbalanced } = await readBooks(collections, session);
     const problems = [...unbalanced];
@@ -51,9 +50,7 @@ export async function auditLedger({ client, db }: Database): Promise<AuditReport
     }
     problems.push(...checkHeld(balances, held));
     return { postings, counts, balances, problems };
-  } finally {
-    await session.endSession();
-  }
+  });
 }
 
 /** What is held has its record, in a wallet as on a card. */

@@ -2,19 +2,13 @@ import type { z } from 'zod';
 import { holdsCardNumber } from '../metadata.js';
 
 /** What nobody may send us: names of fields, without case and separators. */
-const CARD_FIELDS = new Set([
-  'pan',
-  'cardnumber',
-  'cardno',
-  'cvv',
-  'cvv2',
-  'cvc',
-  'cvc2',
-  'cardcvv',
-  'cardcvc',
-  'securitycode',
-  'cardpin',
-]);
+const CARD_FIELDS = new Set(
+  [
+    'pan cardpan primaryaccountnumber cardnumber cardnum cardno ccnumber ccnum creditcardnumber debitcardnumber',
+    'cvv cvv2 cvc cvc2 csc cvn cardcvv cardcvc securitycode cardsecuritycode cardverificationvalue',
+    'cardverificationcode cardpin pinblock track1 track2 track1data track2data trackdata',
+  ].flatMap((line) => line.split(' ')),
+);
 
 const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 

@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { plainText } from '../http/wire.js';
 
-/** A tenant's own name for something: goes into paths as it is, percent-encoded. */
+/** A tenant's own name for something: goes into paths, percent-encoded. Two names are none there, however written. */
 export const ownName = (description: string, example: string) =>
   z
     .string()
-    .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces')
+    .regex(
+      /^(?!\.{1,2}$)[\x21-\x7e]{1,100}$/,
+      'must be 1 to 100 printable ASCII characters without spaces, and not "." or ".."',
+    )
     .meta({ description, example });
 
 export const customerId = ownName('Your own id of the customer.', 'customer-77');

@@ -8,7 +8,6 @@ import type { Log } from './log.js';
 import type { PostAnswer, Poster } from './poster.js';
 import { answer, errorAnswer, type Outcome } from './wire.js';
 
-const ANSWER_WITHIN_MS = 2_000;
 const NO_ANSWER = { approved: false, code: 'no_answer' };
 
 type Decision = { approved: boolean; code: string };
@@ -34,8 +33,10 @@ export function createAuthorizations(parts: {
   poster: Poster;
   /** Where the client is asked; null: nowhere, and everything is declined. */
   url: string | null;
+  /** How long the client has for each of two askings. */
+  answerWithinMs: number;
 }): Authorizations {
-  const { journal, log, poster, url } = parts;
+  const { journal, log, poster, url, answerWithinMs } = parts;
   const { cards, authorizations } = parts.state;
 
   /** Null: nothing that could be read was heard in time, twice. */
@@ -43,9 +44,9 @@ export function createAuthorizations(parts: {
     if (url === null) return null;
     await log.flushed();
     const body = requestBody(authorization);
-    const first = await poster.post('authorization', url, body, ANSWER_WITHIN_MS);
+    const first = await poster.post('authorization', url, body, answerWithinMs);
     const isHeard = first !== null && first.status < 500;
-    return read(isHeard ? first : await poster.post('authorization', url, body, ANSWER_WITHIN_MS));
+    return read(isHeard ? first : await poster.post('authorization', url, body, answerWithinMs));
   }
 
   /** Where no decision was heard, the client is told: it may have approved, and hold the money. */

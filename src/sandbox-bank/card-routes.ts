@@ -10,7 +10,7 @@ import {
 import type { Fundings } from './fundings.js';
 import { readBody } from './http.js';
 import type { Issuer } from './issuer.js';
-import type { RouteEntry } from './routes.js';
+import type { RouteEntry } from './route.js';
 
 export function cardRoutes({ cards, fundings, authorizations }: Issuer): RouteEntry[] {
   return [

@@ -2,26 +2,16 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { isDoneAtOnce } from './behaviours.js';
 import { ISSUED_AFTER_MS, issueBehaviour } from './card-behaviours.js';
 import type { CardFace, CardOrder, CardRecord, StateOrder } from './card-records.js';
+import type { CardParts } from './card-parts.js';
 import type { Card } from './card-state.js';
 import { noSuchCard, presentCard } from './card-wire.js';
-import { createIntake, type IntakeRules, type Kind } from './intake.js';
-import type { IssuerState } from './issuer-state.js';
-import type { Journal } from './journal.js';
+import { createIntake, type Kind } from './intake.js';
 import { createSetState } from './set-state.js';
 import { isKeptQuiet } from './state.js';
-import type { Timers } from './timers.js';
 import { answer, type Outcome } from './wire.js';
 
 const BRAND = 'verve';
 const VALID_YEARS = 3;
-
-export type CardParts = {
-  state: IssuerState;
-  journal: Journal;
-  timers: Timers;
-  rules: IntakeRules;
-  sendsCallbacks: boolean;
-};
 
 export type Cards = {
   issue(order: CardOrder): Outcome;

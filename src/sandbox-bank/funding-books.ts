@@ -1,6 +1,6 @@
 import { doneAfterMs, reversedAfterMs } from './behaviours.js';
 import type { CardEventName, CardRecord } from './card-records.js';
-import type { CardParts } from './cards.js';
+import type { CardParts } from './card-parts.js';
 import type { Funding } from './funding-state.js';
 
 export type FundingBooks = ReturnType<typeof createFundingBooks>;

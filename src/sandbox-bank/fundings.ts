@@ -2,7 +2,7 @@ import { isDoneAtOnce } from './behaviours.js';
 import { fundingBehaviour } from './card-behaviours.js';
 import type { CardRecord, FundingOrder } from './card-records.js';
 import { presentFunding } from './card-wire.js';
-import type { CardParts } from './cards.js';
+import type { CardParts } from './card-parts.js';
 import { createFundingBooks, type FundingBooks } from './funding-books.js';
 import type { Funding } from './funding-state.js';
 import { createIntake, type Kind } from './intake.js';

@@ -1,6 +1,7 @@
 import { createAuthorizations, type Authorizations } from './authorizations.js';
 import type { CallbackUrls } from './callbacks.js';
-import { createCards, type CardParts, type Cards } from './cards.js';
+import type { CardParts } from './card-parts.js';
+import { createCards, type Cards } from './cards.js';
 import { createFundings, type Fundings } from './fundings.js';
 import type { Log } from './log.js';
 import type { Poster } from './poster.js';
@@ -9,13 +10,18 @@ import type { Poster } from './poster.js';
 export type Issuer = { cards: Cards; fundings: Fundings; authorizations: Authorizations };
 
 export function createIssuer(
-  parts: Omit<CardParts, 'sendsCallbacks'> & { urls: CallbackUrls; log: Log; poster: Poster },
+  parts: Omit<CardParts, 'sendsCallbacks'> & {
+    urls: CallbackUrls;
+    log: Log;
+    poster: Poster;
+    answerWithinMs?: number;
+  },
 ): Issuer {
-  const { state, journal, log, poster, urls } = parts;
+  const { urls, answerWithinMs = 2_000 } = parts;
   const cardParts = { ...parts, sendsCallbacks: urls.cards !== null };
   return {
     cards: createCards(cardParts),
     fundings: createFundings(cardParts),
-    authorizations: createAuthorizations({ state, journal, log, poster, url: urls.cards }),
+    authorizations: createAuthorizations({ ...parts, url: urls.cards, answerWithinMs }),
   };
 }

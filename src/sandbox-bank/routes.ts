@@ -1,10 +1,10 @@
-import type { IncomingMessage } from 'node:http';
 import type { Bank } from './bank.js';
 import { cardRoutes } from './card-routes.js';
 import { BANKS } from './directory.js';
-import { faultsBody, type FaultyCall, type Faults } from './faults.js';
+import { faultsBody, type Faults } from './faults.js';
 import { readBody, Refusal, validate } from './http.js';
 import type { Issuer } from './issuer.js';
+import type { Methods, Route, RouteEntry } from './route.js';
 import type { Network } from './network/network.js';
 import { networkRoutes } from './network/routes.js';
 import type { Effect } from './effects.js';
@@ -18,20 +18,6 @@ import {
   transferBody,
   type Outcome,
 } from './wire.js';
-
-/** Executes in one turn of the event loop; called after the whole request was read and found valid. */
-type Execute = () => Outcome | Promise<Outcome>;
-
-export type Route = {
-  /** What the fault switch knows the call as; `other`: never faulty; null: an audit route, open to all. */
-  call: FaultyCall | 'other' | null;
-  read: (req: IncomingMessage, query: URLSearchParams) => Execute | Promise<Execute>;
-};
-
-type Methods = Record<string, Route>;
-
-/** A path, and its routes; a `:` in the path stands for one segment, which the routes are given. */
-export type RouteEntry = [path: string, methods: (segment: string) => Methods];
 
 type Parts = {
   bank: Bank;

@@ -15,7 +15,8 @@ import { openLog, type Log } from './log.js';
 import { createNetwork } from './network/network.js';
 import { createPoster } from './poster.js';
 import type { BankRecord } from './records.js';
-import { createRoutes, type Route } from './routes.js';
+import type { Route } from './route.js';
+import { createRoutes } from './routes.js';
 import { createState } from './state.js';
 import { createTimers, type Timers } from './timers.js';
 import { errorAnswer, SILENCE, type Outcome } from './wire.js';
@@ -36,6 +37,8 @@ export type SandboxBankOptions = {
   callbackUrl?: string | null;
   /** Takes what becomes of cards, and is asked for the decision on each authorization. */
   cardCallbackUrl?: string | null;
+  /** How long it waits for the decision on an authorization, each of two times. */
+  answerWithinMs?: number;
   /** Where a browser finds this server, if not where it listens. */
   publicUrl?: string | null;
 };
@@ -65,14 +68,14 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     done: (delivery, delivered) => journal.callbackDone(delivery, delivered),
   });
   const journal: Journal = createJournal({ state, log, callbacks });
-  const turnAway = createTurnAway({ state, journal });
-  const rules = { turnAway, deduplicate, finalAfterMs };
+  const rules = { turnAway: createTurnAway({ state, journal }), deduplicate, finalAfterMs };
+  const common = { journal, timers, rules };
   const books = createBooks({ state, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
   const bank = createBank({ state, journal, books, rules, sendsCallbacks });
-  const issuer = createIssuer({ state: state.issuer, journal, timers, rules, urls, log, poster });
+  const issuer = createIssuer({ ...options, ...common, state: state.issuer, urls, log, poster });
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const networkParts = { state: state.network, journal, timers, rules, sendsCallbacks, publicUrl };
+  const networkParts = { ...common, state: state.network, sendsCallbacks, publicUrl };
   const network = createNetwork(networkParts);
   const routes = createRoutes({
     bank,

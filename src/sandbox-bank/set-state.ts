@@ -2,7 +2,7 @@ import { stateBehaviour } from './card-behaviours.js';
 import type { StateOrder } from './card-records.js';
 import type { Card } from './card-state.js';
 import { noSuchCard, presentCard } from './card-wire.js';
-import type { CardParts } from './cards.js';
+import type { CardParts } from './card-parts.js';
 import { answered } from './intake.js';
 import { errorAnswer, type Outcome } from './wire.js';
 

@@ -9,12 +9,21 @@ import { defineUpdate } from '@temporalio/workflow';
 import { failpoint } from '../failpoints.js';
 import type { Log } from '../log.js';
 import { REFUSED } from '../pursuits/operator.js';
-import type { OperatorAnswer, OperatorCommand, OperatorPayload } from '../pursuits/reports.js';
+import type {
+  OperatorAnswer,
+  OperatorCommand,
+  OperatorPayload,
+  PursuitPolicy,
+} from '../pursuits/reports.js';
 import { TEMPORAL_DEADLINE_MS } from './client.js';
+import { createPaced } from './paced.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** Starts that wait for Temporal at once in one process; what is beyond is left to the dispatcher. */
 export const MAX_STARTING = 500;
+
+/** An entity takes all its signals in one turn, which has its time: a burst reaches it as a few of them. */
+const SIGNALS_EVERY_MS = 100;
 
 /** An operator waits for the provider's answer, but not for a worker that is not there. */
 const COMMAND_DEADLINE_MS = 60_000;
@@ -32,10 +41,16 @@ export type WorkflowStart = {
   summary: string;
 };
 
-export type RecordStarterSettings<R extends Key, Key extends Named = Named> = {
+export type StarterSettings = {
   client: Client;
   taskQueue: string;
   log: Log;
+};
+
+/** For the workflows of what is pursued: how patiently, too. */
+export type PursuitStarterSettings = StarterSettings & { policy: PursuitPolicy };
+
+export type RecordStarterSettings<R extends Key, Key extends Named = Named> = StarterSettings & {
   /** The type of the workflow, and how the log calls its records. */
   workflow: string;
   workflowId: (record: Key) => string;
@@ -59,6 +74,7 @@ export function createRecordStarter<R extends Key, Key extends Named = Named>(
 ) {
   const { client, log, workflow, workflowId } = settings;
   const underWay = new Set<Promise<void>>();
+  const paced = createPaced(SIGNALS_EVERY_MS);
 
   async function start(record: R): Promise<void> {
     const options = startOptions(settings, record);
@@ -77,12 +93,13 @@ export function createRecordStarter<R extends Key, Key extends Named = Named>(
     /** Starts without being waited for. A start that fails or is not even tried is made up for by the dispatcher. */
     startSoon(record: R): void {
       if (underWay.size >= MAX_STARTING) return;
-      const attempt = start(record)
-        .catch((error: unknown) => {
+      const tryOnce = () =>
+        start(record).catch((error: unknown) => {
           const which = { [workflow]: record._id };
           log.warn({ err: error, ...which }, 'workflow not started, left to the dispatcher');
-        })
-        .finally(() => underWay.delete(attempt));
+        });
+      const started = settings.entity ? paced(workflowId(record), tryOnce) : tryOnce();
+      const attempt = started.finally(() => underWay.delete(attempt));
       underWay.add(attempt);
     },
 

@@ -1,30 +1,19 @@
 import {
+  STEPS_OF_HELD,
   addTo,
   checkLegs,
   checkSteps,
-  stepsOf,
+  wasCaptured,
   withPostings,
   type Audited,
   type Booked,
   type Books,
-  type Steps,
 } from '../ledger/audit-records.js';
 import { accounts } from '../ledger/posting.js';
 import { isOpen } from '../pursuits/record.js';
 import { countRecords, type CountChange } from './counts.js';
 import { capturePosting, holdPosting, releasePosting } from './postings.js';
-import type { Transfer, TransferStatus } from './transfer.js';
-
-/** The steps that a transfer's postings have, by its state. */
-const STEPS: Record<TransferStatus, Steps> = {
-  pending: { must: ['hold'], may: [] },
-  processing: { must: ['hold'], may: [] },
-  completed: { must: ['hold', 'resolve'], may: ['suspense', 'adoption'] },
-  failed: {
-    must: ['hold', 'resolve'],
-    may: ['reversal', 'suspense', 'suspense-reversal', 'adoption'],
-  },
-};
+import type { Transfer } from './transfer.js';
 
 /** Every transfer has the postings of its state and no others, and what is counted is what there is. */
 export async function auditTransfers(books: Books): Promise<Audited> {
@@ -33,22 +22,19 @@ export async function auditTransfers(books: Books): Promise<Audited> {
   let transfers = 0;
   for await (const transfer of withPostings(books.collections.records.transfers, books)) {
     transfers += 1;
-    problems.push(...checkSteps(transfer, STEPS[transfer.status]));
+    problems.push(...checkSteps(transfer, STEPS_OF_HELD[transfer.status]));
     problems.push(...checkLegs(transfer, expectedOf(transfer), 'transfer'));
     if (isOpen(transfer)) addTo(held, accounts.held(transfer.tenant), transfer.total_minor);
   }
   return { counts: { transfers }, problems, held };
 }
 
-/** Hold and resolution, as they were by all that followed. */
+/** Hold and resolution. */
 function expectedOf(transfer: Transfer & Booked) {
-  const steps = stepsOf(transfer);
-  const adopted = steps.includes('adoption');
-  const captured = !adopted && (transfer.status === 'completed' || steps.includes('reversal'));
   const at = transfer.created_at;
   return {
     hold: holdPosting(transfer),
-    resolve: captured ? capturePosting(transfer, at) : releasePosting(transfer, at),
+    resolve: wasCaptured(transfer) ? capturePosting(transfer, at) : releasePosting(transfer, at),
   };
 }
 

@@ -1,5 +1,6 @@
-import type { ClientSession, Collection, Filter, MongoClient, Sort } from 'mongodb';
-import { readCounts, utcDay, type CountsDocument, type DayRange } from './counts.js';
+import type { ClientSession, Collection, Db, Filter, Sort } from 'mongodb';
+import { atOneMoment, type Database } from '../database/client.js';
+import { countsOf, readCounts, utcDay, type DayRange } from './counts.js';
 import type { Transfer, TransferStatus } from './transfer.js';
 
 export type TransferListing = {
@@ -30,15 +31,9 @@ export const LIST_INDEXES = {
 
 const BY_REFERENCE = { tenant: 1, reference: 1 } as const;
 
-type Collections = {
-  client: MongoClient;
-  transfers: Collection<Transfer>;
-  counts: Collection<CountsDocument>;
-};
-
 /** Lists whose first pages and totals cost the same however many transfers a tenant has. */
-export function transferLists(collections: Collections) {
-  const { transfers } = collections;
+export function transferLists(database: Database) {
+  const transfers = transfersOf(database.db);
 
   async function readPage(tenant: string, query: TransferListing, hint: object) {
     const direction = query.sort.descending ? -1 : 1;
@@ -59,13 +54,13 @@ export function transferLists(collections: Collections) {
       if (query.page === 1 && !isAmountInRange(query)) {
         const [items, total] = await Promise.all([
           readPage(tenant, query, indexFor(query)),
-          countTotal(collections, tenant, query),
+          countTotal(database, tenant, query),
         ]);
         return { items, total };
       }
-      const total = await countTotal(collections, tenant, query);
+      const total = await countTotal(database, tenant, query);
       if ((query.page - 1) * query.limit >= total) return { items: [], total };
-      const hint = await indexWithin(collections, tenant, query, total);
+      const hint = await indexWithin(database, tenant, query, total);
       return { items: await readPage(tenant, query, hint), total };
     },
   };
@@ -89,13 +84,13 @@ export function indexFor({ sort, status, reference }: TransferListing): object {
  * amount is followed until the page is full. What each costs follows from how many there are.
  */
 async function indexWithin(
-  collections: Collections,
+  database: Database,
   tenant: string,
   query: TransferListing,
   within: number,
 ): Promise<object> {
   if (!isAmountInRange(query)) return indexFor(query);
-  const all = await countTotal(collections, tenant, {
+  const all = await countTotal(database, tenant, {
     ...query,
     from: undefined,
     until: undefined,
@@ -108,14 +103,20 @@ async function indexWithin(
 
 /** How many there are, without looking at them: from the counts, and from what is open, which is few. */
 async function countTotal(
-  { client, transfers, counts }: Collections,
+  database: Database,
   tenant: string,
   query: TransferListing,
 ): Promise<number> {
   const { status, reference, from, until } = query;
   const days: DayRange = { from: from && utcDay(from), until: until && utcDay(until) };
-  const countOpen = (statuses: TransferStatus[], session?: ClientSession) =>
-    transfers.countDocuments(
+  const transfers = transfersOf(database.db);
+  const counts = countsOf(database.db);
+  const countOpen = (
+    of: Collection<Transfer>,
+    statuses: TransferStatus[],
+    session?: ClientSession,
+  ) =>
+    of.countDocuments(
       { ...listFilter(tenant, query), status: { $in: statuses } },
       { hint: LIST_INDEXES.byStatus, ...(session && { session }) },
     );
@@ -125,17 +126,16 @@ async function countTotal(
   }
   if (status === undefined) return (await readCounts(counts, tenant, days)).created;
   if (status === 'failed') return (await readCounts(counts, tenant, days)).failed;
-  if (status !== 'completed') return countOpen([status]);
+  if (status !== 'completed') return countOpen(transfers, [status]);
   // Both as of one moment: between two moments a transfer could be counted twice, or not at all.
-  const session = client.startSession({ snapshot: true });
-  try {
-    const open = await countOpen(OPEN, session);
-    const { created, failed } = await readCounts(counts, tenant, days, session);
+  return atOneMoment(database, async (db, session) => {
+    const open = await countOpen(transfersOf(db), OPEN, session);
+    const { created, failed } = await readCounts(countsOf(db), tenant, days, session);
     return created - failed - open;
-  } finally {
-    await session.endSession();
-  }
+  });
 }
+
+const transfersOf = (db: Db) => db.collection<Transfer>('transfers');
 
 function listFilter(tenant: string, query: TransferListing): Filter<Transfer> {
   const { status, reference, from, until } = query;

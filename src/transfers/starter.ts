@@ -1,20 +1,19 @@
-import type { Client } from '@temporalio/client';
 import { createLane } from '../batching.js';
-import type { Log } from '../log.js';
 import { formatMajor } from '../money.js';
-import type { PursuitPolicy } from '../pursuits/reports.js';
 import { providerQueue } from '../temporal/queues.js';
-import { createRecordStarter, MAX_STARTING } from '../temporal/record-starter.js';
+import {
+  createRecordStarter,
+  MAX_STARTING,
+  type PursuitStarterSettings,
+} from '../temporal/record-starter.js';
 import type { TransferInput } from './reports.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
 import { createWaveStarter, MAX_WAVE, wavesOf } from './waves.js';
 
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
 
-type Settings = { client: Client; taskQueue: string; policy: PursuitPolicy; log: Log };
-
 /** Starts and wakes the workflow of a transfer; what was accepted while others were being started sets out together. */
-export function createTransferStarter(settings: Settings) {
+export function createTransferStarter(settings: PursuitStarterSettings) {
   const { log } = settings;
   const single = createSingleStarter(settings);
   const waves = createWaveStarter(settings);
@@ -52,7 +51,7 @@ export function createTransferStarter(settings: Settings) {
   };
 }
 
-function createSingleStarter({ policy, ...settings }: Settings) {
+function createSingleStarter({ policy, ...settings }: PursuitStarterSettings) {
   return createRecordStarter<Transfer>({
     ...settings,
     workflow: 'transfer',

@@ -8,7 +8,6 @@ import type { GroupCommit } from '../ledger/group-commit.js';
 import { pursuedRecords } from '../pursuits/store.js';
 import type { PursuedRecord } from '../pursuits/record.js';
 import type { TransferFact } from './facts.js';
-import { countsOf } from './counts.js';
 import { ENDED, LIST_INDEXES, transferLists } from './lists.js';
 import { transferQueries } from './queries.js';
 import type { Transfer } from './transfer.js';
@@ -62,7 +61,7 @@ export function createTransfers(
 
   return {
     ...transferQueries(collection),
-    ...transferLists({ client, transfers: collection, counts: countsOf(db) }),
+    ...transferLists({ client, db }),
     ...pursuedRecords<Transfer>({
       collection: db.collection<PursuedRecord>('transfers'),
       clock,

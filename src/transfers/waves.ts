@@ -1,6 +1,4 @@
-import type { Client } from '@temporalio/client';
-import type { Log } from '../log.js';
-import { createRecordStarter } from '../temporal/record-starter.js';
+import { createRecordStarter, type StarterSettings } from '../temporal/record-starter.js';
 import type { TransferWaveInput } from './reports.js';
 import type { Transfer } from './transfer.js';
 
@@ -27,7 +25,7 @@ export function wavesOf(transfers: readonly Transfer[]): Transfer[][] {
 }
 
 /** Starts the workflow of a wave. It takes no commands and is not woken. */
-export function createWaveStarter(settings: { client: Client; taskQueue: string; log: Log }) {
+export function createWaveStarter(settings: StarterSettings) {
   const { start } = createRecordStarter<Wave>({
     ...settings,
     workflow: 'transferWave',

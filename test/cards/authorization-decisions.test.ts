@@ -12,7 +12,8 @@ import { connectDatabase, type Database } from '../../src/database/client.js';
 import { newId } from '../../src/ids.js';
 import { createGroupCommit } from '../../src/ledger/group-commit.js';
 import { createLog } from '../../src/log.js';
-import { openCard, request } from '../support/authorizations.js';
+import { request } from '../support/authorizations.js';
+import { openCard } from '../support/card-record.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 

@@ -3,7 +3,8 @@ import type { AuthorizationFactItem } from '../../src/cards/authorizations/item.
 import type { CardAuthorization } from '../../src/cards/authorizations/authorization.js';
 import { OPEN_SECURITY, type Card } from '../../src/cards/card.js';
 import type { Item } from '../../src/ledger/kinds.js';
-import { decideItem, factItem, keyOf, openCard, stateWith } from '../support/authorizations.js';
+import { decideItem, factItem, keyOf, stateWith } from '../support/authorizations.js';
+import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';
 import { reloadOf } from '../support/fundings.js';
 import { NOW } from '../support/transfers.js';

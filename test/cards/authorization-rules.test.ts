@@ -1,7 +1,8 @@
 import { judge } from '../../src/cards/authorizations/rules.js';
 import { OPEN_SECURITY, type Card, type CardSecurity } from '../../src/cards/card.js';
 import type { AuthorizationRequest } from '../../src/providers/card-issuer.js';
-import { openCard, request } from '../support/authorizations.js';
+import { request } from '../support/authorizations.js';
+import { openCard } from '../support/card-record.js';
 import { NOW, TODAY } from '../support/transfers.js';
 
 const rich = { available_minor: 1_000_000n };

@@ -68,6 +68,9 @@ beforeAll(async () => {
     providers: deps.providers.callLimits,
     activities: { ...deps, firstTries: noFirstTries },
   });
+  // Nothing in the SDK's types says that it takes this: a later SDK that does not has to be noticed.
+  const turnsMs = workers.map(({ options }) => options.isolateExecutionTimeoutMs);
+  expect(turnsMs).toEqual(workers.map(() => 120_000));
   const running = Promise.all(workers.map((worker) => worker.run()));
   stop = async () => {
     for (const worker of workers) worker.shutdown();

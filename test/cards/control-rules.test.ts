@@ -1,53 +1,26 @@
 import fc from 'fast-check';
-import { OPEN_SECURITY, type Card } from '../../src/cards/card.js';
+import { isPastExpiry, type Card } from '../../src/cards/card.js';
 import type { ControlOperation, ControlType } from '../../src/cards/control/control.js';
-import { isPastExpiry } from '../../src/cards/control/expiry.js';
 import type { AcceptControlItem, ControlFactItem } from '../../src/cards/control/items.js';
 import { createControlStarter } from '../../src/cards/control/starter.js';
 import { newOperation } from '../../src/cards/operation.js';
-import type { CardStarterSettings } from '../../src/cards/starters.js';
+import type { PursuitStarterSettings } from '../../src/temporal/record-starter.js';
 import { newId } from '../../src/ids.js';
 import type { Item } from '../../src/ledger/kinds.js';
 import type { Snapshot } from '../../src/ledger/view.js';
+import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';
 import { byProvider, claimOf, emptySnapshot, NOW } from '../support/transfers.js';
 
 const TENANT = 'ten_a';
 const CARD = newId('card');
 
-function card(changes: Partial<Card> = {}): Card {
-  return {
+const card = (changes: Partial<Card> = {}): Card =>
+  openCard({
     _id: CARD,
-    tenant: TENANT,
-    version: 1,
-    customer_id: 'customer-7',
-    type: 'virtual',
-    funding: 'prepaid',
-    currency: 'NGN',
-    name: null,
-    metadata: null,
-    status: 'active',
-    provider: 'sandbox-bank',
-    issued: {
-      card: 'card_1',
-      brand: 'verve',
-      last4: '4242',
-      expiry_month: 11,
-      expiry_year: 2026,
-    },
-    available_minor: 0n,
-    held_minor: 0n,
-    open_holds: 0,
-    control: { wanted: 'open', number: 0, confirmed: 0, operation: null },
-    security: OPEN_SECURITY,
-    reload: null,
-    spent: { day: '2026-11-21', minor: 0n },
-    failure: null,
-    created_at: NOW,
-    updated_at: NOW,
+    issued: { card: 'card_1', brand: 'verve', last4: '4242', expiry_month: 11, expiry_year: 2026 },
     ...changes,
-  };
-}
+  });
 
 function withCard(changes: Partial<Card> = {}): Snapshot {
   const snapshot = emptySnapshot();
@@ -287,7 +260,7 @@ describe('the end of a card', () => {
 test('a command about an operation that has ended never reaches the workflow of the card, which has another', async () => {
   const settings = { taskQueue: 'bursar', policy: { attentionAfterMs: 1, pollMaxMs: 1 } };
   // There is no Temporal here: who asked it would fail.
-  const nowhere = { ...settings, client: {}, log: {} } as unknown as CardStarterSettings;
+  const nowhere = { ...settings, client: {}, log: {} } as unknown as PursuitStarterSettings;
   const superseded = { ...asked('unlock').operation, status: 'failed' } as const;
   const payload = { actor: 'ada', reason: 'lost', session_id: null, force: true };
   const answer = await createControlStarter(nowhere).command(superseded, 'fail', payload);

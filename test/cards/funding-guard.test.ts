@@ -7,7 +7,8 @@ import type { Item, Outcome } from '../../src/ledger/kinds.js';
 import type { Snapshot } from '../../src/ledger/view.js';
 import { isOpen, needsWorkflow } from '../../src/pursuits/record.js';
 import { balances, run } from '../support/decisions.js';
-import { activeCard, CARD, pendingFunding, reloadOf, snapshotWith } from '../support/fundings.js';
+import { CARD, openCard } from '../support/card-record.js';
+import { pendingFunding, reloadOf, snapshotWith } from '../support/fundings.js';
 import { byProvider, NOW } from '../support/transfers.js';
 
 const START = 2_000n;
@@ -96,7 +97,7 @@ test('whatever becomes known, in whatever order, the money is in one place', () 
       fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 12 }),
       fc.constantFrom<CardStatus>('active', 'closed'),
       (batches, end) => {
-        const first = run(snapshotWith(START, activeCard()), batches.slice(0, 6));
+        const first = run(snapshotWith(START, openCard()), batches.slice(0, 6));
         const card = first.state.records.cards.get(CARD);
         // From here on the card may be over: what comes onto it goes on to the wallet.
         if (card) {
@@ -121,7 +122,7 @@ const late = [
   expire('cop_a'),
 ];
 
-const after = (items: Item[], available = START, card = activeCard()) => {
+const after = (items: Item[], available = START, card = openCard()) => {
   const { state, outcomes } = run(
     snapshotWith(available, card),
     items.map((item) => [item]),
@@ -224,9 +225,9 @@ describe('a late funding', () => {
 
 test('what was spent of a funding that is taken back does not come back, nor does the card owe it', () => {
   const taken = [accept('cop_a', { sends: 1 }), told('cop_a', paid)];
-  const { state } = run(snapshotWith(START, activeCard()), [taken]);
+  const { state } = run(snapshotWith(START, openCard()), [taken]);
   const card = state.records.cards.get(CARD);
-  state.records.cards.set(CARD, activeCard({ ...card, available_minor: 30n }));
+  state.records.cards.set(CARD, openCard({ ...card, available_minor: 30n }));
   const { state: last } = run(state, [[told('cop_a', reversed)]]);
   expect(last.records.cards.get(CARD)?.available_minor).toBe(0n);
   expect(last.wallets.get('ten_a')?.availableMinor).toBe(START - 100n + 30n);
@@ -238,7 +239,7 @@ test('a reload that the issuer takes back is not followed by another', () => {
   const { card } = after(
     [one, told('cop_a', paid), told('cop_a', reversed)],
     START,
-    activeCard({ reload }),
+    openCard({ reload }),
   );
   expect(card?.reload).toMatchObject({ operation: null, used: true, refusals: 0 });
 });

@@ -5,7 +5,8 @@ import type { Item } from '../../src/ledger/kinds.js';
 import { createView, type Snapshot } from '../../src/ledger/view.js';
 import { lagosDay } from '../../src/ledger/wallet.js';
 import { apply, run } from '../support/decisions.js';
-import { activeCard, CARD, reloadOf, snapshotWith } from '../support/fundings.js';
+import { CARD, openCard } from '../support/card-record.js';
+import { reloadOf, snapshotWith } from '../support/fundings.js';
 import { byProvider, NOW } from '../support/transfers.js';
 
 /** A wallet and a card whose reload is on: below 100 it gets 500, 1,000 a day. */
@@ -14,10 +15,7 @@ const start = (
   reload: Partial<CardReload> = {},
   card: Partial<Card> = {},
 ) =>
-  snapshotWith(
-    wallet,
-    activeCard({ available_minor: available, reload: reloadOf(reload), ...card }),
-  );
+  snapshotWith(wallet, openCard({ available_minor: available, reload: reloadOf(reload), ...card }));
 
 const cardIn = (state: Snapshot): Card => state.records.cards.get(CARD) as Card;
 const reloadsIn = (state: Snapshot) =>
@@ -118,7 +116,7 @@ test('one that the issuer refuses counts as refused, gives the cap back, and the
 });
 
 test('settings that find the card below reload it; put again, they do not do so again', () => {
-  const empty = snapshotWith(5_000n, activeCard());
+  const empty = snapshotWith(5_000n, openCard());
   const once = put(empty);
   expect(reloadsIn(once)).toHaveLength(1);
   expect(reloadsIn(put(put(once)))).toHaveLength(1);

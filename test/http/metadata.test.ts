@@ -8,6 +8,26 @@ test('metadata holds no card number, as text, in a text or as a number', () => {
   }
 });
 
+test('nor one whose groups are parted otherwise, or written with the digits of other scripts', () => {
+  const parted = ['.', '/', '_', '\u00a0', '\u2011', '\u2013'].map((by) =>
+    ['4111', '1111', '1111', '1111'].join(by),
+  );
+  const wide = '4111111111111111'.replaceAll(/[0-9]/g, (digit) =>
+    String.fromCodePoint(0xff10 + Number(digit)),
+  );
+  for (const card of [...parted, wide, '3782 822463 10005']) {
+    expect([card, findMetadataProblem({ card })]).toEqual([card, { path: ['card'], message }]);
+  }
+  // Not as cards are grouped: days, amounts, and numbers of telephones.
+  for (const text of [
+    '2026-11-21/2026-12-21',
+    '4111.11, 1111.11, 1111.10',
+    '0803 123 4567 890 12',
+  ]) {
+    expect([text, findMetadataProblem({ text })]).toEqual([text, null]);
+  }
+});
+
 test('a fraction is no card number, whatever its digits add up to', () => {
   expect(findMetadataProblem({ share: 0.4111111111111111 })).toBeNull();
   expect(findMetadataProblem({ share: 4111111111111111.5 })).not.toBeNull();

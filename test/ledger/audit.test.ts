@@ -1,3 +1,4 @@
+import { atOneMoment } from '../../src/database/client.js';
 import { auditLedger } from '../../src/ledger/audit.js';
 import { creditWallet } from '../../src/ledger/credit.js';
 import { createGroupCommit } from '../../src/ledger/group-commit.js';
@@ -46,6 +47,26 @@ test('whatever way transfers went, the audit finds their postings right', async 
   await after('refused', 'paid', 'confirmed');
   await after('refused', 'paid', 'confirmed', 'reversed');
   expect(await problems()).toEqual([]);
+});
+
+test('reads of one moment see nothing that was written after the first of them', async () => {
+  await after('paid');
+  await atOneMoment(database, async (db, session) => {
+    const postings = () => db.collection('postings').countDocuments({}, { session });
+    const first = await postings();
+    await after('paid');
+    expect(await postings()).toBe(first);
+  });
+});
+
+test('the audit finds nothing wrong while money moves', async () => {
+  const going = { on: true };
+  const moving = (async () => {
+    while (going.on) await Promise.all([after('paid'), after('refused'), after('reversed')]);
+  })();
+  for (let i = 0; i < 20; i += 1) expect(await problems()).toEqual([]);
+  going.on = false;
+  await moving;
 });
 
 test('a posting that balances and is not the one of its transfer is found', async () => {

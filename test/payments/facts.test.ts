@@ -197,6 +197,18 @@ describe('an operator', () => {
     expect(given).toMatchObject({ status: 'failed', attention: null });
     expect(tell(given, paid({ amountMinor: 1n })).verdict).toBe('stale');
   });
+
+  test('is called for what is paid otherwise after it was given up, and settles that likewise', () => {
+    const give = refused({ code: 'operator', decline: 'hard', ...byOperator });
+    const given = tell(sent(pageCharge()), give).next;
+    const late = tell(given, paid({ amountMinor: 1n }));
+    expect(late).toMatchObject({ verdict: 'attention', next: { status: 'failed' }, postings: [] });
+    expect(late.next.due_at).not.toBeNull();
+    const settled = tell(late.next, give).next;
+    expect(settled.attention).toBeNull();
+    expect(tell(settled, paid({ amountMinor: 1n })).verdict).toBe('stale');
+    expect(tell(settled, paid({ currency: 'USD' })).verdict).toBe('attention');
+  });
 });
 
 /** What can be told of one charge on a page. Seeded, so that a failure can be had again. */

@@ -300,6 +300,7 @@ describe('the API of recurring charges', () => {
       [{ count: 0 }, 'count'],
       [{ count: 3, end_at: future() }, 'count'],
       [{ end_at: past }, 'end_at'],
+      [{ end_at: '9999-12-31T23:59:59-12:00' }, 'end_at'],
       [{ start_at: future(), end_at: future().replace(/^\d{4}/, '2025') }, 'end_at'],
       [{ start_at: past }, 'start_at'],
       [{ start_at: '2099-01-01T00:00:00Z' }, 'start_at'],

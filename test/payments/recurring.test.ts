@@ -246,6 +246,43 @@ describe('a recurring charge', () => {
     expect(await stored(recurring)).toMatchObject({ status: 'cancelled', next_at: null });
   });
 
+  test('cancelled while charges are with the provider: what is declined after that is not tried again', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    now = new Date(START.getTime() + DAY_MS);
+    const [declinedBefore, first] = (await renew(recurring)) as [Charge, Charge];
+    await charges.applyFact(declinedBefore, declined('soft'));
+    // Its second attempt has left, the first one of the other has too.
+    const sent = database.db.collection<Charge>('charges');
+    await sent.updateMany({ 'recurring.id': recurring._id }, { $set: { sends: 1 } });
+    await change(recurring, 'cancel');
+    for (const charge of [declinedBefore, first]) await charges.applyFact(charge, declined('soft'));
+    const failed = { status: 'failed', failure: { code: 'insufficient_funds' }, due_at: null };
+    expect(await chargesOf(recurring)).toMatchObject([failed, failed]);
+  });
+
+  test('cancelled by who has not seen the latest decline: that is not tried again either', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const seen = await stored(recurring);
+    const [charge] = await renew(recurring);
+    await charges.applyFact(charge as Charge, declined('soft'));
+    const answer = () => ({ status: 200, body: '' });
+    await recurringCharges.change(seen, { change: 'cancel', claim: null, answer });
+    expect(await chargesOf(recurring)).toMatchObject([
+      { status: 'failed', failure: { code: 'recurring_cancelled' } },
+    ]);
+  });
+
+  test('what is declined while it is paused is told when it is resumed', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const [charge] = await renew(recurring);
+    await change(recurring, 'pause');
+    await charges.applyFact(charge as Charge, declined('soft'));
+    expect(await stored(recurring)).toMatchObject({ status: 'paused' });
+    await change(recurring, 'resume');
+    // Its one event, as it is told of every other that is past due.
+    expect(await stored(recurring)).toMatchObject({ status: 'past_due', events: 1 });
+  });
+
   test('what is over can not be changed; what is so already stays as it is', async () => {
     const recurring = await accepted();
     const answerTo = async (wanted: Change) => {

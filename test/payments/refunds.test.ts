@@ -151,6 +151,8 @@ describe('a refund', () => {
     expect(changed.body.error.code).toBe('idempotency_key_reused');
     const taken = await payments.refund({ ...order(), reference: body.reference });
     expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
+    const named = await payments.getRefund(String(taken.body.error.details?.id));
+    expect(named.reference).toBe(body.reference);
     const all = service.deps.database.db.collection('refunds');
     expect(await all.countDocuments({ reference: body.reference })).toBe(1);
     await waitFor(body.reference, isOver);

@@ -75,6 +75,8 @@ describe('bad input is refused, and says where', () => {
     ['no customer', { customer: undefined }, 'customer'],
     ['no address of e-mail', { customer: { id: 'c', email: 'ada' } }, 'customer.email'],
     ['a reference with spaces', { reference: 'a b' }, 'reference'],
+    ['a reference that no path can have', { reference: '..' }, 'reference'],
+    ['a customer likewise', { customer: { id: '.', email: 'ada@example.com' } }, 'customer.id'],
     ['an address that is no page', { return_url: 'javascript:alert(1)' }, 'return_url'],
     [
       'a merchant-initiated charge of nothing',
@@ -143,6 +145,10 @@ describe('a charge is made once', () => {
     expect(changed.body.error.code).toBe('idempotency_key_reused');
     const taken = await payments.charge({ ...chargeOrder(), reference: order.reference });
     expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
+    // What the refusal names can be had.
+    expect((await payments.get(String(taken.body.error.details?.id))).reference).toBe(
+      order.reference,
+    );
     const { db } = service.deps.database;
     expect(await db.collection('charges').countDocuments({ reference: order.reference })).toBe(1);
     // A public key's keys are its own.

@@ -1,40 +1,11 @@
 import type { Card, CardReload } from '../../src/cards/card.js';
-import { OPEN_SECURITY } from '../../src/cards/card.js';
 import type { Funding } from '../../src/cards/funding/postings.js';
 import { newOperation, operationReference, type CardOperation } from '../../src/cards/operation.js';
 import { newId } from '../../src/ids.js';
 import type { Snapshot } from '../../src/ledger/view.js';
 import { emptyWallet } from '../../src/ledger/wallet.js';
-import { emptySnapshot, NOW, TODAY } from './transfers.js';
-
-export const CARD = 'crd_a';
-
-/** A card that can be used. */
-export const activeCard = (changes: Partial<Card> = {}): Card => ({
-  _id: CARD,
-  tenant: 'ten_a',
-  version: 1,
-  customer_id: 'customer-7',
-  type: 'virtual',
-  funding: 'prepaid',
-  currency: 'NGN',
-  name: null,
-  metadata: null,
-  status: 'active',
-  provider: 'sandbox-bank',
-  issued: { card: 'sbc_1', brand: 'verve', last4: '4242', expiry_month: 11, expiry_year: 2029 },
-  available_minor: 0n,
-  held_minor: 0n,
-  open_holds: 0,
-  control: { wanted: 'open', number: 0, confirmed: 0, operation: null },
-  security: OPEN_SECURITY,
-  reload: null,
-  spent: { day: TODAY, minor: 0n },
-  failure: null,
-  created_at: NOW,
-  updated_at: NOW,
-  ...changes,
-});
+import { CARD } from './card-record.js';
+import { emptySnapshot, NOW } from './transfers.js';
 
 export const reloadOf = (changes: Partial<CardReload> = {}): CardReload => ({
   enabled: true,

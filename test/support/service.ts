@@ -33,6 +33,8 @@ export type ServiceOptions = {
     finalAfterMs?: number;
     /** False: it never calls back, so that only asking finds anything out. */
     callbacks?: boolean;
+    /** Which port API and worker reach it by: that of a proxy. */
+    through?: (port: number) => Promise<number>;
   };
   apis?: number;
   workers?: number;
@@ -41,6 +43,8 @@ export type ServiceOptions = {
   /** Engines of the test's own. */
   mongodbUri?: string;
   temporalAddress?: string;
+  /** Another build than that in dist/. */
+  dist?: string;
 };
 
 export type Api = ManagedProcess & { url: string; port: number };
@@ -95,20 +99,21 @@ export async function startService(options: ServiceOptions = {}) {
 
   try {
     const [bankPort, firstPort] = [await port(), await port()];
-    const env = environment(options, `http://127.0.0.1:${bankPort}`);
     const url = (of: number) => `http://127.0.0.1:${of}`;
+    const env = environment(options, url((await options.bank?.through?.(bankPort)) ?? bankPort));
+    const script = (...parts: string[]) => join(options.dist ?? compiled(), ...parts);
 
     function newApi(at: number, over: Environment = {}): Api {
       const name = `api-${processes.size}`;
       const own = { ...env, ...over, PORT: String(at) };
-      const api = manage(name, compiled('src', 'main.js'), own, answers(`${url(at)}/health/ready`));
+      const api = manage(name, script('src', 'main.js'), own, answers(`${url(at)}/health/ready`));
       return { ...api, url: url(at), port: at };
     }
     function newWorker(over: Environment = {}): ManagedProcess {
       const isReady = (output: string) => output.includes('worker is running');
       return manage(
         `worker-${processes.size}`,
-        compiled('worker', 'main.js'),
+        script('worker', 'main.js'),
         { ...env, ...over },
         isReady,
       );
@@ -117,7 +122,7 @@ export async function startService(options: ServiceOptions = {}) {
     const bank = {
       ...manage(
         'bank',
-        compiled('src', 'sandbox-bank', 'main.js'),
+        script('src', 'sandbox-bank', 'main.js'),
         bankEnvironment(
           options,
           { env, port: bankPort, dataDir: join(folder, 'bank') },

@@ -7,9 +7,12 @@ import type { Random } from '../random.js';
 import type { StormStage } from '../stage.js';
 import { readTold } from '../told.js';
 
-/** How accounts end: the bank pays most at once; a fifth is answered in a way that leaves doubt. */
+/**
+ * How accounts end: the bank pays most at once; a fifth is answered in a way that leaves doubt. Orders that are lost
+ * for good (005) end with an operator, and are left to the bank's faults, which lose any.
+ */
 const PLAIN = ['789', '789', '789', '789', '789', '789', '001', '002'] as const;
-const DOUBTFUL = ['004', '005', '007', '009', '010'] as const;
+const DOUBTFUL = ['004', '007', '009', '010', '011'] as const;
 
 /** How far a transfer has come. `failed` may follow `completed`: a reversal. */
 const RANK = { pending: 0, processing: 1, completed: 2, failed: 3 };

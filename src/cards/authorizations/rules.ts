@@ -1,8 +1,7 @@
 import type { Wallet } from '../../ledger/wallet.js';
 import { lagosDay } from '../../ledger/wallet.js';
 import type { AuthorizationRequest } from '../../providers/card-issuer.js';
-import type { Card, CardStatus } from '../card.js';
-import { isPastExpiry } from '../control/expiry.js';
+import { isPastExpiry, type Card, type CardStatus } from '../card.js';
 
 /** Why a payment with a card is declined, in our words; tenants see them too. */
 export const DECLINES = [

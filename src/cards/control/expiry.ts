@@ -1,20 +1,6 @@
 import type { Database } from '../../database/client.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
-import { lagosDay } from '../../ledger/wallet.js';
-import type { Card } from '../card.js';
-
-/** A card is good to the end of its month, in Africa/Lagos. */
-export function isPastExpiry({ issued }: Pick<Card, 'issued'>, now: Date): boolean {
-  if (!issued) return false;
-  const { year, month } = monthOf(now);
-  return issued.expiry_year < year || (issued.expiry_year === year && issued.expiry_month < month);
-}
-
-/** The Lagos month of a moment. */
-export function monthOf(now: Date): { year: number; month: number } {
-  const [year, month] = lagosDay(now).split('-').map(Number);
-  return { year: Number(year), month: Number(month) };
-}
+import { monthOf, type Card } from '../card.js';
 
 /** Ends cards whose month is over, oldest first; answers how many were found. Several workers may do it at once. */
 export function createCardExpiry({

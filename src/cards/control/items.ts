@@ -12,7 +12,7 @@ import {
 import type { PursuitFact } from '../../pursuits/facts.js';
 import { isOpen } from '../../pursuits/record.js';
 import { timelineEntry } from '../../pursuits/timeline.js';
-import type { Card } from '../card.js';
+import { isPastExpiry, type Card } from '../card.js';
 import type { CardOperation } from '../operation.js';
 import { changeCardAndTell, changeOperation, createOperation } from '../told.js';
 import {
@@ -23,7 +23,6 @@ import {
   givenUp,
   type ControlOperation,
 } from './control.js';
-import { isPastExpiry } from './expiry.js';
 import { applyControlFact } from './facts.js';
 
 /** A lock, an unlock or a closing that is asked for. */

@@ -1,16 +1,19 @@
 import { isOpen } from '../../pursuits/record.js';
 import { issuerCalls, providerQueue } from '../../temporal/queues.js';
-import { createRecordStarter, type RecordStarter } from '../../temporal/record-starter.js';
+import {
+  createRecordStarter,
+  type PursuitStarterSettings,
+  type RecordStarter,
+} from '../../temporal/record-starter.js';
 import { operationWorkflowId, type CardOperation, type OperationKey } from '../operation.js';
 import type { CardControlInput } from '../reports.js';
-import type { CardStarterSettings } from '../starters.js';
 
 /**
  * Starts and wakes the workflow of a card, which looks for what is under way by itself. So a command about an operation
  * that has ended must not reach it: it would be taken for one about another.
  */
 export function createControlStarter(
-  settings: CardStarterSettings,
+  settings: PursuitStarterSettings,
 ): RecordStarter<CardOperation, OperationKey> {
   const { taskQueue, policy } = settings;
   const starter = createRecordStarter<CardOperation, OperationKey>({

@@ -52,11 +52,10 @@ export const chargeResource = z
 
 const tag = 'Payments';
 const params = {
-  reference: z
-    .string()
-    .min(1)
-    .max(100)
-    .meta({ description: 'Your reference of the charge.', example: exampleCharge.reference }),
+  reference: z.string().min(1).max(100).meta({
+    description: 'Your reference of the charge, or our id of it.',
+    example: exampleCharge.reference,
+  }),
 };
 const exampleBody = {
   amount_minor: exampleCharge.amount_minor,

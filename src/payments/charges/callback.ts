@@ -3,7 +3,7 @@ import type { ChargeState, PaymentEvent } from '../../providers/payment-provider
 import type { Applier, CallbackDraft, StoredCallback } from '../../webhooks/callbacks.js';
 import { readAttempt } from './charge.js';
 import type { ChargeFact } from './facts.js';
-import type { ChargeStarter } from './starter.js';
+import type { ChargeStarter } from '../starters.js';
 import type { Charges } from './store.js';
 
 /** What a provider says about a charge, as it is kept. An authorization is kept only until it is applied. */

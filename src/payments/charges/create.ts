@@ -7,7 +7,7 @@ import type { Charge } from './charge.js';
 import { newCharge } from './new-charge.js';
 import { presentCharge } from './presenter.js';
 import type { CreateChargeBody } from './schema.js';
-import type { ChargeStarter } from './starter.js';
+import type { ChargeStarter } from '../starters.js';
 import type { Charges } from './store.js';
 
 export type CreateCharge = (

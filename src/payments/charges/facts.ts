@@ -125,8 +125,7 @@ function pay(
 ): Change | 'unchanged' | 'stale' {
   const mismatch = findMismatch(charge, fact);
   if (mismatch !== null) {
-    // An operator has looked at it and has given the charge up.
-    return charge.failure?.code === 'operator' ? 'stale' : raise(charge, now, mismatch);
+    return isSettledBy(charge, mismatch) ? 'stale' : raise(charge, now, mismatch);
   }
   const paid: Charge = { ...charge, provider_fee_minor: fact.feeMinor };
   const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
@@ -149,6 +148,11 @@ function pay(
     owedMinor: -repaidMinor,
   };
 }
+
+/** An operator was called for this very reason, and has given the charge up. */
+const isSettledBy = ({ failure, timeline }: Charge, reason: string): boolean =>
+  failure?.code === 'operator' &&
+  timeline.some(({ type, detail }) => type === 'attention_raised' && detail === reason);
 
 function findMismatch(charge: Charge, { amountMinor, currency, feeMinor }: Paid): string | null {
   if (currency !== charge.currency) return 'the provider reports another currency than was asked';

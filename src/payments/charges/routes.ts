@@ -15,7 +15,7 @@ import { readAttempt, type Charge } from './charge.js';
 import type { CreateCharge } from './create.js';
 import { presentCharge } from './presenter.js';
 import type { ListChargesQuery } from './schema.js';
-import type { ChargeStarter } from './starter.js';
+import type { ChargeStarter } from '../starters.js';
 import type { ChargeListing, Charges } from './store.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -76,14 +76,13 @@ export function chargeRoutes(deps: {
 
   /**
    * The caller's charge of that reference; another tenant's is not found either. Customers come back from the page with
-   * the reference that the provider has, so that one is taken too.
+   * the reference that the provider has, and refusals name our id: these are taken, too.
    */
   async function find(ctx: Context, reference: string): Promise<Charge> {
     const tenant = callerOf(ctx).tenant.id;
-    const { id } = readAttempt(reference) ?? {};
     const found =
       (await charges.byReference(tenant, reference)) ??
-      (id === undefined ? null : await charges.get(tenant, id));
+      (await charges.get(tenant, readAttempt(reference)?.id ?? reference));
     if (!found) throw new ApiError('not_found');
     return found;
   }

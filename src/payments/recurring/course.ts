@@ -95,7 +95,7 @@ function step(before: RecurringCharge, after: RecurringCharge, now: Date, told: 
   const status = statusOf(after);
   const over = isOver({ status }) && !isOver(before);
   const moved = status !== before.status || after.next_at?.getTime() !== before.next_at?.getTime();
-  if (status === 'past_due' && before.status === 'active') told.push('past_due');
+  if (status === 'past_due' && before.status !== status) told.push('past_due');
   if (over) told.push('ended');
   return {
     next: {

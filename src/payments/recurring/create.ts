@@ -14,6 +14,8 @@ import type { RecurringCharges } from './store.js';
 /** Clocks differ, and a request takes its time. */
 const PAST_MS = 5 * 60 * 1000;
 const AHEAD_MS = 5 * 366 * 24 * 60 * 60 * 1000;
+/** Beyond this no Schedule says when. */
+const LAST_END = new Date('2101-01-01T00:00:00Z');
 
 type Deps = { recurringCharges: RecurringCharges; recurringStarter: RecurringStarter };
 
@@ -91,6 +93,7 @@ function startOf({ start_at: given, end_at: end }: CreateRecurringChargeBody, no
     throw invalidField('start_at', 'out_of_range', 'must be within five years');
   }
   if (end && end <= start) throw invalidField('end_at', 'out_of_range', 'must be after start_at');
+  if (end && end > LAST_END) throw invalidField('end_at', 'out_of_range', 'must be before 2101');
   return start;
 }
 

@@ -9,12 +9,14 @@ import {
   type Claim,
   type View,
 } from '../../ledger/view.js';
+import { isOpen } from '../../pursuits/record.js';
+import { timelineEntry } from '../../pursuits/timeline.js';
 import type { Charge } from '../charges/charge.js';
 import { changeCharge } from '../charges/items.js';
 import { applyChargeFact } from '../charges/facts.js';
 import { cancelled, charged, paused, resumed, type Change, type Step } from './course.js';
 import { takeStep } from './follow.js';
-import { isDue, isOver, type RecurringCharge } from './recurring-charge.js';
+import { isDue, isOver, onTheirWay, type RecurringCharge } from './recurring-charge.js';
 
 export type AcceptRecurringItem = {
   kind: 'acceptRecurring';
@@ -33,12 +35,15 @@ export type ChangeRecurringItem = {
   id: string;
   change: Change;
   at: Date;
-  /** Declined charges of it, which a cancellation gives up. */
+  /** For a cancellation: its charges that were on their way when it was read. None of them is tried again. */
   charges: string[];
   claim: Claim | null;
   /** What the client is told of it as it stands then. */
   answer: (recurring: RecurringCharge) => Answer;
 };
+
+/** `overtaken`: it has a charge by now that is not among those. Nothing has changed, and it has to be read again. */
+export type ChangeOutcome = AcceptOutcome | { kind: 'overtaken' };
 
 export type RenewItem = {
   kind: 'renewPeriod';
@@ -64,7 +69,7 @@ const acceptRecurring: Kind<AcceptRecurringItem, AcceptOutcome> = {
   leavesWallet: () => true,
 };
 
-const changeRecurring: Kind<ChangeRecurringItem, AcceptOutcome> = {
+const changeRecurring: Kind<ChangeRecurringItem, ChangeOutcome> = {
   reads: ({ id, charges, claim }) => ({
     keys: claim ? [claim.id] : [],
     records: { recurring_charges: [id], charges },
@@ -109,19 +114,20 @@ function decideAccept(view: View, item: AcceptRecurringItem, now: Date): AcceptO
   return answerWith(view, item, answer, id);
 }
 
-function decideChange(view: View, item: ChangeRecurringItem, now: Date): AcceptOutcome {
+function decideChange(view: View, item: ChangeRecurringItem, now: Date): ChangeOutcome {
   const earlier = earlierAnswer(view, item.claim, null, now);
   if (earlier) return earlier;
   const recurring = ownOf(view, item);
   if (!recurring) return answerWith(view, item, refusalAnswer(new ApiError('not_found')));
   const step = changed(recurring, item);
   if (step instanceof ApiError) return answerWith(view, item, refusalAnswer(step));
-  let next = step ? takeStep(view, step) : recurring;
-  if (step && item.change === 'cancel') {
-    giveUpDeclined(view, item);
-    next = ownOf(view, item) ?? next;
+  if (step) {
+    const charges = item.change === 'cancel' ? onTheirWay(recurring) : [];
+    if (charges.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
+    takeStep(view, step);
+    for (const charge of charges) tryNoMore(view, item, view.record('charges', charge));
   }
-  return answerWith(view, item, item.answer(next));
+  return answerWith(view, item, item.answer(ownOf(view, item) ?? recurring));
 }
 
 /** The change; null where it is so already. */
@@ -140,29 +146,32 @@ function changed(
 
 const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as const;
 
-/** Charges that wait for another attempt are not tried again. What is at the provider already is seen to its end. */
-function giveUpDeclined(view: View, { tenant, charges, at }: ChangeRecurringItem): void {
-  for (const id of charges) {
-    const charge = view.record('charges', id);
-    if (charge?.tenant !== tenant || charge.first_declined_at === null) continue;
-    const { next } = applyChargeFact(
-      charge,
-      {
-        kind: 'refused',
-        code: 'recurring_cancelled',
-        decline: 'hard',
-        ifUnsent: true,
-        attempt: null,
-        via: 'operator',
-        actor: 'bursar',
-        providerRequestId: null,
-        note: 'its recurring charge was cancelled',
-      },
-      at,
-      view.wallet(tenant),
-    );
-    if (next !== charge) changeCharge(view, charge, next);
+/** A charge that waits for another attempt ends. What is with the provider already is seen to its end, without another. */
+function tryNoMore(
+  view: View,
+  { tenant, at }: ChangeRecurringItem,
+  charge: Charge | undefined,
+): void {
+  if (charge?.tenant !== tenant || !isOpen(charge)) return;
+  const last: Charge = { ...charge, dunning_days: [] };
+  const fact = {
+    kind: 'refused',
+    code: 'recurring_cancelled',
+    decline: 'hard',
+    attempt: null,
+    via: 'operator',
+    actor: 'bursar',
+    providerRequestId: null,
+    note: 'its recurring charge was cancelled',
+  } as const;
+  if (charge.first_declined_at !== null && charge.sends === 0) {
+    const { next } = applyChargeFact(last, fact, at, view.wallet(tenant));
+    changeCharge(view, charge, next);
+    return;
   }
+  const detail = `${fact.note}: not tried again`;
+  const timeline = [...charge.timeline, timelineEntry(at, 'note', 'bursar', { detail })];
+  view.change('charges', { ...last, timeline, version: charge.version + 1, updated_at: at });
 }
 
 /** One period, once: its charge is written in the commit that makes the next period the one that is due. */

@@ -67,6 +67,10 @@ export type RecurringCharge = {
 export const isOver = ({ status }: Pick<RecurringCharge, 'status'>): boolean =>
   status === 'ended' || status === 'cancelled';
 
+/** Its charges that may still be paid, or be tried again. */
+export const onTheirWay = ({ unpaid }: Pick<RecurringCharge, 'unpaid'>): string[] =>
+  unpaid.filter(({ standing }) => standing !== 'failed').map(({ charge }) => charge);
+
 /** Whether a period waits to be charged. While it is paused none does. */
 export const isDue = (
   { status, next_at: nextAt }: Pick<RecurringCharge, 'status' | 'next_at'>,

@@ -58,7 +58,9 @@ const recurringFields = {
   start_at: instant(
     'When the first period begins and is charged: now if not given. Not in the past, and within five years.',
   ).optional(),
-  end_at: instant('No period begins at this time or later. Instead of `count`.').optional(),
+  end_at: instant(
+    'No period begins at this time or later; before 2101. Instead of `count`.',
+  ).optional(),
   count: z
     .int()
     .min(1)

@@ -1,6 +1,4 @@
-import type { Client } from '@temporalio/client';
-import type { Log } from '../../log.js';
-import { createRecordStarter } from '../../temporal/record-starter.js';
+import { createRecordStarter, type StarterSettings } from '../../temporal/record-starter.js';
 import { inWords } from './schedule.js';
 import { createSchedules } from './schedules.js';
 import { isDue, renewalWorkflowId, type RecurringCharge } from './recurring-charge.js';
@@ -9,7 +7,7 @@ import type { RenewalInput } from './reports.js';
 export type RecurringStarter = ReturnType<typeof createRecurringStarter>;
 
 /** Brings Temporal in line with a recurring charge: its Schedule, and a renewal where a period is overdue. */
-export function createRecurringStarter(settings: { client: Client; taskQueue: string; log: Log }) {
+export function createRecurringStarter(settings: StarterSettings) {
   const { log } = settings;
   const schedules = createSchedules(settings);
   const renewals = createRecordStarter<RecurringCharge>({

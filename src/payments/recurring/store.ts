@@ -7,8 +7,13 @@ import type { Charge } from '../charges/charge.js';
 import { newCharge } from '../charges/new-charge.js';
 import { RECURRING_INDEXES } from '../collections.js';
 import type { PaymentToken } from '../tokens/token.js';
-import type { AcceptRecurringItem, ChangeRecurringItem } from './items.js';
-import { isDue, type RecurringCharge, type RecurringStatus } from './recurring-charge.js';
+import type { AcceptRecurringItem, ChangeOutcome, ChangeRecurringItem } from './items.js';
+import {
+  isDue,
+  onTheirWay,
+  type RecurringCharge,
+  type RecurringStatus,
+} from './recurring-charge.js';
 
 export type RecurringListing = {
   page: number;
@@ -55,10 +60,15 @@ export function createRecurringCharges(
       recurring: RecurringCharge,
       given: Pick<ChangeRecurringItem, 'change' | 'claim' | 'answer'>,
     ): Promise<AcceptOutcome> {
-      const { tenant, _id: id, unpaid } = recurring;
-      const charges = unpaid.filter((one) => one.standing === 'declined').map((one) => one.charge);
+      const { tenant, _id: id } = recurring;
       const at = clock();
-      return groupCommit.commit({ kind: 'changeRecurring', tenant, id, at, charges, ...given });
+      for (let seen: RecurringCharge | null = recurring; ;) {
+        const charges = given.change === 'cancel' && seen ? onTheirWay(seen) : [];
+        const item = { kind: 'changeRecurring', tenant, id, at, charges, ...given } as const;
+        const outcome: ChangeOutcome = await groupCommit.commit(item);
+        if (outcome.kind !== 'overtaken') return outcome;
+        seen = await collection.findOne({ _id: id, tenant });
+      }
     },
 
     /** Charges the next period if it is due: by one commit, so that each period is charged once whoever looks. */

@@ -39,11 +39,10 @@ export const refundResource = z
 
 const tag = 'Payments';
 const params = {
-  reference: z
-    .string()
-    .min(1)
-    .max(100)
-    .meta({ description: 'Your reference of the refund.', example: exampleRefund.reference }),
+  reference: z.string().min(1).max(100).meta({
+    description: 'Your reference of the refund, or our id of it.',
+    example: exampleRefund.reference,
+  }),
 };
 
 export const createRefund = operation({

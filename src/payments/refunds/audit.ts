@@ -1,29 +1,18 @@
 import {
+  STEPS_OF_HELD,
   addTo,
   checkLegs,
   checkSteps,
-  stepsOf,
+  wasCaptured,
   withPostings,
   type Audited,
   type Booked,
   type Books,
-  type Steps,
 } from '../../ledger/audit-records.js';
 import { accounts } from '../../ledger/posting.js';
 import { isOpen, needsWorkflow } from '../../pursuits/record.js';
 import { capturePosting, holdPosting, releasePosting } from './postings.js';
 import type { Refund } from './refund.js';
-
-/** The steps that a refund's postings have, by its state. */
-const STEPS: Record<Refund['status'], Steps> = {
-  pending: { must: ['hold'], may: [] },
-  processing: { must: ['hold'], may: [] },
-  completed: { must: ['hold', 'resolve'], may: ['suspense', 'adoption'] },
-  failed: {
-    must: ['hold', 'resolve'],
-    may: ['reversal', 'suspense', 'suspense-reversal', 'adoption'],
-  },
-};
 
 type Sums = { refunded: Map<string, bigint>; refunding: Map<string, bigint> };
 
@@ -36,7 +25,7 @@ export async function auditRefunds(books: Books): Promise<Audited> {
   for await (const refund of withPostings(books.collections.records.refunds, books)) {
     refunds += 1;
     const { charge, amount_minor: amountMinor, status } = refund;
-    problems.push(...checkSteps(refund, STEPS[status]));
+    problems.push(...checkSteps(refund, STEPS_OF_HELD[status]));
     problems.push(...checkLegs(refund, expectedOf(refund), 'refund'));
     if (needsWorkflow(refund) && refund.due_at === null) {
       problems.push(`${refund._id} is ${status} and nobody looks after it`);
@@ -49,15 +38,12 @@ export async function auditRefunds(books: Books): Promise<Audited> {
   return { counts: { refunds }, problems, held };
 }
 
-/** Hold and resolution, as they were by all that followed. */
+/** Hold and resolution. */
 function expectedOf(refund: Refund & Booked) {
-  const steps = stepsOf(refund);
-  const adopted = steps.includes('adoption');
-  const captured = !adopted && (refund.status === 'completed' || steps.includes('reversal'));
   const at = refund.created_at;
   return {
     hold: holdPosting(refund),
-    resolve: captured ? capturePosting(refund, at) : releasePosting(refund, at),
+    resolve: wasCaptured(refund) ? capturePosting(refund, at) : releasePosting(refund, at),
   };
 }
 

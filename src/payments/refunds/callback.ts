@@ -4,7 +4,7 @@ import type { PursuitFact } from '../../pursuits/facts.js';
 import type { Applier, CallbackDraft, StoredCallback } from '../../webhooks/callbacks.js';
 import { refundFactOf } from './calls.js';
 import type { Refund } from './refund.js';
-import type { RefundStarter } from './starter.js';
+import type { RefundStarter } from '../starters.js';
 import type { Refunds } from './store.js';
 
 /** What a provider says about a refund, as it is kept. One that nobody ordered here goes by its charge. */

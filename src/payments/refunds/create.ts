@@ -8,7 +8,7 @@ import { attemptReference, type Charge } from '../charges/charge.js';
 import type { Charges } from '../charges/store.js';
 import type { Refund } from './refund.js';
 import type { CreateRefundBody } from './schema.js';
-import type { RefundStarter } from './starter.js';
+import type { RefundStarter } from '../starters.js';
 import type { Refunds } from './store.js';
 
 export type CreateRefund = (

@@ -48,9 +48,11 @@ export function refundRoutes(deps: {
     }),
   ];
 
-  /** The caller's refund of that reference; another tenant's is not found either. */
+  /** The caller's refund of that reference, or of our id; another tenant's is not found either. */
   async function find(ctx: Context, reference: string): Promise<Refund> {
-    const found = await refunds.byReference(callerOf(ctx).tenant.id, reference);
+    const tenant = callerOf(ctx).tenant.id;
+    const found =
+      (await refunds.byReference(tenant, reference)) ?? (await refunds.get(tenant, reference));
     if (!found) throw new ApiError('not_found');
     return found;
   }

@@ -1,5 +1,5 @@
 import { readBody, readForm } from '../http.js';
-import type { RouteEntry } from '../routes.js';
+import type { RouteEntry } from '../route.js';
 import type { Network } from './network.js';
 import {
   authorizedBody,

@@ -1,0 +1,251 @@
+import type { CardAuthorization } from '../../../src/cards/authorizations/authorization.js';
+import type { Card } from '../../../src/cards/card.js';
+import type { StoredCardEvent } from '../../../src/cards/events/event.js';
+import { isShown, type CardOperation } from '../../../src/cards/operation.js';
+import { newCard } from '../../../test/support/cards.js';
+import type { Actor } from '../actor.js';
+import { createAsking, createMemory, type Asked } from '../asking.js';
+import { answersHold, isolated } from '../common-checks.js';
+import type { Random } from '../random.js';
+import type { StormStage, StormTenant } from '../stage.js';
+import { readTold } from '../told.js';
+import { createPayers } from './card-payments.js';
+import { chooseOf, pickRecent, untilDone } from './choosing.js';
+
+export type StormCard = { of: StormTenant; id: string };
+type Named = { request_id: string } & Record<string, unknown>;
+
+/** By the ends of names; see docs/guide/test-values.md. A fifth leaves doubt. */
+const ISSUES = ['789', '789', '789', '789', '001', '002', '004'] as const;
+const FUNDINGS = ['789', '789', '789', '789', '789', '001', '002', '008'] as const;
+const DOUBTFUL_FUNDINGS = ['004', '007', '009', '010', '012'] as const;
+const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as const;
+
+const MOST_CARDS = 40;
+/** How much falls on the first card, which is never closed. */
+const HOT_LOAD = 0.25;
+
+const OPERATION_RANK = { pending: 0, processing: 1, completed: 2, failed: 3 };
+const CARD_RANK = { pending: 0, active: 1, locked: 1, failed: 2, closed: 2, expired: 2 };
+
+export function createCards(stage: StormStage, random: Random): Actor {
+  const problems: string[] = [];
+  const issues = createAsking<ReturnType<typeof newCard>>(stage, random, problems);
+  const orders = createAsking<Named>(stage, random, problems);
+  // These are answered as they stand: what is asked again has gone on meanwhile.
+  const inTime = createAsking<Named>(stage, random, []);
+  const cards: StormCard[] = [];
+  const payers = createPayers(stage, random, problems);
+  const reader = createReader(stage, random, problems, () => [...orders.asked, ...inTime.asked]);
+  let named = 0;
+  let reloads = 0;
+
+  const name = (suffix: string) => `storm-${process.pid}-${(named += 1)}-${suffix}`;
+  const anyCard = () => (random.chance(HOT_LOAD) ? cards[0] : random.pick(cards)) as StormCard;
+
+  async function issue(): Promise<void> {
+    const of = cards.length === 0 ? random.pick(stage.tenants.slice(1)) : stage.anyTenant(random);
+    const suffix = cards.length === 0 ? '789' : random.pick(ISSUES);
+    const body = newCard(suffix, { funding: random.chance(0.7) ? 'prepaid' : 'jit' });
+    const key = `storm ${body.customer_id}`;
+    const { id } = await issues.ask({ of, path: '/cards', body, key });
+    if (id === null) return;
+    const standing = await untilDone(stage, random, () => reader.issued({ of, id }));
+    // What was not issued is tried all the same, now and then.
+    if (standing !== 'active' && random.chance(0.8)) return;
+    cards.push({ of, id });
+    await orderFor({ of, id }, 'fund', '789', funding('789', 100_000));
+  }
+
+  /** An order about a card, under a name that its issuer gets too. */
+  async function orderFor(
+    { of, id }: StormCard,
+    action: string,
+    suffix: string,
+    more: object = {},
+  ): Promise<void> {
+    const request_id = name(suffix);
+    const path = `/cards/${id}/${action}`;
+    const asking = action === 'jit-fund' ? inTime : orders;
+    await asking.ask({ of, path, body: { request_id, ...more }, key: `storm ${request_id}` });
+  }
+
+  const funding = (suffix: string, amount_minor: number) => ({
+    amount_minor,
+    transaction_reference: name(suffix),
+  });
+
+  async function fund(action: 'fund' | 'jit-fund'): Promise<void> {
+    const suffix = random.pick(random.chance(0.2) ? DOUBTFUL_FUNDINGS : FUNDINGS);
+    const amountMinor = Math.round(random.between(2_000, 30_000));
+    await orderFor(anyCard(), action, suffix, funding(suffix, amountMinor));
+  }
+
+  async function close(): Promise<void> {
+    if (cards.length < 2) return;
+    await orderFor(random.pick(cards.slice(1)), 'close', random.pick(CONTROLS));
+  }
+
+  /** Not a POST: whatever comes of it, the same settings may be put again. */
+  async function reload(): Promise<void> {
+    const { of, id } = anyCard();
+    const settings = { threshold_minor: 5_000, amount_minor: 20_000, daily_cap_minor: 5_000_000 };
+    const body = JSON.stringify({ enabled: random.chance(0.9), ...settings });
+    const put = await untilDone(stage, random, async () => {
+      const api = of.tenant.at(random.pick(stage.service.apis).url);
+      const reply = await api.call('PUT', `/cards/${id}/auto-reload`, body);
+      return reply.status >= 500 || reply.status === 429 ? null : reply;
+    });
+    if (put?.status === 200) reloads += 1;
+  }
+
+  const acts: readonly (readonly [number, () => Promise<void>])[] = [
+    [8, issue],
+    [25, () => fund('fund')],
+    [8, () => fund('jit-fund')],
+    [8, () => orderFor(anyCard(), 'lock', random.pick(CONTROLS))],
+    [20, () => orderFor(anyCard(), 'unlock', random.pick(CONTROLS))],
+    [1, close],
+    [30, () => payers.pay(anyCard().id)],
+    [4, reload],
+  ];
+
+  return {
+    name: 'cards',
+    weight: 4,
+    async act() {
+      const chosen = cards.length === 0 ? issue : chooseOf(random, acts);
+      await (chosen === issue && cards.length >= MOST_CARDS ? payers.end : chosen)();
+    },
+    look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
+    check: () => check(stage, issues.asked, [...orders.asked, ...inTime.asked]),
+    figures: () => ({
+      cards: cards.length,
+      orders: orders.asked.length + inTime.asked.length,
+      accepted: [...orders.asked, ...inTime.asked].filter((one) => one.answer?.status === 201)
+        .length,
+      reloads_set: reloads,
+      ...payers.figures(),
+      reads: reader.reads(),
+    }),
+    problems,
+  };
+}
+
+function createReader(
+  stage: StormStage,
+  random: Random,
+  problems: string[],
+  asked: () => Asked<Named>[],
+) {
+  const operations = createMemory(OPERATION_RANK, problems);
+  const standings = createMemory(CARD_RANK, problems);
+  let reads = 0;
+
+  async function read(
+    { of, path, id }: { of: StormTenant; path: string; id: string },
+    memory: typeof operations,
+  ): Promise<string | null> {
+    const before = memory.before(id);
+    const api = of.tenant.at(random.pick(stage.service.apis).url);
+    const reply = await api.call('GET', path, undefined).catch(() => null);
+    if (reply?.status !== 200) return null;
+    reads += 1;
+    memory.saw(id, before, reply.body.data.status);
+    return reply.body.data.status;
+  }
+
+  const card = ({ of, id }: StormCard) => read({ of, path: `/cards/${id}`, id }, standings);
+
+  return {
+    reads: () => reads,
+    /** How a card stands once its issuer has said something; null: not yet. */
+    async issued(asked: StormCard): Promise<string | null> {
+      const status = await card(asked);
+      return status === 'pending' ? null : status;
+    },
+    async operation(): Promise<void> {
+      const known = asked().filter(({ answer }) => answer?.id);
+      if (known.length === 0) return;
+      const { of, path, answer } = pickRecent(random, known);
+      const id = String(answer?.id);
+      const at = path.slice(0, path.lastIndexOf('/'));
+      await read({ of, path: `${at}/operations/${id}`, id }, operations);
+    },
+    async anyCard(cards: readonly StormCard[]): Promise<void> {
+      if (cards.length > 0) await card(random.pick(cards));
+    },
+  };
+}
+
+/** What the books and the issuer's journal say is compared by test/support; here is what clients were promised. */
+async function check(
+  stage: StormStage,
+  issues: readonly Asked<ReturnType<typeof newCard>>[],
+  orders: readonly Asked<Named>[],
+): Promise<string[]> {
+  const { db } = stage.service.deps.database;
+  const cards = await db.collection<Card>('cards').find().toArray();
+  const operations = await db.collection<CardOperation>('card_operations').find().toArray();
+  const asFor = <Body extends object>(asked: readonly Asked<Body>[], nameOf: (b: Body) => string) =>
+    asked.map((one) => ({ ...one, body: { reference: nameOf(one.body) } }));
+  const ordered = operations.filter(({ request_id }) => request_id !== null);
+  return [
+    ...answersHold(
+      asFor(issues, ({ customer_id }) => customer_id),
+      cards.map(({ customer_id: reference, ...card }) => ({ ...card, reference })),
+    ),
+    ...answersHold(
+      asFor(orders, ({ request_id }) => request_id),
+      ordered.map((one) => ({ ...one, reference: String(one.request_id) })),
+    ),
+    ...(await everythingTold(stage, cards, operations.filter(isShown))),
+    ...(await nothingLeft(stage, cards)),
+    ...(await isolated(stage, cards, (id) => `/cards/${id}`)),
+  ];
+}
+
+async function everythingTold(
+  stage: StormStage,
+  cards: readonly Card[],
+  operations: readonly CardOperation[],
+): Promise<string[]> {
+  const told = await readTold(stage);
+  const missing = (tenant: string, id: string, event: string): string[] => {
+    const of = stage.tenants.find((each) => each.tenant.id === tenant);
+    return of && told.has(of, id, event) ? [] : [`nobody was told ${event} of ${id}`];
+  };
+  return [
+    ...operations.flatMap(({ _id, tenant, status }) =>
+      missing(tenant, _id, `card.operation.${status}`),
+    ),
+    ...cards
+      .filter(({ status }) => status === 'locked')
+      .flatMap(({ _id, tenant }) => missing(tenant, _id, 'card.locked')),
+  ];
+}
+
+/** No hold, no event that waits, and no card that was ordered and never came. */
+async function nothingLeft({ service }: StormStage, cards: readonly Card[]): Promise<string[]> {
+  const { db } = service.deps.database;
+  const authorizations = await db
+    .collection<CardAuthorization>('card_authorizations')
+    .find({ $or: [{ held_minor: { $gt: 0n } }, { due_at: { $type: 'date' } }] })
+    .toArray();
+  const events = await db
+    .collection<StoredCardEvent>('card_events')
+    .find({ $or: [{ status: { $in: ['received', 'failed'] } }, { due_at: { $type: 'date' } }] })
+    .toArray();
+  return [
+    ...authorizations.map(({ _id, status }) => `${_id} is ${status} and not at its end`),
+    ...events.map(({ _id, event, status, outcome, tries }) => {
+      return `${_id} (${event}) is ${status} after ${tries} tries: ${outcome}`;
+    }),
+    ...cards
+      .filter((card) => card.status === 'pending' || card.held_minor !== 0n || card.open_holds > 0)
+      .map(({ _id, status, open_holds }) => `${_id} is ${status} and has ${open_holds} holds`),
+    ...cards
+      .filter((card) => card.status === 'closed' && card.available_minor !== 0n)
+      .map(({ _id, available_minor }) => `${_id} is closed and has ${available_minor}`),
+  ];
+}

@@ -1,0 +1,227 @@
+import type { Charge } from '../../../src/payments/charges/charge.js';
+import type { PaymentToken } from '../../../src/payments/tokens/token.js';
+import { chargeOrder, newCustomer, onPage, paymentClient } from '../../../test/support/payments.js';
+import type { Actor } from '../actor.js';
+import { createAsking, createMemory, type Asked } from '../asking.js';
+import { answersHold, isolated } from '../common-checks.js';
+import type { Random } from '../random.js';
+import type { StormStage, StormTenant } from '../stage.js';
+import { readTold } from '../told.js';
+import { chooseOf, pickRecent, untilDone } from './choosing.js';
+
+type Order = ReturnType<typeof chargeOrder>;
+type TokenOrder = { customer: ReturnType<typeof newCustomer> };
+/** A page of the network, and what its customer does there: one thing, however often. Null: leaves. */
+type Page = {
+  of: StormTenant;
+  reference: string;
+  token: string | null;
+  customer: Order['customer'];
+  url: string | null;
+  choice: string | null;
+  paid: boolean;
+};
+
+/** By the ends of references and by test cards; see docs/guide/test-values.md. */
+const PAGES = ['789', '789', '789', '789', '001', '007', '009', '010'] as const;
+const CHARGES = ['789', '789', '789', '789', '789', '001', '002', '013', '003'] as const;
+const DOUBTFUL_CHARGES = ['004', '007', '009', '010'] as const;
+const CHOICES = [
+  [50, 'good'],
+  [8, 'later_low_funds_twice'],
+  [4, 'later_declined'],
+  [6, 'once'],
+  [8, 'low_funds'],
+  [4, 'stolen'],
+  [8, null],
+] as const;
+const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later_declined']);
+
+/** `completed` may follow `failed`: a payment that is proven later. */
+const RANK = { pending: 0, processing: 1, requires_action: 1, failed: 2, completed: 3 };
+
+export function createCharges(stage: StormStage, random: Random): Actor {
+  const problems: string[] = [];
+  const tokens = createAsking<TokenOrder>(stage, random, problems);
+  const charges = createAsking<Order>(stage, random, problems);
+  const memory = createMemory(RANK, problems);
+  const pages: Page[] = [];
+  const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0, reads: 0 };
+
+  const clientOf = ({ tenant }: StormTenant) =>
+    paymentClient(tenant.at(random.pick(stage.service.apis).url));
+
+  async function ask(of: StormTenant, body: Order) {
+    return charges.ask({ of, path: '/payments/charges', body, key: `storm ${body.reference}` });
+  }
+
+  /** A charge on the network's page; as a rule it also binds a new token. */
+  async function begin(): Promise<void> {
+    const of = stage.anyTenant(random);
+    const customer = newCustomer();
+    const path = '/payments/tokens/card';
+    const token = random.chance(0.8)
+      ? (await tokens.ask({ of, path, body: { customer }, key: `storm ${customer.id}` })).id
+      : null;
+    const bound = token !== null && { payment_token_id: token };
+    const body = chargeOrder(random.pick(PAGES), {
+      customer,
+      return_url: 'https://shop.example/paid',
+      ...bound,
+    });
+    const { status } = await ask(of, body);
+    const choice = chooseOf<string | null>(random, CHOICES);
+    const page = { of, reference: body.reference, token, customer, url: null, choice, paid: false };
+    if (status === 201) pages.push(page);
+  }
+
+  /** The customer goes to the page, also one whose time is over; twice, as browsers do; and comes back, or does not. */
+  async function visit(): Promise<void> {
+    const page = pickRecent(random, pages);
+    page.url ??= await findUrl(page);
+    if (page.url === null) return;
+    const { url, choice } = page;
+    const submit = async () =>
+      untilDone(stage, random, async () => {
+        const answered = await onPage(url, choice);
+        return answered.status >= 500 ? null : answered;
+      });
+    const [answered] = await Promise.all(random.chance(0.2) ? [submit(), submit()] : [submit()]);
+    if (!answered) return;
+    if (answered.status !== 303) problems.push(`the page of ${page.reference}: ${answered.status}`);
+    if (choice === null) counts.pages_left += 1;
+    else if (choice === 'low_funds' || choice === 'stolen') counts.pages_declined += 1;
+    else if (!page.paid) {
+      page.paid = true;
+      counts.pages_paid += 1;
+    }
+    const back = new URL(String(answered.headers.get('location')));
+    if (random.chance(0.6)) await verify(page, String(back.searchParams.get('reference')));
+  }
+
+  /** Asked from another side: a page that is not there yet will be. */
+  async function findUrl({ of, reference }: Page): Promise<string | null> {
+    const found = await clientOf(of)
+      .get(reference)
+      .catch(() => null);
+    return found?.next_action?.url ?? null;
+  }
+
+  async function verify({ of }: Pick<Page, 'of'>, reference: string): Promise<void> {
+    const reply = await untilDone(stage, random, async () => {
+      const answered = await clientOf(of).verify(reference);
+      return answered.status >= 500 || answered.status === 429 ? null : answered;
+    });
+    if (!reply) return;
+    if (reply.status === 200) counts.verified += 1;
+    else problems.push(`${reference} can't be verified: ${reply.text}`);
+  }
+
+  /** Charges a token without its customer: also one that is not bound yet, which is refused. */
+  async function chargeToken(): Promise<void> {
+    const paid = pages.filter(({ paid: done, token }) => done && token !== null);
+    if (paid.length === 0) return begin();
+    const { of, token, customer } = random.pick(paid);
+    const body = chargeOrder(random.pick(random.chance(0.2) ? DOUBTFUL_CHARGES : CHARGES), {
+      capture_mode: 'merchant_initiated',
+      payment_token_id: token,
+      customer,
+    });
+    await ask(of, body);
+  }
+
+  async function verifyAny(): Promise<void> {
+    const known = charges.asked.filter(({ answer }) => answer?.status === 201);
+    if (known.length === 0) return begin();
+    const { of, body } = pickRecent(random, known);
+    await verify({ of }, body.reference);
+  }
+
+  const acts: readonly (readonly [number, () => Promise<void>])[] = [
+    [30, begin],
+    [35, visit],
+    [30, chargeToken],
+    [5, verifyAny],
+  ];
+
+  return {
+    name: 'charges',
+    weight: 2.2,
+    act: async () => (pages.length === 0 ? begin() : chooseOf(random, acts)()),
+    async look() {
+      const known = charges.asked.filter(({ answer }) => answer?.status === 201);
+      if (known.length === 0) return;
+      const { of, body } = pickRecent(random, known);
+      const before = memory.before(body.reference);
+      const found = await clientOf(of)
+        .get(body.reference)
+        .catch(() => null);
+      if (!found) return;
+      counts.reads += 1;
+      memory.saw(body.reference, before, found.status);
+    },
+    check: () => check(stage, charges.asked, tokens.asked, pages),
+    figures: () => ({
+      tokens: tokens.asked.length,
+      requests: charges.asked.length,
+      charges: charges.asked.filter(({ answer }) => answer?.status === 201).length,
+      without_customer: charges.asked.filter(
+        ({ body, answer }) => body.capture_mode === 'merchant_initiated' && answer?.status === 201,
+      ).length,
+      ...counts,
+    }),
+    problems,
+  };
+}
+
+/** What the books and the network's journal say is compared by test/support; here is what clients were promised. */
+async function check(
+  stage: StormStage,
+  asked: readonly Asked<Order>[],
+  askedTokens: readonly Asked<TokenOrder>[],
+  pages: readonly Page[],
+): Promise<string[]> {
+  const { db } = stage.service.deps.database;
+  const charges = await db.collection<Charge>('charges').find().toArray();
+  const tokens = await db.collection<PaymentToken>('payment_tokens').find().toArray();
+  const told = await readTold(stage);
+  const named = charges.map((charge) => ({ ...charge, _id: charge.reference }));
+  return [
+    ...answersHold(asked, named),
+    ...answersHold(
+      askedTokens.map((one) => ({ ...one, body: { reference: one.body.customer.id } })),
+      tokens.map(({ _id, tenant, customer }) => ({ _id, tenant, reference: customer.id })),
+    ),
+    ...charges.flatMap(({ reference, tenant, status }) => {
+      const of = stage.tenants.find((each) => each.tenant.id === tenant);
+      if (of && told.has(of, reference, `charge.${status}`)) return [];
+      return [`nobody was told that ${reference} is ${status}`];
+    }),
+    ...charges
+      .filter(({ attention }) => attention !== null)
+      .map(({ _id, attention }) => `${_id} waits for an operator: ${attention?.reason}`),
+    ...pages.flatMap((page) => checkPage(page, charges, tokens)),
+    ...(await isolated(stage, named, (reference) => `/payments/charges/${reference}`)),
+  ];
+}
+
+/** Who has paid on a page has paid, whatever we were told first; and what was left there can be charged again. */
+function checkPage(
+  { of, reference, paid, choice, token }: Page,
+  charges: readonly Charge[],
+  tokens: readonly PaymentToken[],
+): string[] {
+  const charge = charges.find((one) => one.tenant === of.tenant.id && one.reference === reference);
+  const bound = tokens.find(({ _id }) => _id === token);
+  const problems: string[] = [];
+  if (paid !== (charge?.status === 'completed')) {
+    problems.push(
+      `${reference} was ${paid ? '' : 'not '}paid on its page, and is ${charge?.status}`,
+    );
+  }
+  const wanted = paid && REUSABLE.has(choice) ? 'active' : 'unbound';
+  if (token !== null && bound?.status !== wanted) {
+    problems.push(`the token of ${reference} is ${bound?.status}, and should be ${wanted}`);
+  }
+  return problems;
+}

@@ -1,0 +1,109 @@
+import type { Refund } from '../../../src/payments/refunds/refund.js';
+import { paymentClient, type ChargeView } from '../../../test/support/payments.js';
+import type { Actor } from '../actor.js';
+import { createAsking, createMemory } from '../asking.js';
+import { answersHold, isolated } from '../common-checks.js';
+import type { Random } from '../random.js';
+import type { StormStage, StormTenant } from '../stage.js';
+import { readTold } from '../told.js';
+import { pickRecent } from './choosing.js';
+
+type Order = { charge_reference: string; reference: string; amount_minor?: number };
+
+/** By the ends of references; see docs/guide/test-values.md. */
+const PLAIN = ['789', '789', '789', '789', '001', '002'] as const;
+const DOUBTFUL = ['004', '007', '009', '010'] as const;
+
+const RANK = { pending: 0, processing: 1, completed: 2, failed: 2 };
+
+/** Refunds of what the charges of the storm have completed: parts, all that is left, and several at once. */
+export function createRefunds(stage: StormStage, random: Random): Actor {
+  const problems: string[] = [];
+  const memory = createMemory(RANK, problems);
+  const { asked, ask } = createAsking<Order>(stage, random, problems);
+  const { db } = stage.service.deps.database;
+  let named = 0;
+  let reads = 0;
+
+  const clientOf = ({ tenant }: StormTenant) =>
+    paymentClient(tenant.at(random.pick(stage.service.apis).url));
+
+  /** As a tenant finds it: in the list of what is completed. */
+  async function completed(of: StormTenant): Promise<ChargeView | null> {
+    const reply = await clientOf(of)
+      .list('?status=completed&limit=20')
+      .catch(() => null);
+    const found = reply?.status === 200 ? reply.body.data : [];
+    return found.length === 0 ? null : random.pick(found);
+  }
+
+  async function refund(of: StormTenant, charge: ChargeView): Promise<void> {
+    const suffix = random.pick(random.chance(0.2) ? DOUBTFUL : PLAIN);
+    const reference = `refund-${process.pid}-${(named += 1)}-${suffix}`;
+    // A third asks for all that is left.
+    const amount_minor = Math.ceil(charge.amount_minor * random.between(0.1, 0.6));
+    const part = random.chance(0.67) && { amount_minor };
+    const body = { charge_reference: charge.reference, reference, ...part };
+    await ask({ of, path: '/payments/refunds', body, key: `storm ${reference}` });
+  }
+
+  async function check(): Promise<string[]> {
+    const refunds = await db.collection<Refund>('refunds').find().toArray();
+    const told = await readTold(stage);
+    const made = refunds.map((one) => ({ ...one, _id: one.reference }));
+    return [
+      ...answersHold(asked, made),
+      ...refunds.flatMap(({ reference, tenant, status }) => {
+        const of = stage.tenants.find((each) => each.tenant.id === tenant);
+        if (of && told.has(of, reference, `refund.${status}`)) return [];
+        return [`nobody was told that ${reference} is ${status}`];
+      }),
+      ...(await beyond()),
+      ...(await isolated(stage, made, (reference) => `/payments/refunds/${reference}`)),
+    ];
+  }
+
+  /** What the network gave back of a charge, against what it took: by its own journal alone. */
+  async function beyond(): Promise<string[]> {
+    const refunds = await db.collection<Refund>('refunds').find().toArray();
+    const paidAs = new Map(refunds.map(({ _id, paid_as }) => [_id, paid_as]));
+    const journal = await stage.service.bank.journal();
+    const left = new Map<string, number>();
+    for (const { kind, reference, amount_minor: minor } of journal) {
+      if (kind === 'charged') left.set(reference, minor);
+      const charge = kind === 'refunded' ? String(paidAs.get(reference)) : null;
+      if (charge !== null) left.set(charge, (left.get(charge) ?? 0) - minor);
+    }
+    return [...left]
+      .filter(([, minor]) => minor < 0)
+      .map(([charge, minor]) => `${charge} was refunded ${-minor} beyond what was paid`);
+  }
+
+  const accepted = () => asked.filter(({ answer }) => answer?.status === 201);
+
+  return {
+    name: 'refunds',
+    weight: 1.2,
+    async act() {
+      const of = stage.anyTenant(random);
+      const charge = await completed(of);
+      if (!charge) return;
+      const atOnce = random.chance(0.25) ? 4 : 1;
+      await Promise.all(Array.from({ length: atOnce }, () => refund(of, charge)));
+    },
+    async look() {
+      if (accepted().length === 0) return;
+      const { of, body } = pickRecent(random, accepted());
+      const before = memory.before(body.reference);
+      const found = await clientOf(of)
+        .getRefund(body.reference)
+        .catch(() => null);
+      if (!found) return;
+      reads += 1;
+      memory.saw(body.reference, before, found.status);
+    },
+    check,
+    figures: () => ({ requests: asked.length, refunds: accepted().length, reads }),
+    problems,
+  };
+}

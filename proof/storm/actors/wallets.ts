@@ -1,0 +1,64 @@
+import { creditWallet } from '../../../src/ledger/credit.js';
+import type { Actor } from '../actor.js';
+import type { Random } from '../random.js';
+import type { StormStage } from '../stage.js';
+
+/** A few transfers' worth. */
+const CREDIT_MINOR = 2_000_000n;
+
+/** Money comes in, each credit told twice; whoever looks at a wallet at any moment never sees less than nothing. */
+export function createWallets(stage: StormStage, random: Random): Actor {
+  const { service, tenants, hot } = stage;
+  const problems: string[] = [];
+  const { database, groupCommit } = service.deps;
+  const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
+  const counts = { credits: 0, reads: 0, dry: 0 };
+  let credited = 0n;
+
+  async function credit(reference: string): Promise<void> {
+    const given = { tenant: hot.tenant.id, amountMinor: CREDIT_MINOR, reference };
+    while (stage.isPatient()) {
+      const answer = await creditWallet(groupCommit, given).catch(() => null);
+      if (answer) return;
+    }
+  }
+
+  return {
+    name: 'wallets',
+    weight: 0.1,
+    async act() {
+      const reference = `storm-${counts.credits}`;
+      counts.credits += 1;
+      await credit(reference);
+      await credit(reference);
+      credited += CREDIT_MINOR;
+    },
+    async look() {
+      const { tenant } = random.chance(0.5) ? hot : random.pick(tenants);
+      const wallet = await wallets.findOne({ _id: tenant.id }).catch(() => null);
+      if (!wallet) return;
+      counts.reads += 1;
+      if (wallet.available_minor < 151_000n) counts.dry += 1;
+      if (wallet.available_minor < 0n) {
+        problems.push(`the wallet of ${tenant.id} was read at ${wallet.available_minor}`);
+      }
+    },
+    async check() {
+      const found: string[] = [];
+      for (const { tenant } of tenants) {
+        const { available, held } = await tenant.balance();
+        if (held !== 0) found.push(`${tenant.id} has ${held} held`);
+        if (available < 0) found.push(`${tenant.id} is at ${available}`);
+      }
+      const postings = await database.db
+        .collection<{ _id: string }>('postings')
+        .countDocuments({ _id: { $regex: `^credit/${hot.tenant.id}/storm-` } });
+      if (BigInt(postings) * CREDIT_MINOR !== credited) {
+        found.push(`${counts.credits} credits were given, and ${postings} are booked`);
+      }
+      return found;
+    },
+    figures: () => counts,
+    problems,
+  };
+}

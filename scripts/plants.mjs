@@ -1,0 +1,101 @@
+// Bugs on purpose, planted into a copy of dist/: the storm has to find each. Production code knows nothing of them.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** `patches`: in which file what becomes what, each exactly once. `seenBy`: what the checker has to say of it. */
+export const PLANTS = {
+  'verify-off': {
+    what: 'an order that was not answered is sent again, and nobody asks before',
+    patches: [
+      [
+        'workflows/pursuit-steps.js',
+        'return askLater({ ...heard, errors }, policy, stuck);',
+        "return heard.sends < 3 ? [heard, { do: 'send', afterMs: 0 }] : askLater({ ...heard, errors }, policy, stuck);",
+      ],
+    ],
+    seenBy: /was paid \d+ times/,
+  },
+  'hold-guard-off': {
+    what: 'a wallet gives what it does not have',
+    patches: [
+      [
+        'src/transfers/items.js',
+        'if (wallet.availableMinor < transfer.total_minor) {',
+        'if (wallet.availableMinor < -1000000000000n) {',
+      ],
+      [
+        'src/ledger/store.js',
+        'available_minor: { ...long, minimum: 0 }',
+        'available_minor: { ...long }',
+      ],
+    ],
+    seenBy: /was read at -|is at -/,
+  },
+  'claim-outside': {
+    what: 'a key is claimed beside the transaction that it protects',
+    patches: [
+      [
+        'src/ledger/store.js',
+        'await keys.insertMany(writes.newKeys.map(fromKey), bulk);',
+        'await keys.insertMany(writes.newKeys.map(fromKey), { ordered: false });',
+      ],
+    ],
+    seenBy: /was accepted as .*, and is there 0 times/,
+  },
+  'release-unknown': {
+    what: 'what was not answered counts as refused, and its hold goes back',
+    patches: [
+      [
+        'workflows/pursuit-steps.js',
+        'return askLater({ ...heard, errors }, policy, stuck);',
+        "return [heard, { do: 'settle', fact: { kind: 'refused', code: 'provider_declined', via: 'provider_answer', providerRequestId: null } }];",
+      ],
+    ],
+    seenBy: /is failed and paid/,
+  },
+  'callback-unguarded': {
+    what: 'what a callback says is booked whatever the record is',
+    patches: [
+      [
+        'src/pursuits/guard.js',
+        'if (isOpen(record))',
+        "if (isOpen(record) || fact.via === 'webhook')",
+      ],
+    ],
+    seenBy: /callbacks open/,
+  },
+};
+
+/** A copy of dist/ with this bug in it, workflows bundled again; the caller removes it. */
+export function plant(name) {
+  const { patches } = PLANTS[name] ?? {};
+  if (!patches) throw new Error(`no such plant: ${name}; there are ${Object.keys(PLANTS).join()}`);
+  const folder = mkdtempSync(join(tmpdir(), `bursar-plant-${name}-`));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
+    for (const shared of ['package.json', 'node_modules', 'docs']) {
+      symlinkSync(join(root, shared), join(folder, shared));
+    }
+    for (const [file, from, to] of patches) {
+      const path = join(folder, 'dist', file);
+      const parts = readFileSync(path, 'utf8').split(from);
+      if (parts.length !== 2) {
+        throw new Error(`${name}: ${file} has ${parts.length - 1} times, not once: ${from}`);
+      }
+      writeFileSync(path, parts.join(to));
+    }
+    const bundle = join(folder, 'dist', 'worker', 'bundle.js');
+    const { status } = spawnSync(process.execPath, [bundle], { stdio: 'inherit' });
+    if (status !== 0) throw new Error(`${name}: the workflows could not be bundled`);
+    return { dist: join(folder, 'dist'), remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
