@@ -8,7 +8,7 @@ import { createTemporal } from '../src/temporal/client.js';
 import type { Transfer } from '../src/transfers/transfer.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { BARE_QUEUE } from './transfer-subjects.js';
-import { createRichTenant, transferBody } from './transfers.js';
+import { createRichTenant, type transferBody } from './transfers.js';
 
 /** Pays as often as it is told to. Orders older than this are refused, which is what proves an absence. */
 const BANK = { SANDBOX_BANK_DEDUPLICATE: 'false', SANDBOX_BANK_FINAL_AFTER_MS: '2000' };
@@ -221,5 +221,4 @@ function createNaive({ stack, config, env, engines, port }: Shared & { port: num
 }
 
 /** Until all that was killed answers again. */
-export const BREATH_MS = 1_000;
-export const breathe = () => sleep(BREATH_MS);
+export const breathe = () => sleep(1_000);

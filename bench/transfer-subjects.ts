@@ -14,7 +14,7 @@ export const BARE_QUEUE = 'bench-bare';
 /** One way to make a transfer: its processes, and what a client does until the transfer is completed. */
 export type TransferSubject = {
   processes: Record<string, number>;
-  act(postMs: number[]): Promise<void>;
+  act: (postMs: number[]) => Promise<void>;
 };
 
 /** Everything as `npm start` has it, and beside it the peers, idle in the others' rounds. */
