@@ -71,29 +71,40 @@ export const PLANTS = {
   },
 };
 
+/** The file as it is with the bug. Throws where the code has changed so that the patch means nothing any more. */
+function patched(name, folder, [file, from, to]) {
+  const parts = readFileSync(join(folder, file), 'utf8').split(from);
+  if (parts.length !== 2) {
+    throw new Error(`${name}: ${file} has ${parts.length - 1} times, not once: ${from}`);
+  }
+  return parts.join(to);
+}
+
+/** Throws unless every plant still fits dist/. */
+export function checkPlants() {
+  for (const [name, { patches }] of Object.entries(PLANTS)) {
+    for (const patch of patches) patched(name, join(root, 'dist'), patch);
+  }
+}
+
 /** A copy of dist/ with this bug in it, workflows bundled again; the caller removes it. */
 export function plant(name) {
   const { patches } = PLANTS[name] ?? {};
   if (!patches) throw new Error(`no such plant: ${name}; there are ${Object.keys(PLANTS).join()}`);
   const folder = mkdtempSync(join(tmpdir(), `bursar-plant-${name}-`));
+  const dist = join(folder, 'dist');
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
-    cpSync(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
-    for (const shared of ['package.json', 'node_modules', 'docs']) {
+    cpSync(join(root, 'dist'), dist, { recursive: true });
+    for (const shared of ['package.json', 'node_modules']) {
       symlinkSync(join(root, shared), join(folder, shared));
     }
-    for (const [file, from, to] of patches) {
-      const path = join(folder, 'dist', file);
-      const parts = readFileSync(path, 'utf8').split(from);
-      if (parts.length !== 2) {
-        throw new Error(`${name}: ${file} has ${parts.length - 1} times, not once: ${from}`);
-      }
-      writeFileSync(path, parts.join(to));
-    }
-    const bundle = join(folder, 'dist', 'worker', 'bundle.js');
-    const { status } = spawnSync(process.execPath, [bundle], { stdio: 'inherit' });
-    if (status !== 0) throw new Error(`${name}: the workflows could not be bundled`);
-    return { dist: join(folder, 'dist'), remove };
+    for (const patch of patches) writeFileSync(join(dist, patch[0]), patched(name, dist, patch));
+    const bundle = spawnSync(process.execPath, [join(dist, 'worker', 'bundle.js')], {
+      stdio: 'inherit',
+    });
+    if (bundle.status !== 0) throw new Error(`${name}: the workflows could not be bundled`);
+    return { dist, remove };
   } catch (error) {
     remove();
     throw error;

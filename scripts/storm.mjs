@@ -1,17 +1,20 @@
-// npm run crash:storm -- --seed N --minutes M [--long-freezes] [--plant NAME]
+// npm run crash:storm -- --seed N --minutes M [--long-freezes] [--only ACTOR,…] [--plant NAME]
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { plant } from './plants.mjs';
+import { checkPlants, plant } from './plants.mjs';
 
 const { values } = parseArgs({
   options: {
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '3' },
     'long-freezes': { type: 'boolean', default: false },
+    only: { type: 'string' },
     plant: { type: 'string' },
   },
 });
+// A storm is worth what its checker sees: who changes a guard hears at once that its plant no longer fits.
+checkPlants();
 const planted = values.plant === undefined ? null : plant(values.plant);
 const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));
 const { status } = spawnSync(
@@ -24,6 +27,7 @@ const { status } = spawnSync(
       STORM_SEED: values.seed,
       STORM_MINUTES: values.minutes,
       STORM_LONG_FREEZES: String(values['long-freezes']),
+      ...(values.only && { STORM_ONLY: values.only }),
       ...(planted && { STORM_DIST: planted.dist }),
     },
   },

@@ -29,8 +29,8 @@ test('where nobody is killed, the checker finds nothing, and every actor has don
   const actors = [createCards, createCharges, createRefunds, createReplays].map((create, i) =>
     create(stage, createRandom(SEED + 100 * (i + 1))),
   );
-  const clients = startClients(actors, createRandom(SEED), CLIENTS);
-  const readers = startReaders(actors, createRandom(SEED + 1), READERS);
+  const clients = startClients(stage, actors, createRandom(SEED), CLIENTS);
+  const readers = startReaders(stage, actors, createRandom(SEED + 1), READERS);
   await sleep(SECONDS * 1_000);
   await clients.stop();
   const isQuiet = async () => ((await nothingOpen(stage)).length === 0 ? true : undefined);

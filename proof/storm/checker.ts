@@ -35,17 +35,21 @@ const OPEN: readonly (readonly [string, Documents])[] = [
   ['webhook_deliveries', { status: { $ne: 'delivered' } }],
 ];
 
-/** Nothing is under way any more: no record, no callback, no delivery, no workflow. */
-export async function nothingOpen({ service }: StormStage): Promise<string[]> {
+/** What is still under way, and how much of it: records, callbacks, deliveries, workflows. */
+export async function countOpen({ service }: StormStage): Promise<[string, number][]> {
   const { database, temporal } = service.deps;
   const counts = OPEN.map(async ([collection, filter]): Promise<[string, number]> => {
     return [collection, await database.db.collection(collection).countDocuments(filter)];
   });
-  const open: [string, number][] = [
+  return [
     ...(await Promise.all(counts)),
     ['workflows', (await temporal.client.workflow.count('ExecutionStatus = "Running"')).count],
     ['callbacks at the bank', await service.bank.callbacksWaiting()],
   ];
+}
+
+export async function nothingOpen(stage: StormStage): Promise<string[]> {
+  const open = await countOpen(stage);
   return open.flatMap(([what, count]) => (count > 0 ? [`${count} ${what} open`] : []));
 }
 

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Actor } from './actor.js';
 import type { Random } from './random.js';
+import type { StormStage } from './stage.js';
 
 /** So many at once, each of whom chooses what to do by the actors' weights, waits for it, and chooses again. */
-export function startClients(actors: readonly Actor[], random: Random, count: number) {
+export function startClients(
+  stage: StormStage,
+  actors: readonly Actor[],
+  random: Random,
+  count: number,
+) {
   const total = actors.reduce((sum, { weight }) => sum + weight, 0);
-  return startLoops(count, async () => {
+  return startLoops(stage, count, async () => {
     let at = random.next() * total;
     const chosen = actors.find(({ weight }) => (at -= weight) < 0);
     await chosen?.act();
@@ -14,17 +20,27 @@ export function startClients(actors: readonly Actor[], random: Random, count: nu
 }
 
 /** Readers who look at what the actors know, at any API. */
-export function startReaders(actors: readonly Actor[], random: Random, count: number) {
-  return startLoops(count, async () => {
+export function startReaders(
+  stage: StormStage,
+  actors: readonly Actor[],
+  random: Random,
+  count: number,
+) {
+  return startLoops(stage, count, async () => {
     await random.pick(actors).look?.();
     await sleep(20);
   });
 }
 
-function startLoops(count: number, round: () => Promise<void>) {
+function startLoops(stage: StormStage, count: number, round: () => Promise<void>) {
   const going = { on: true };
   async function loop(): Promise<void> {
-    while (going.on) await round();
+    while (going.on && stage.isPatient()) {
+      // Who gave up at the end has nothing more to say; anything else is a mistake of the storm itself.
+      await round().catch((error: unknown) => {
+        if (stage.isPatient()) throw error;
+      });
+    }
   }
   const done = Promise.all(Array.from({ length: count }, loop));
   // Who waits for `stop` hears of it.

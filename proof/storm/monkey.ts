@@ -21,7 +21,7 @@ const FAULTS: Fault[] = [
 
 /** Kills, freezes and disturbs, and has each come back. What it has done is in `acts`. */
 export function startMonkey(stage: StormStage, random: Random) {
-  const { service, receiver, victims, links, freezeMs } = stage;
+  const { service, receiver, victims, links, freezeMs, isPatient } = stage;
   const acts: Act[] = [];
   const going = { on: true };
   const busy = new Set<string>();
@@ -68,7 +68,7 @@ export function startMonkey(stage: StormStage, random: Random) {
 
   /** Who ends by himself is started again as well, and told of. */
   async function supervise(): Promise<void> {
-    while (going.on) {
+    while (going.on && isPatient()) {
       await sleep(500);
       const gone = victims.filter(({ name, isRunning }) => !busy.has(name) && !isRunning());
       for (const victim of gone) {
@@ -107,7 +107,7 @@ export function startMonkey(stage: StormStage, random: Random) {
   }
 
   async function run(): Promise<void> {
-    while (going.on) {
+    while (going.on && isPatient()) {
       const dice = random.next();
       await (dice < 0.65
         ? exclusively(victims, kill)

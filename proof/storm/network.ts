@@ -55,7 +55,7 @@ export async function openNetwork() {
         name,
         port: from,
         cut: () => set(false),
-        delay: (ms) => poison('latency', { latency: ms, jitter: ms / 2 }),
+        delay: (ms) => poison('latency', { latency: Math.round(ms), jitter: Math.round(ms / 2) }),
         reset: () => poison('reset_peer', { timeout: 0 }),
         async heal() {
           await call(api, 'DELETE', `/proxies/${name}/toxics/toxic`, undefined, [404]);

@@ -56,6 +56,9 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     env: {
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_RETRY_SECONDS: Array.from({ length: 20 }, () => '2').join(','),
+      // Longer than in tests: where hundreds are open, asking after each every two seconds is a storm of its own.
+      BURSAR_POLL_MAX_MS: '8000',
+      BURSAR_SWEEP_SLACK_MS: '8000',
       // Requests of the storm come from one address, and keys of a killed store may be unknown for a moment.
       BURSAR_UNAUTHENTICATED_PER_MINUTE: '100000',
       // What waits for somebody who never comes ends within the storm: holds, pages, and tries on later days.
@@ -103,6 +106,7 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     links,
     freezeMs,
     async close(): Promise<void> {
+      waiting.on = false;
       await service.close();
       await receiver.close();
       await Promise.all([mongod.remove(), temporal.remove(), network?.close()]);

@@ -144,9 +144,8 @@ describe('a payment', () => {
     }
     await card.becomes({ status: 'cleared', cleared_minor: 7_500 });
     expect(await card.balance()).toEqual({ available: 92_500, held: 0 });
-    await issuer.send(
-      authorizationEvent(card.name, token, { name: 'card.authorization_reversed' }),
-    );
+    const reversal = authorizationEvent(card.name, token, { name: 'card.authorization_reversed' });
+    expect(await issuer.send(reversal)).toMatchObject({ status: 200 });
     await card.becomes({ status: 'reversed', cleared_minor: 0 });
     expect(await card.balance()).toEqual({ available: 100_000, held: 0 });
   });
