@@ -162,7 +162,9 @@ try {
       await victim.kill();
       const many = (verdict: Verdict) => String(found.filter((one) => one === verdict).length);
       const figures = [many('right'), many('paidTwice'), many('stuck'), many('wrong')];
-      rows.push([what, name, String(orders.length), ...figures, many('told')]);
+      const row = [what, name, String(orders.length), ...figures, many('told')];
+      process.stderr.write(`${row.slice(2).join(' ')}\n`);
+      rows.push(row);
     }
   }
   printMachine(versions, {});

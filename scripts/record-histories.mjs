@@ -273,8 +273,8 @@ if (names.includes('refunds')) {
   await Promise.all(REFUNDS.map((one) => recordRefund(one, client)));
 }
 if (names.includes('waves')) await recordWave(client);
-const several = ['charges', 'refunds', 'waves'];
-for (const wanted of names.filter((name) => !several.includes(name))) {
+const several = new Set(['charges', 'refunds', 'waves']);
+for (const wanted of names.filter((name) => !several.has(name))) {
   const named = ([name]) => name === wanted;
   if (LOCKS.some(named)) await recordControl(LOCKS.find(named), client);
   else await record(CASES.find(named), client);
