@@ -1,6 +1,7 @@
 import Koa from 'koa';
 import type { Environment } from './api-keys/api-key.js';
 import type { ApiKeys } from './api-keys/store.js';
+import type { Pulse } from './database/pulse.js';
 import { authenticate, authorize } from './http/authenticate.js';
 import { clientAddress } from './http/client-address.js';
 import type { AppState, Middleware } from './http/context.js';
@@ -22,6 +23,7 @@ import { requestId } from './http/request-id.js';
 import { requestLog } from './http/request-log.js';
 import { routerOf, type MethodsAt, type Route } from './http/routes.js';
 import { securityHeaders } from './http/security-headers.js';
+import { timeLimit, type TimeLimits } from './http/time-limit.js';
 import type { Log } from './log.js';
 import type { Allowance } from './rate-limits/rate-limit.js';
 import type { RateLimits } from './rate-limits/store.js';
@@ -32,6 +34,8 @@ export type AppDeps = {
   rateLimits: Pick<RateLimits, 'take'>;
   health: Pick<Health, 'middleware'>;
   load: Pick<Load, 'middleware'>;
+  /** Whether the database is there. */
+  pulse: Pulse;
   /** Counts and times what is answered; see metrics/requests.ts. */
   measure: Middleware;
   /** Of all capabilities. */
@@ -40,6 +44,8 @@ export type AppDeps = {
   openApi: object;
   environment: Environment;
   trustedProxies: number;
+  /** For how long a request is waited for whose database is away. */
+  timeLimits?: TimeLimits;
   /** What one address may send without a valid key. */
   unauthenticatedPerMinute?: number;
   /** What one address may send to each provider route. */
@@ -66,6 +72,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
   app.use(docsPage({ environment: deps.environment }));
+  app.use(timeLimit({ log, pulse: deps.pulse, ...deps.timeLimits }));
   app.use(deps.load.middleware);
   const { unauthenticatedPerMinute: perMinute = UNAUTHENTICATED_PER_MINUTE } = deps;
   app.use(limitUncounted({ rateLimits, perMinute }));

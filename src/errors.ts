@@ -31,6 +31,10 @@ export const ERRORS = {
   ],
 } as const satisfies Record<string, readonly [number, string]>;
 
+/** What is said in place of its message where the request may have been carried out, or may still be. */
+export const OUTCOME_UNKNOWN =
+  'The outcome is not known yet: repeat the request with the same key.';
+
 export type ErrorCode = keyof typeof ERRORS;
 
 export type ErrorExtra = {

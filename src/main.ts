@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { createApp } from './app.js';
 import { loadConfig } from './config.js';
+import { createPulse } from './database/pulse.js';
 import { createDeps } from './deps.js';
 import { createHealth } from './http/health.js';
 import { createLoad } from './http/load.js';
@@ -40,6 +41,7 @@ async function main(): Promise<void> {
     rateLimits,
     health,
     load,
+    pulse: createPulse(database),
     measure: measureRequests(registry, load),
     routes: allRoutes(deps),
     openApi,

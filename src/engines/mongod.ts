@@ -14,7 +14,7 @@ export type MongodOptions = {
 
 export type RunningMongod = Omit<Running, 'stop'> & { uri: string; stop(): Promise<void> };
 
-const REPLICA_SET = 'bursar';
+export const REPLICA_SET = 'bursar';
 const READY_WITHIN_MS = 60_000;
 /** A clean shutdown writes a checkpoint; what is killed instead replays its journal. */
 const STOP_GRACE_MS = 20_000;
@@ -44,7 +44,10 @@ export async function startMongod(options: MongodOptions): Promise<RunningMongod
   return { ...mongod, uri, stop: () => mongod.stop(STOP_GRACE_MS) };
 }
 
-function mongodArguments({ dataDir, port }: MongodOptions): string[] {
+export function mongodArguments({
+  dataDir,
+  port,
+}: Pick<MongodOptions, 'dataDir' | 'port'>): string[] {
   return [
     ['--dbpath', dataDir],
     ['--port', String(port)],

@@ -1,6 +1,7 @@
 import type { RouterContext } from '@koa/router';
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { AuthenticatedKey } from '../api-keys/store.js';
+import type { Untimed } from './time-limit.js';
 
 /** A body as it was sent: the exact bytes (signatures are made over them) and, on JSON routes, the checked object. */
 export type RequestBody = { bytes: Buffer; json?: JsonObject };
@@ -17,6 +18,8 @@ export type AppState = {
   counted?: boolean;
   /** Set by load.ts: takes the request out of what is worked on while a promise is pending. */
   aside?: <T>(wait: Promise<T>) => Promise<T>;
+  /** Set by time-limit.ts: stops the request's clock while a promise is pending. */
+  untimed?: Untimed;
   /** Set by jsonBody and rawBody. */
   body?: RequestBody;
 };

@@ -6,6 +6,7 @@ import { callerOf, type AppContext } from './context.js';
 import { aside } from './load.js';
 import { readWait, untilClosed, type Wait } from './prefer.js';
 import { sendBytes, sendData } from './respond.js';
+import { refuseLate } from './time-limit.js';
 
 /** Where the API's routes are: locations and fingerprints must not depend on how a caller spelt the path. */
 export const API_PREFIX = '/api/v1';
@@ -50,6 +51,7 @@ export async function answerOnce(
     now: new Date(),
   });
   const earlier = claim && (await idempotency.answerTo(claim));
+  if (!earlier) refuseLate(ctx);
   const { answer, resource: id, replayed } = earlier ?? (await execute(claim));
   if (replayed) ctx.set('Idempotent-Replayed', 'true');
   const made = answer.status === 201 ? id : null;

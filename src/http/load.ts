@@ -3,6 +3,7 @@ import type { Log } from '../log.js';
 import type { AppContext, Middleware } from './context.js';
 import { passUncounted } from './rate-limit.js';
 import { sendBytes } from './respond.js';
+import { untimed } from './time-limit.js';
 
 const TICK_MS = 20;
 const LOOK_EVERY_MS = 1_000;
@@ -93,7 +94,7 @@ const REFUSED = JSON.stringify(errorBody(new ApiError('service_unavailable')));
 
 /** What a request waits for that is no work of ours, a slow client for one: it takes no place while it does. */
 export function aside<T>(ctx: AppContext, wait: Promise<T>): Promise<T> {
-  return ctx.state.aside?.(wait) ?? wait;
+  return untimed(ctx, ctx.state.aside?.(wait) ?? wait);
 }
 
 /**

@@ -111,6 +111,8 @@ export const uncountedHeaders = () =>
   headersOf(unjudged(byAddress(UNAUTHENTICATED_PER_MINUTE), Date.now()));
 
 function tell(ctx: AppContext, result: RateLimit): void {
+  // Counted too late: it was answered without.
+  if (ctx.headerSent) return;
   for (const [name, value] of headersOf(result)) ctx.res.setHeader(name, value);
 }
 

@@ -5,6 +5,7 @@ import { jsonBody, rawBody } from './body.js';
 import type { AppState, Context, Middleware } from './context.js';
 import { API_PREFIX } from './idempotency.js';
 import { routerPath, type Input, type Operation } from './operation.js';
+import { refuseLate } from './time-limit.js';
 import { validateBody, validateQuery } from './validate.js';
 
 type Handler<O extends Operation> = (ctx: Context, input: Input<O>) => Promise<void> | void;
@@ -37,7 +38,10 @@ export function routerOf(
     const { id, method, path } = operation;
     const methods = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
     const check = inputOf(operation);
-    const run: Middleware = (ctx) => handle(ctx as Context, check(ctx as Context));
+    const run: Middleware = (ctx) => {
+      refuseLate(ctx);
+      return handle(ctx as Context, check(ctx as Context));
+    };
     router.register(routerPath(path), methods, [...first, ...readBody(operation), run], {
       name: id,
     });

@@ -4,7 +4,7 @@ import { TRANSACTION_OPTIONS, type Database } from '../database/client.js';
 import { isDuplicate } from '../database/duplicate.js';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
 import { failpoint } from '../failpoints.js';
-import { ApiError } from '../errors.js';
+import { ApiError, OUTCOME_UNKNOWN } from '../errors.js';
 import { decide } from './decide.js';
 import { kindOf, type Item, type Outcome, type OutcomeOf } from './kinds.js';
 import { noOutbox, type Outbox } from '../webhooks/outbound/outbox.js';
@@ -156,17 +156,23 @@ async function commitKnowingly(session: ClientSession, deadline: number): Promis
     try {
       return await session.commitTransaction();
     } catch (error) {
-      const unknown =
-        error instanceof MongoError && error.hasErrorLabel('UnknownTransactionCommitResult');
-      if (!unknown) throw error;
+      if (!leavesOpen(error)) throw error;
       if (performance.now() > deadline) {
-        const message = 'The outcome is not known yet: repeat the request with the same key.';
-        throw new ApiError('service_unavailable', { message, cause: error });
+        throw new ApiError('service_unavailable', { message: OUTCOME_UNKNOWN, cause: error });
       }
       await pause(50);
     }
   }
 }
+
+/**
+ * Whether a commit that failed so may have happened. The driver says it by a label, but not where its own second try
+ * found no server: only the server's word that the transaction is gone is an answer.
+ */
+const leavesOpen = (error: unknown): boolean =>
+  error instanceof MongoError &&
+  (error.hasErrorLabel('UnknownTransactionCommitResult') ||
+    (isDatabaseUnavailable(error) && !error.hasErrorLabel('TransientTransactionError')));
 
 const MAX_DUPLICATES = 12;
 

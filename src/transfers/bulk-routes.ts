@@ -24,7 +24,7 @@ export function bulkTransferRoutes(deps: {
       await answerOnce(
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers/bulk` },
-        (claim) => createBulk(tenant, body.transfers, claim),
+        (claim) => createBulk(tenant, body.transfers, claim, ctx.state.untimed),
         async (id, wait) => {
           await batchWatch.ended(id, wait);
           const batch = await batches.get(tenant.id, id);

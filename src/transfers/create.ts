@@ -1,4 +1,5 @@
 import { ApiError } from '../errors.js';
+import type { Untimed } from '../http/time-limit.js';
 import { refusalAnswer, unlessReused, type Answer, type Claim } from '../ledger/view.js';
 import { START_WITHIN_MS } from '../pursuits/record.js';
 import type { AcceptItem } from './items.js';
@@ -15,6 +16,8 @@ export type CreateTransfer = (
   tenant: Tenant,
   body: CreateTransferBody,
   claim: Claim | null,
+  /** Puts the time that a bank takes on nobody's clock. */
+  untimed?: Untimed,
 ) => Promise<{ answer: Answer; resource: string | null; replayed: boolean }>;
 
 /**
@@ -38,9 +41,9 @@ export function createTransferCreation(deps: {
     );
   }
 
-  return async (tenant, body, claim) => {
+  return async (tenant, body, claim, untimed = (wait) => wait) => {
     const amountMinor = amountWithin(tenant, body);
-    const named = await nameEnquiry(recipientOf(body));
+    const named = await untimed(nameEnquiry(recipientOf(body)));
     if (named.kind === 'not_found') return refuse(tenant, claim, new ApiError('invalid_account'));
     const transfer = newTransfer({
       tenant,

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.js';
 import { sendData, sendPage } from '../http/respond.js';
 import { route, type Route } from '../http/routes.js';
+import { untimed } from '../http/time-limit.js';
 import { listBanks, resolveAccount } from './api.js';
 import type { BankList } from './bank-list.js';
 import type { NameEnquiry } from './name-enquiry.js';
@@ -19,7 +20,7 @@ export const transferDirectoryRoutes = ({
 }): Route[] => [
   route(resolveAccount, async (ctx, { body }) => {
     const { account, bankCode } = recipientOf(body);
-    const answer = await nameEnquiry({ account, bankCode });
+    const answer = await untimed(ctx, nameEnquiry({ account, bankCode }));
     if (answer.kind === 'not_found') throw new ApiError('invalid_account');
     if (answer.kind === 'no_answer') throw silentBank();
     const { name, bankName: bank } = answer;
@@ -27,7 +28,7 @@ export const transferDirectoryRoutes = ({
   }),
 
   route(listBanks, async (ctx, { query }) => {
-    const banks = await bankList();
+    const banks = await untimed(ctx, bankList());
     if (!banks) throw silentBank();
     sendPage(ctx, banks.map(presentBank), query);
   }),

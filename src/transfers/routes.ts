@@ -35,7 +35,7 @@ export function transferRoutes(deps: {
       await answerOnce(
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers` },
-        (claim) => deps.createTransfer(tenant, body, claim),
+        (claim) => deps.createTransfer(tenant, body, claim, ctx.state.untimed),
         async (id, wait) => {
           const transfer =
             (await transferWatch.ended(id, wait)) ?? (await transfers.get(tenant.id, id));

@@ -6,6 +6,7 @@ import {
   type TopologyDescription,
 } from 'mongodb';
 import request from 'supertest';
+import { createPulse } from '../../src/database/pulse.js';
 import { OverloadError } from '../../src/batching.js';
 import { ApiError } from '../../src/errors.js';
 import { toApiError } from '../../src/http/error-handler.js';
@@ -99,6 +100,7 @@ test('without a database every request is 503 in the envelope, with all headers,
     apiKeys,
     rateLimits: createRateLimits({ db, log: app.log }),
     load: app.load,
+    pulse: createPulse({ db }),
     measure: (_ctx, next) => next(),
     health: createHealth({ checks: { database: () => db.command({ ping: 1 }) }, log: app.log }),
     openApi: {},

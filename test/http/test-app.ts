@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { NewApiKey } from '../../src/api-keys/document.js';
 import { createApiKeys } from '../../src/api-keys/store.js';
 import { createApp } from '../../src/app.js';
+import { createPulse, type Pulse } from '../../src/database/pulse.js';
 import { ApiError } from '../../src/errors.js';
 import { callerOf } from '../../src/http/context.js';
 import { createHealth, type HealthCheck } from '../../src/http/health.js';
@@ -12,6 +13,7 @@ import { createLoad, type LoadLimits } from '../../src/http/load.js';
 import type { Operation } from '../../src/http/operation.js';
 import { sendData, sendList } from '../../src/http/respond.js';
 import { route, type Route } from '../../src/http/routes.js';
+import { untimed, type TimeLimits } from '../../src/http/time-limit.js';
 import { createLog } from '../../src/log.js';
 import { measureRequests } from '../../src/metrics/requests.js';
 import { createRateLimits } from '../../src/rate-limits/store.js';
@@ -26,6 +28,8 @@ export type TestAppOptions = {
   checks?: Record<string, HealthCheck>;
   load?: Partial<LoadLimits> & { lookEveryMs?: number };
   callbackAllowance?: { rate: number; burst: number };
+  timeLimits?: TimeLimits;
+  pulse?: Pulse;
   clock?: () => Date;
 };
 
@@ -65,6 +69,8 @@ export async function createTestApp(options: TestAppOptions = {}) {
     openApi: {},
     environment: 'sandbox',
     routes: thingRoutes(effects),
+    pulse: options.pulse ?? createPulse(database),
+    ...(options.timeLimits && { timeLimits: options.timeLimits }),
     ...(options.callbackAllowance && { callbackAllowance: options.callbackAllowance }),
     trustedProxies: options.trustedProxies ?? 0,
   });
@@ -162,6 +168,15 @@ function thingRoutes(effects: unknown[]): Route[] {
     route(make({ id: 'slow', path: '/slow' }), async (ctx) => {
       effects.push('slow began');
       await new Promise((resolve) => setTimeout(resolve, 300));
+      sendData(ctx, 200, { slow: true });
+    }),
+    route(make({ id: 'slowEffect', method: 'post', path: '/slow' }), async (ctx) => {
+      await new Promise((resolve) => setTimeout(resolve, 300));
+      effects.push('late');
+      sendData(ctx, 201, { slow: true });
+    }),
+    route(make({ id: 'slowProvider', path: '/slow-provider' }), async (ctx) => {
+      await untimed(ctx, new Promise((resolve) => setTimeout(resolve, 300)));
       sendData(ctx, 200, { slow: true });
     }),
     route(make({ id: 'broken', path: '/broken' }), () => {

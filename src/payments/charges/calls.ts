@@ -1,3 +1,4 @@
+import type { Untimed } from '../../http/time-limit.js';
 import type { PaymentProvider } from '../../providers/payment-provider.js';
 import type { Absence } from '../../providers/provider.js';
 import type { Heard } from '../../pursuits/heard.js';
@@ -73,9 +74,15 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
         signal,
       ),
 
-    async verify(charge: Charge, signal: AbortSignal): Promise<Heard> {
+    /** `untimed` puts the time that the provider takes on nobody's clock. */
+    async verify(
+      charge: Charge,
+      signal: AbortSignal,
+      untimed: Untimed = (wait) => wait,
+    ): Promise<Heard> {
       const provider = providers.payment(charge.provider);
-      return hear(charge, await provider.verifyCharge(attemptReference(charge), signal), 'poll');
+      const answer = await untimed(provider.verifyCharge(attemptReference(charge), signal));
+      return hear(charge, answer, 'poll');
     },
   };
 }

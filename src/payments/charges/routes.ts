@@ -67,7 +67,7 @@ export function chargeRoutes(deps: {
       const charge = await find(ctx, params.reference);
       // Before its order has left there is nothing to ask about.
       if (charge.sends > 0) {
-        await chargeCalls.verify(charge, untilClosed(ctx));
+        await chargeCalls.verify(charge, untilClosed(ctx), ctx.state.untimed);
         chargeStarter.wakeSoon(charge);
       }
       sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
