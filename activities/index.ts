@@ -15,11 +15,13 @@ import {
   type TransferBatchActivityDeps,
 } from './transfer-batches.js';
 import { createRenewalActivities, type RenewalActivityDeps } from './renewals.js';
+import { createTransferWaveActivities, type TransferWaveActivityDeps } from './transfer-waves.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
 export type ActivityDeps = TransferActivityDeps &
   TransferBatchActivityDeps &
+  TransferWaveActivityDeps &
   WebhookActivityDeps &
   CardActivityDeps &
   CardAuthorizationActivityDeps &
@@ -33,6 +35,7 @@ export function createActivities(deps: ActivityDeps) {
   return withoutDetails({
     ...createTransferActivities(deps),
     ...createTransferBatchActivities(deps),
+    ...createTransferWaveActivities(deps),
     ...createWebhookActivities(deps),
     ...createCardEventActivities(deps),
     ...createCardOperationActivities(deps),

@@ -21,8 +21,11 @@ const SCRIPTS = {
   api: '../src/main.js',
   worker: '../worker/main.js',
   bank: '../src/sandbox-bank/main.js',
-  peerWorker: './peer-worker.js',
+  bareWorker: './peers/bare-temporal/worker.js',
+  naive: './peers/naive/main.js',
 };
+
+type Engine = { pid: number; port: number; version: string };
 
 export type Stack = Awaited<ReturnType<typeof openStack>>;
 
@@ -55,9 +58,10 @@ export async function openStack() {
     secrets,
     stop,
 
-    async mongod(): Promise<{ uri: string; pid: number; version: string }> {
+    /** On this port, it is the one that has been there before, with its data. */
+    async mongod(again?: number): Promise<Engine & { uri: string }> {
       const { binary, version } = await findEngine('mongod', process.env, say);
-      const { port } = await claimPort(FIRST_PORT);
+      const port = again ?? (await claimPort(FIRST_PORT)).port;
       const dataDir = join(folder, 'mongod');
       const started = await startMongod({
         binary,
@@ -66,16 +70,16 @@ export async function openStack() {
         logFile: logOf('mongod'),
         onSpawn,
       });
-      return { uri: started.uri, pid: started.pid, version };
+      return { uri: started.uri, pid: started.pid, port, version };
     },
 
-    async temporal(): Promise<{ address: string; pid: number; version: string }> {
+    async temporal(again?: number): Promise<Engine & { address: string }> {
       const { binary, version } = await findEngine('temporal', process.env, say);
-      const { port } = await claimPort(FIRST_PORT);
+      const port = again ?? (await claimPort(FIRST_PORT)).port;
       const dbFile = join(folder, 'temporal.db');
       const options = { binary, dbFile, port, uiPort: null, namespace: NAMESPACE };
       const started = await startTemporal({ ...options, logFile: logOf('temporal'), onSpawn });
-      return { address: started.address, pid: started.pid, version };
+      return { address: started.address, pid: started.pid, port, version };
     },
 
     freePort: async () => (await claimPort(FIRST_PORT)).port,
@@ -93,6 +97,9 @@ export async function openStack() {
       onSpawn(started);
       return started;
     },
+
+    /** What a process of this name has said. */
+    said: (name: string) => readFrom(logOf(name), 0),
 
     /** Waits until the question is answered with true; what the process said is in the error when it is not. */
     async until(name: string, ask: () => Promise<boolean>): Promise<void> {

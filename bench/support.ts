@@ -124,8 +124,8 @@ export function ratioOf(above: readonly number[], below: readonly number[]): Rat
 export type Goal = {
   what: string;
   ratio: Ratio;
-  /** At least this, or at most. */
-  goal: { least: number } | { most: number };
+  /** At least this, or at most; null where it is only shown. */
+  goal: { least: number } | { most: number } | null;
 };
 
 /** The table that is the bench's answer. */
@@ -133,11 +133,12 @@ export function printGoals(goals: readonly Goal[]): void {
   printTable(
     ['goal', 'wanted', 'measured', 'rounds', ''],
     goals.map(({ what, ratio, goal }) => {
+      const spread = `${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}`;
+      const measured = `${ratio.median.toFixed(2)}×`;
+      if (goal === null) return [what, '', measured, spread, ''];
       const met = 'least' in goal ? ratio.median >= goal.least : ratio.median <= goal.most;
       const wanted = 'least' in goal ? `≥ ${goal.least}×` : `≤ ${goal.most}×`;
-      const spread = `${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}`;
-      const verdict = isShort ? 'not judged' : met ? 'met' : 'MISSED';
-      return [what, wanted, `${ratio.median.toFixed(2)}×`, spread, verdict];
+      return [what, wanted, measured, spread, isShort ? 'not judged' : met ? 'met' : 'MISSED'];
     }),
   );
 }
@@ -165,7 +166,7 @@ export function printMachine(
     `${cpus().length} × ${cpus()[0]?.model ?? 'CPU'}`,
     `Node ${process.versions.node}`,
     ...Object.entries(versions).map(([name, version]) => `${name} ${version}`),
-    `others used ${usual} % of the machine, ${most} % at most`,
+    shares.length > 0 ? `others used ${usual} % of the machine, ${most} % at most` : '',
     isShort ? 'SHORT RUN: shows that it works, measures nothing' : '',
   ];
   console.log(parts.filter((part) => part !== '').join(', '));

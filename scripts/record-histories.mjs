@@ -4,6 +4,7 @@
 //   node scripts/record-histories.mjs charges              those of charges: start the copy with short times, as
 //                                                          BURSAR_DUNNING_DAYS=0.0001,0.0003 BURSAR_CHARGE_EXPIRES_MS=20000
 //   node scripts/record-histories.mjs refunds              those of refunds
+//   node scripts/record-histories.mjs waves                that of transfers that set out together
 // Record again only when a history of today's code is wanted beside the old ones: the old ones have to stay replayable.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -114,6 +115,31 @@ async function recordBulk(client) {
   const history = await client.workflow.getHandle(`bulk/${id}`).fetchHistory();
   writeFileSync(join(folder, 'bulk.json'), `${historyToJSON(history)}\n`);
   console.log(`recorded bulk: ${history.events.length} events`);
+}
+
+/** Transfers that set out together: most are paid at once, one is told by callback. Sent until there is such a wave. */
+async function recordWave(client) {
+  for (;;) {
+    const suffixes = [...Array.from({ length: 9 }, () => '100'), '001'];
+    const body = { amount_minor: 250_000, recipient_bank_code: '058', narration: 'history wave' };
+    const sent = await Promise.all(
+      suffixes.map((suffix) =>
+        call('/transfers', { ...body, recipient_account: `0123456${suffix}` }),
+      ),
+    );
+    for (const { id } of sent) {
+      const workflow = client.workflow.getHandle(`wave/${id}`);
+      const ended = await workflow.result().then(
+        () => true,
+        () => false,
+      );
+      if (!ended) continue;
+      const history = await workflow.fetchHistory();
+      writeFileSync(join(folder, `wave${mark}.json`), `${historyToJSON(history)}\n`);
+      console.log(`recorded wave: ${history.events.length} events`);
+      return;
+    }
+  }
 }
 
 /** Name, what the customer chooses on the page (null: leaves), and how the token is then charged without them. */
@@ -246,7 +272,9 @@ if (names.includes('charges')) {
 if (names.includes('refunds')) {
   await Promise.all(REFUNDS.map((one) => recordRefund(one, client)));
 }
-for (const wanted of names.filter((name) => name !== 'charges' && name !== 'refunds')) {
+if (names.includes('waves')) await recordWave(client);
+const several = new Set(['charges', 'refunds', 'waves']);
+for (const wanted of names.filter((name) => !several.has(name))) {
   const named = ([name]) => name === wanted;
   if (LOCKS.some(named)) await recordControl(LOCKS.find(named), client);
   else await record(CASES.find(named), client);

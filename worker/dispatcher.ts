@@ -14,6 +14,7 @@ import type { BatchStarter } from '../src/transfers/batch-starter.js';
 import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
 import type { Transfers } from '../src/transfers/store.js';
+import type { Transfer } from '../src/transfers/transfer.js';
 import type { Callbacks } from '../src/webhooks/callbacks.js';
 import { createLoop, type Loop } from './loop.js';
 
@@ -48,9 +49,13 @@ export function createDispatcher(deps: {
   const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
   const { charges, chargeStarter, refunds, refundStarter } = deps;
 
+  /** After an outage there are many that nobody has started: these set out together. */
+  const startTransfer = (due: Transfer) =>
+    due.status === 'pending' ? starter.startTogether(due) : starter.start(due);
+
   const jobs = {
     batches: () => startAll(log, batches, batchStarter),
-    started: () => startAll(log, transfers, starter),
+    started: () => startAll(log, transfers, { start: startTransfer }),
     cards: () => startAll(log, cardOperations, cardStarters),
     charges: () => startAll(log, charges, chargeStarter),
     refunds: () => startAll(log, refunds, refundStarter),

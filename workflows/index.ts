@@ -9,4 +9,5 @@ export { refund } from './refund.js';
 export { renewal } from './renewal.js';
 export { replay } from './replay.js';
 export { transferBatch } from './transfer-batch.js';
+export { transferWave } from './transfer-wave.js';
 export { transfer } from './transfer.js';

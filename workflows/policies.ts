@@ -17,6 +17,9 @@ export const callHere: LocalActivityOptions = {
   retry: { maximumAttempts: 1 },
 };
 
+/** The same for several at once, each as short, and what our store needs to book them. */
+export const waveHere: LocalActivityOptions = { ...callHere, startToCloseTimeout: '30s' };
+
 /** A write to our own store: repeatable, and repeated until it works, however long the store is away. */
 export const ownStore: LocalActivityOptions = {
   startToCloseTimeout: '15s',

@@ -9,6 +9,8 @@ const REST_MS = 10_000;
 export type FirstTries = {
   /** Leave to call the provider from here, at once; to be told how that went. Null: use its queue. */
   enter(provider: string): ((answer: { answered: boolean }) => void) | null;
+  /** Whether nothing but too many at once keeps one out, so that it is worth waiting a moment. */
+  hasRoomSoon(provider: string): boolean;
 };
 
 type Place = { tokens: number; at: number; running: number; restsUntil: number };
@@ -61,8 +63,10 @@ export function createFirstTries({
         if (!answered || now() - began > SLOW_MS) place.restsUntil = now() + REST_MS;
       };
     },
+    hasRoomSoon: (provider) =>
+      workers() > 0 && rates.has(provider) && now() >= placeOf(provider).restsUntil,
   };
 }
 
 /** For processes that leave every call to the queue. */
-export const noFirstTries: FirstTries = { enter: () => null };
+export const noFirstTries: FirstTries = { enter: () => null, hasRoomSoon: () => false };

@@ -20,7 +20,7 @@ import { createPaced } from './paced.js';
 import { searchAttributes } from './search-attributes.js';
 
 /** Starts that wait for Temporal at once in one process; what is beyond is left to the dispatcher. */
-const MAX_STARTING = 500;
+export const MAX_STARTING = 500;
 
 /** An entity takes all its signals in one turn, which has its time: a burst reaches it as a few of them. */
 const SIGNALS_EVERY_MS = 100;
@@ -31,11 +31,12 @@ const COMMAND_DEADLINE_MS = 60_000;
 /** What a workflow is given, and what operators find it by. */
 export type WorkflowStart = {
   input: unknown;
-  tenant: string;
+  /** Null where it is for several. */
+  tenant: string | null;
   /** Null where the workflow calls none. */
   provider: string | null;
-  reference: string;
-  /** Null where the record has no one amount. */
+  /** Null where the record has none, or no one amount. */
+  reference: string | null;
   amountMinor: bigint | null;
   summary: string;
 };
@@ -161,10 +162,12 @@ function startOptions<R extends Key, Key extends Named>(
 ) {
   const { input, tenant, provider, reference, amountMinor, summary } = toStart(record);
   const typedSearchAttributes: SearchAttributePair[] = [
-    { key: searchAttributes.tenant, value: tenant },
-    { key: searchAttributes.reference, value: reference },
     { key: searchAttributes.attention, value: false },
   ];
+  if (tenant !== null) typedSearchAttributes.push({ key: searchAttributes.tenant, value: tenant });
+  if (reference !== null) {
+    typedSearchAttributes.push({ key: searchAttributes.reference, value: reference });
+  }
   if (provider !== null) {
     typedSearchAttributes.push({ key: searchAttributes.provider, value: provider });
   }

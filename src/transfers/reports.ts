@@ -28,3 +28,6 @@ export type TransferBatchInput = RecordRef & {
 
 /** The items of a batch from one index to another, the last not in it. */
 export type BatchPart = RecordRef & { from: number; to: number };
+
+/** Transfers that were accepted at about the same time, by one provider. */
+export type TransferWaveInput = { provider: string; transfers: RecordRef[] };

@@ -1,13 +1,57 @@
+import { createLane } from '../batching.js';
 import { formatMajor } from '../money.js';
 import { providerQueue } from '../temporal/queues.js';
-import { createRecordStarter, type PursuitStarterSettings } from '../temporal/record-starter.js';
+import {
+  createRecordStarter,
+  MAX_STARTING,
+  type PursuitStarterSettings,
+} from '../temporal/record-starter.js';
 import type { TransferInput } from './reports.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
+import { createWaveStarter, MAX_WAVE, wavesOf } from './waves.js';
 
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
 
-/** Starts and wakes the workflow of a transfer. */
-export function createTransferStarter({ policy, ...settings }: PursuitStarterSettings) {
+/** Starts and wakes the workflow of a transfer; what was accepted while others were being started sets out together. */
+export function createTransferStarter(settings: PursuitStarterSettings) {
+  const { log } = settings;
+  const single = createSingleStarter(settings);
+  const waves = createWaveStarter(settings);
+  const lane = createLane<Transfer, null>({
+    async run(transfers) {
+      await Promise.all(wavesOf(transfers).map(setOut));
+      return transfers.map(() => null);
+    },
+    maxBatch: MAX_WAVE,
+    maxWaiting: MAX_STARTING,
+  });
+
+  async function setOut([first, ...others]: Transfer[]): Promise<void> {
+    if (first) await (others.length === 0 ? single.start(first) : waves.start(first, others));
+  }
+
+  /** Starts what nobody has started yet, with whatever else is to be started meanwhile. */
+  async function startTogether(transfer: Transfer): Promise<void> {
+    await lane.submit(transfer);
+  }
+
+  return {
+    ...single,
+    startTogether,
+
+    /** Starts without being waited for. A start that fails or is not even tried is made up for by the dispatcher. */
+    startSoon(transfer: Transfer): void {
+      startTogether(transfer).catch((error: unknown) => {
+        const which = { err: error, transfer: transfer._id };
+        log.warn(which, 'workflow not started, left to the dispatcher');
+      });
+    },
+
+    idle: async () => void (await Promise.all([lane.idle(), single.idle()])),
+  };
+}
+
+function createSingleStarter({ policy, ...settings }: PursuitStarterSettings) {
   return createRecordStarter<Transfer>({
     ...settings,
     workflow: 'transfer',

@@ -15,6 +15,7 @@ import {
 } from '../../src/temporal/queues.js';
 import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
 import { searchAttributes } from '../../src/temporal/search-attributes.js';
+import { waveWorkflowId } from '../../src/transfers/waves.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
 import { deliveryWorkflowId, webhooksQueue } from '../../src/webhooks/outbound/reports.js';
 import * as workflows from '../../workflows/index.js';
@@ -35,8 +36,10 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'replay',
       'transfer',
       'transferBatch',
+      'transferWave',
     ]);
     expect(batchWorkflowId('btr_1')).toBe('bulk/btr_1');
+    expect(waveWorkflowId('trf_1')).toBe('wave/trf_1');
     expect(bulkQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk');
     expect(deliveryWorkflowId('dlv_1')).toBe('delivery/dlv_1');
     expect(webhooksQueue('bursar')).toBe('bursar-webhooks');
@@ -75,8 +78,10 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'deliverWebhook',
       'expireFunding',
       'followAuthorization',
+      'handOverWave',
       'issueCard',
       'issueCardHere',
+      'letOutWave',
       'nextCardControl',
       'noteCancellation',
       'noteCardCancellation',

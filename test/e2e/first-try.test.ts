@@ -1,7 +1,10 @@
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { TransferWaveInput } from '../../src/transfers/reports.js';
 import { transferWorkflowId } from '../../src/transfers/transfer.js';
+import { waveWorkflowId } from '../../src/transfers/waves.js';
 
 /** At a bank that pays a repeated order twice. */
 let service: Service;
@@ -58,6 +61,59 @@ test('killed while the bank is asked from there: whoever comes back asks first, 
     await tenant.waitFor(id, 'completed');
     await paidOnce(id);
   }
+});
+
+/** The transfers that a wave was started with, which is named by its first; none if there is no such wave. */
+async function inWaveOf(id: string): Promise<string[]> {
+  const { workflow } = service.deps.temporal.client;
+  const history = await workflow.getHandle(waveWorkflowId(id)).fetchHistory().catch(nothing);
+  const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input;
+  const [wave] = (input?.payloads ?? []).map((payload) =>
+    defaultPayloadConverter.fromPayload<TransferWaveInput>(payload),
+  );
+  return (wave?.transfers ?? []).map((transfer) => transfer.id);
+}
+
+const hasOwnWorkflow = (id: string) =>
+  service.deps.temporal.client.workflow
+    .getHandle(transferWorkflowId(id))
+    .describe()
+    .then(() => true, nothing);
+
+const nothing = () => null;
+
+/** Sends eight at once, the last to such an account, until that one set out in a wave. Answers its id, and the others'. */
+async function sentTogether(suffix: string): Promise<{ last: string; others: string[] }> {
+  return eventually('some set out together', async () => {
+    const suffixes = [...Array<string>(7).fill('789'), suffix];
+    const ids = await Promise.all(suffixes.map((each) => tenant.send(each)));
+    for (const id of ids) await tenant.waitFor(id, 'completed');
+    const last = ids.at(-1) ?? '';
+    for (const id of ids) {
+      const wave = await inWaveOf(id);
+      if (wave.includes(last)) return { last, others: wave.filter((one) => one !== last) };
+    }
+    return undefined;
+  });
+}
+
+test('what is accepted together is sent by one workflow, each paid once, and none needs one of its own', async () => {
+  await sendsHere();
+  const { last, others } = await sentTogether('789');
+  expect(others.length).toBeGreaterThan(0);
+  for (const id of [last, ...others]) {
+    await paidOnce(id);
+    expect(await hasOwnWorkflow(id)).toBeNull();
+  }
+});
+
+test('what does not end in its wave gets a workflow of its own, and the others need none', async () => {
+  await sendsHere();
+  // Told by callback alone: the answer to the order is no end.
+  const { last, others } = await sentTogether('001');
+  expect(await hasOwnWorkflow(last)).toBe(true);
+  for (const id of others) expect(await hasOwnWorkflow(id)).toBeNull();
+  for (const id of [last, ...others]) await paidOnce(id);
 });
 
 test('a bank that falls silent is left to its queue; what was sent is asked for, and paid once', async () => {

@@ -79,3 +79,17 @@ test.each([
 test('a provider that nobody knows is never called', () => {
   expect(setUp().tries.enter('another')).toBeNull();
 });
+
+test('it is worth waiting where there are only too many, and not where a provider rests or nobody may', () => {
+  const { tries, letIn, pass, at } = setUp();
+  letIn();
+  expect(tries.hasRoomSoon('bank')).toBe(true);
+  expect(tries.hasRoomSoon('unheard of')).toBe(false);
+  pass(1_000);
+  tries.enter('bank')?.({ answered: false });
+  expect(tries.hasRoomSoon('bank')).toBe(false);
+  pass(60_000);
+  expect(tries.hasRoomSoon('bank')).toBe(true);
+  at.workers = 0;
+  expect(tries.hasRoomSoon('bank')).toBe(false);
+});

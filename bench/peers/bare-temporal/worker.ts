@@ -1,18 +1,20 @@
 /** The worker of the bare workflow. One queue for all, so that the server hands over its activity the cheapest way. */
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { loadConfig } from '../src/config.js';
-import { createProviders } from '../src/providers/registry.js';
-import { createPeerActivities } from './peer-activities.js';
+import { loadConfig } from '../../../src/config.js';
+import { armFailpoint } from '../../../src/failpoints.js';
+import { createProviders } from '../../../src/providers/registry.js';
+import { createPeerActivities } from './activities.js';
 
 const config = loadConfig();
+armFailpoint(config.failpoint);
 const { address, namespace } = config.temporal;
 const connection = await NativeConnection.connect({ address });
 const worker = await Worker.create({
   connection,
   namespace,
   taskQueue: process.env['BENCH_PEER_QUEUE'] ?? '',
-  workflowsPath: fileURLToPath(new URL('./peer-workflow.js', import.meta.url)),
+  workflowsPath: fileURLToPath(new URL('./workflow.js', import.meta.url)),
   activities: createPeerActivities(createProviders(config).forTransfers),
   // As ours.
   maxCachedWorkflows: 1_000,

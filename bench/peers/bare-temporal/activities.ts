@@ -1,5 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { TransferProvider } from '../src/providers/provider.js';
+import { failpoint } from '../../../src/failpoints.js';
+import type { TransferProvider } from '../../../src/providers/provider.js';
 
 export type PeerOrder = {
   reference: string;
@@ -9,10 +10,11 @@ export type PeerOrder = {
   narration: string;
 };
 
-/** The same HTTP call as ours, by the same adapter. */
+/** The same HTTP call as ours, by the same adapter; dies at the same points when it is told to. */
 export function createPeerActivities(provider: TransferProvider) {
   return {
     async callBank({ reference, amountMinor, account, bankCode, narration }: PeerOrder) {
+      failpoint('send.permitted');
       const answer = await provider.initiate(
         {
           reference,
@@ -25,6 +27,7 @@ export function createPeerActivities(provider: TransferProvider) {
         },
         cancellationSignal(),
       );
+      failpoint('send.answered');
       if (answer.kind !== 'paid') throw new Error(`the bank answered ${answer.kind}`);
       return answer.kind;
     },

@@ -1,0 +1,197 @@
+/** What a running copy costs when nobody uses it, how soon it is of use, and how long a POST takes at half load. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DevFile } from '../src/engines/home.js';
+import { packageRoot } from '../src/engines/paths.js';
+import { openStack } from './stack.js';
+import {
+  closedLoop,
+  isShort,
+  median,
+  percentile,
+  printMachine,
+  printTable,
+  whole,
+} from './support.js';
+import { createTransferSubjects, type TransferSubject } from './transfer-subjects.js';
+
+const ROUNDS = isShort ? 1 : 5;
+/** So long after its first transfer a copy counts as idle. */
+const IDLE_AFTER_MS = isShort ? 5_000 : 60_000;
+const CLIENTS = 32;
+const WARM_UP_MS = isShort ? 2_000 : 10_000;
+const FULL_MS = isShort ? 2_000 : 10_000;
+const HALF_MS = isShort ? 2_000 : 20_000;
+
+const GOALS = { idleMb: 400, startMs: 15_000, postP99Ms: 50 };
+
+/** By `npm start`, in a folder of its own that is there from one start to the next. */
+function startCopy(home: string, port: number): ChildProcess {
+  const env = { ...process.env, BURSAR_HOME: home, PORT: String(port) };
+  // A group of its own: Ctrl-C here reaches it by us alone.
+  return spawn('npm', ['start', '--silent'], { cwd: packageRoot, env, stdio: 'ignore' });
+}
+
+async function stopCopy(copy: ChildProcess): Promise<void> {
+  if (copy.exitCode !== null || copy.signalCode !== null) return;
+  copy.kill('SIGTERM');
+  await once(copy, 'exit');
+}
+
+/** Sends a transfer as soon as there is somebody to take it; resolves when it is completed. */
+async function firstTransfer(copy: ChildProcess, home: string): Promise<DevFile> {
+  const file = join(home, 'dev.json');
+  for (; !existsSync(file); await sleep(20)) {
+    if (copy.exitCode !== null) throw new Error(`npm start ended with ${copy.exitCode}`);
+  }
+  const dev = JSON.parse(readFileSync(file, 'utf8')) as DevFile;
+  const headers = {
+    authorization: `Bearer ${dev.keys.secret}`,
+    'content-type': 'application/json',
+    prefer: 'wait=30',
+  };
+  const body = JSON.stringify({
+    amount_minor: 250_000,
+    recipient_account: '0123456789',
+    recipient_bank_code: '058',
+    narration: 'the first',
+  });
+  for (let status = ''; status !== 'completed'; await sleep(20)) {
+    const url = `${dev.api_url}/api/v1/transfers`;
+    const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => null);
+    if (answer?.ok) ({ status } = ((await answer.json()) as { data: { status: string } }).data);
+  }
+  return dev;
+}
+
+/** Memory in use, as the kernel counts it for this process alone. Linux. */
+function residentMb(pid: number | null): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? NaN) / 1024;
+}
+
+type Start = { startMs: number; apiMb: number; workerMb: number };
+
+/** Starts of one copy, the first of which is not counted: it makes the data. */
+async function measureStarts(port: number): Promise<Start[]> {
+  const home = mkdtempSync(join(tmpdir(), 'bursar-idle-'));
+  const starts: Start[] = [];
+  try {
+    for (let round = 0; round <= ROUNDS; round += 1) {
+      process.stderr.write(`start ${round} of ${ROUNDS}\n`);
+      const began = performance.now();
+      const copy = startCopy(home, port);
+      try {
+        const dev = await firstTransfer(copy, home);
+        const startMs = performance.now() - began;
+        if (round === 0) continue;
+        await sleep(IDLE_AFTER_MS);
+        const { api, worker } = dev.pids;
+        starts.push({ startMs, apiMb: residentMb(api), workerMb: residentMb(worker) });
+      } finally {
+        await stopCopy(copy);
+      }
+    }
+    return starts;
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+}
+
+/** Each is sent when it is due, whether or not those before it are answered. */
+async function steadily(
+  { act }: TransferSubject,
+  perSecond: number,
+  forMs: number,
+): Promise<number[]> {
+  const postMs: number[] = [];
+  const underWay: Promise<void>[] = [];
+  const began = performance.now();
+  for (let sent = 0; (sent * 1_000) / perSecond < forMs; sent += 1) {
+    await sleep(Math.max(0, began + (sent * 1_000) / perSecond - performance.now()));
+    underWay.push(act(postMs));
+  }
+  await Promise.all(underWay);
+  return postMs;
+}
+
+type HalfLoad = { perSecond: number; p50Ms: number; p99Ms: number };
+
+async function measureHalfLoad(): Promise<{ runs: HalfLoad[]; versions: Record<string, string> }> {
+  const stack = await openStack();
+  try {
+    const { subjects, versions, close } = await createTransferSubjects(stack, CLIENTS * 8);
+    const full = (forMs: number) =>
+      closedLoop({ clients: CLIENTS, forMs, act: () => subjects.ours.act([]) });
+    await full(WARM_UP_MS);
+    const runs: HalfLoad[] = [];
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      process.stderr.write(`half load ${round} of ${ROUNDS}\n`);
+      const perSecond = (await full(FULL_MS)).perSecond / 2;
+      const postMs = await steadily(subjects.ours, perSecond, HALF_MS);
+      runs.push({ perSecond, p50Ms: percentile(postMs, 50), p99Ms: percentile(postMs, 99) });
+    }
+    await close();
+    return { runs, versions };
+  } finally {
+    await stack.stop();
+  }
+}
+
+type Figure = { what: string; most: number; unit: string; measured: number[] };
+
+function print(figures: Figure[]): void {
+  printTable(
+    ['goal', 'wanted', 'measured', 'rounds', ''],
+    figures.map(({ what, most, unit, measured }) => {
+      const [least, highest] = [Math.min(...measured), Math.max(...measured)];
+      const verdict = median(measured) <= most ? 'met' : 'MISSED';
+      return [
+        what,
+        `≤ ${whole(most)} ${unit}`,
+        `${whole(median(measured))} ${unit}`,
+        `${whole(least)} to ${whole(highest)}`,
+        isShort ? 'not judged' : verdict,
+      ];
+    }),
+  );
+}
+
+const port = 31_690;
+const starts = await measureStarts(port);
+const { runs, versions } = await measureHalfLoad();
+printMachine(versions, {});
+const of = <Run>(all: Run[], pick: (run: Run) => number) => all.map(pick);
+printTable(
+  ['', 'median'],
+  [
+    ['API, idle, MB', whole(median(of(starts, ({ apiMb }) => apiMb)))],
+    ['worker, idle, MB', whole(median(of(starts, ({ workerMb }) => workerMb)))],
+    ['half load, transfers/s', whole(median(of(runs, ({ perSecond }) => perSecond)))],
+    ['POST at half load, p50 ms', whole(median(of(runs, ({ p50Ms }) => p50Ms)))],
+  ],
+);
+print([
+  {
+    what: 'API and worker, idle',
+    most: GOALS.idleMb,
+    unit: 'MB',
+    measured: of(starts, ({ apiMb, workerMb }) => apiMb + workerMb),
+  },
+  {
+    what: '`npm start`, warm, to the first completed transfer',
+    most: GOALS.startMs,
+    unit: 'ms',
+    measured: of(starts, ({ startMs }) => startMs),
+  },
+  {
+    what: 'POST at half load, p99',
+    most: GOALS.postP99Ms,
+    unit: 'ms',
+    measured: of(runs, ({ p99Ms }) => p99Ms),
+  },
+]);

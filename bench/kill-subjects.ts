@@ -1,0 +1,224 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectDatabase } from '../src/database/client.js';
+import type { Running } from '../src/engines/processes.js';
+import { isPolled } from '../src/engines/temporal.js';
+import type { Failpoint } from '../src/failpoints.js';
+import { createGroupCommit } from '../src/ledger/group-commit.js';
+import { createTemporal } from '../src/temporal/client.js';
+import type { Transfer } from '../src/transfers/transfer.js';
+import { answers, environmentOf, type Stack } from './stack.js';
+import { BARE_QUEUE } from './transfer-subjects.js';
+import { createRichTenant, type transferBody } from './transfers.js';
+
+/** Pays as often as it is told to. Orders older than this are refused, which is what proves an absence. */
+const BANK = { SANDBOX_BANK_DEDUPLICATE: 'false', SANDBOX_BANK_FINAL_AFTER_MS: '2000' };
+
+export type Order = ReturnType<typeof transferBody>;
+/** `told`: an operator is called. */
+export type Standing = 'none' | 'open' | 'told' | 'completed' | 'failed';
+
+/** A service that makes transfers, and what it keeps them in. */
+export type Victim = {
+  /** Its processes; what calls the bank dies at the point, if one is named. Resolves when all of them are there. */
+  start(point?: Failpoint): Promise<void>;
+  /** kill -9 of whatever is left of them. */
+  kill(): Promise<void>;
+  /** Whether what calls the bank has died of itself. */
+  isDead(): boolean;
+  /** One try of a client. Rejects where it got no answer, and where that says to try again. */
+  order(order: Order, signal: AbortSignal): Promise<void>;
+  standing(reference: string): Promise<Standing>;
+  keptIn: readonly Database[];
+};
+
+/** A database that can be frozen, killed, and started again with its data. */
+export type Database = {
+  freeze(): void;
+  kill(): void;
+  back(): Promise<void>;
+};
+
+export type Victims = Awaited<ReturnType<typeof openVictims>>;
+
+/** All of them beside one bank, on engines of one kind. */
+export async function openVictims(stack: Stack) {
+  const [mongod, temporal] = [await stack.mongod(), await stack.temporal()];
+  const ports = [await stack.freePort(), await stack.freePort(), await stack.freePort()] as const;
+  const [bankPort, apiPort, naivePort] = ports;
+  const made = environmentOf(stack, {
+    mongodbUri: mongod.uri,
+    temporalAddress: temporal.address,
+    bankPort,
+    apiPort,
+  });
+  const { config } = made;
+  const env = { ...made.env, ...BANK };
+  stack.node('bank', env);
+  const bank = `http://127.0.0.1:${bankPort}/_sandbox`;
+  await stack.until('bank', () => answers(`${bank}/health`));
+  const engines = {
+    mongod: restartable(mongod, (port) => stack.mongod(port)),
+    temporal: restartable(temporal, (port) => stack.temporal(port)),
+  };
+  const shared = { stack, config, env, engines };
+  const ours = await createOurs({ ...shared, url: `http://127.0.0.1:${apiPort}` });
+  const bare = createBare(shared);
+  const naive = createNaive({ ...shared, port: naivePort });
+  return {
+    bank,
+    victims: { ours: ours.victim, bare: bare.victim, naive },
+    versions: { MongoDB: mongod.version, 'Temporal CLI': temporal.version },
+    close: async () => {
+      await ours.close();
+      await bare.close();
+    },
+  };
+}
+
+type Shared = {
+  stack: Stack;
+  config: ReturnType<typeof environmentOf>['config'];
+  env: NodeJS.ProcessEnv;
+  engines: Record<'mongod' | 'temporal', Database>;
+};
+
+function restartable<Engine extends { pid: number; port: number }>(
+  first: Engine,
+  start: (port: number) => Promise<Engine>,
+): Database {
+  let { pid } = first;
+  return {
+    freeze: () => process.kill(pid, 'SIGSTOP'),
+    kill: () => process.kill(pid, 'SIGKILL'),
+    back: async () => void ({ pid } = await start(first.port)),
+  };
+}
+
+/** kill -9, of all of them at once. */
+async function killAll(processes: Running[]): Promise<void> {
+  const all = processes.splice(0);
+  for (const one of all) if (!one.hasEnded()) process.kill(one.pid, 'SIGKILL');
+  await Promise.all(all.map(({ ended }) => ended));
+}
+
+const pointed = (env: NodeJS.ProcessEnv, point?: Failpoint): NodeJS.ProcessEnv =>
+  point ? { ...env, BURSAR_FAILPOINT: point } : env;
+
+async function post(
+  url: string,
+  headers: Record<string, string>,
+  order: Order,
+  signal: AbortSignal,
+): Promise<void> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+    signal,
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`answered ${response.status}: ${text}`);
+}
+
+async function createOurs({ stack, config, env, engines, url }: Shared & { url: string }) {
+  const database = await connectDatabase(config.mongodb, 'bursar-bench');
+  const running: Running[] = [];
+  const { address, namespace, taskQueue } = config.temporal;
+  const start = async (point?: Failpoint) => {
+    // What calls the bank, and so what dies at the point: it is the first.
+    running.push(stack.node('worker', pointed(env, point)), stack.node('api', env));
+    await stack.until('api', () => answers(`${url}/health/ready`));
+    await stack.until('worker', () => isPolled(address, { namespace, taskQueue }));
+  };
+  // The first start makes the collections.
+  await start();
+  await killAll(running);
+  const { key } = await createRichTenant(config, database, createGroupCommit(database));
+  const victim: Victim = {
+    start,
+    kill: () => killAll(running),
+    isDead: () => running[0]?.hasEnded() ?? true,
+    order: (order, signal) => {
+      const headers = { authorization: `Bearer ${key}`, 'idempotency-key': order.reference };
+      return post(`${url}/api/v1/transfers`, headers, order, signal);
+    },
+    async standing(reference) {
+      const found = await database.db.collection<Transfer>('transfers').findOne({ reference });
+      if (!found) return 'none';
+      if (found.status === 'completed' || found.status === 'failed') return found.status;
+      return found.attention ? 'told' : 'open';
+    },
+    keptIn: [engines.mongod, engines.temporal],
+  };
+  return { victim, close: () => database.client.close() };
+}
+
+function createBare({ stack, config, env, engines }: Shared) {
+  const temporal = createTemporal(config.temporal);
+  const { workflow, connection } = temporal.client;
+  const running: Running[] = [];
+  const { address, namespace } = config.temporal;
+  const victim: Victim = {
+    async start(point) {
+      const own = { ...pointed(env, point), BENCH_PEER_QUEUE: BARE_QUEUE };
+      running.push(stack.node('bareWorker', own));
+      await stack.until('bareWorker', () =>
+        isPolled(address, { namespace, taskQueue: BARE_QUEUE }),
+      );
+    },
+    kill: () => killAll(running),
+    isDead: () => running[0]?.hasEnded() ?? true,
+    async order({ reference, ...body }, signal) {
+      const order = {
+        reference,
+        amountMinor: body.amount_minor,
+        account: body.recipient_account,
+        bankCode: body.recipient_bank_code,
+        narration: body.narration,
+      };
+      await connection.withAbortSignal(signal, () =>
+        workflow.start('peerTransfer', {
+          taskQueue: BARE_QUEUE,
+          workflowId: `peer/${reference}`,
+          workflowIdConflictPolicy: 'USE_EXISTING',
+          workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
+          args: [order],
+        }),
+      );
+    },
+    async standing(reference) {
+      const handle = workflow.getHandle(`peer/${reference}`);
+      const found = await handle.describe().catch(() => null);
+      if (!found) return 'none';
+      if (found.status.name === 'RUNNING') return 'open';
+      return found.status.name === 'COMPLETED' ? 'completed' : 'failed';
+    },
+    keptIn: [engines.temporal],
+  };
+  return { victim, close: () => temporal.close() };
+}
+
+function createNaive({ stack, config, env, engines, port }: Shared & { port: number }): Victim {
+  const running: Running[] = [];
+  const url = `http://127.0.0.1:${port}/transfers`;
+  const headers = { authorization: `Bearer ${config.sandboxBank.secret}` };
+  return {
+    async start(point) {
+      running.push(stack.node('naive', { ...pointed(env, point), PORT: String(port) }));
+      await stack.until('naive', async () => (await fetch(url)).status === 401);
+    },
+    kill: () => killAll(running),
+    isDead: () => running[0]?.hasEnded() ?? true,
+    order: (order, signal) => post(url, headers, order, signal),
+    async standing(reference) {
+      const response = await fetch(`${url}/${reference}`, { headers });
+      if (response.status === 404) return 'none';
+      const { status } = (await response.json()) as { status: string };
+      return status === 'pending' ? 'open' : (status as Standing);
+    },
+    keptIn: [engines.mongod],
+  };
+}
+
+/** Until all that was killed answers again. */
+export const breathe = () => sleep(1_000);

@@ -1,0 +1,178 @@
+/**
+ * The same five kills against ours, a bare Temporal workflow and a naive service, at a bank that pays as often as it is
+ * told to. What became of each order is read from the bank's own journal. See docs/reliability.md.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Failpoint } from '../src/failpoints.js';
+import { breathe, openVictims, type Order, type Standing, type Victim } from './kill-subjects.js';
+import { openStack } from './stack.js';
+import { isShort, printMachine, printTable } from './support.js';
+import { transferBody } from './transfers.js';
+
+const ROUNDS = isShort ? 1 : 3;
+const ORDERS = 8;
+/** Each order is given so long to come to its end, and each client tries again for so long. */
+const SETTLED_WITHIN_MS = 60_000;
+const CLIENT_TRIES_FOR_MS = 40_000;
+const CLIENT_WAITS_MS = 10_000;
+const CLIENT_PAUSES_MS = 300;
+/** A slow bank, which is still quick enough for everybody. */
+const SLOW_MS = 1_500;
+const DIES_WITHIN_MS = 30_000;
+
+type Fault = { call: 'submit'; kind: 'slow' | 'drop_after'; probability: 1; ms?: number };
+type Arena = { victim: Victim; bank: string };
+
+const KILLS = {
+  'service killed before the bank is asked': (arena: Arena) => dieAt(arena, 'send.permitted'),
+  'service killed after the bank has paid, its answer not recorded': (arena: Arena) =>
+    dieAt(arena, 'send.answered'),
+  'answer lost: paid, and the connection is cut': loseAnswers,
+  'database killed while the answer is recorded': killDatabase,
+  'client gives up at once, and repeats its request': repeatRequests,
+};
+
+/** A client that wants its order to be taken: the same reference and key, again and again. */
+async function insist(victim: Victim, order: Order, firstWaitMs = CLIENT_WAITS_MS): Promise<void> {
+  const giveUpAt = Date.now() + CLIENT_TRIES_FOR_MS;
+  for (let waitMs = firstWaitMs; Date.now() < giveUpAt; waitMs = CLIENT_WAITS_MS) {
+    const taken = await victim.order(order, AbortSignal.timeout(waitMs)).then(
+      () => true,
+      () => false,
+    );
+    if (taken) return;
+    await sleep(CLIENT_PAUSES_MS);
+  }
+}
+
+let count = 0;
+const newOrders = () => Array.from({ length: ORDERS }, () => transferBody((count += 1)));
+
+async function dieAt({ victim }: Arena, point: Failpoint): Promise<Order[]> {
+  await victim.kill();
+  await victim.start(point);
+  const orders = newOrders();
+  const clients = orders.map((order) => insist(victim, order));
+  for (const giveUpAt = Date.now() + DIES_WITHIN_MS; !victim.isDead(); await sleep(5)) {
+    if (Date.now() > giveUpAt) throw new Error(`nothing died at ${point}`);
+  }
+  await victim.kill();
+  await breathe();
+  await victim.start();
+  await Promise.all(clients);
+  return orders;
+}
+
+async function loseAnswers({ victim, bank }: Arena): Promise<Order[]> {
+  const orders = newOrders();
+  await setFaults(bank, { call: 'submit', kind: 'drop_after', probability: 1 });
+  const clients = orders.map((order) => insist(victim, order));
+  await untilPaid(bank, orders, ORDERS);
+  await setFaults(bank);
+  await Promise.all(clients);
+  return orders;
+}
+
+/** Frozen at the bank's first payment, and then killed: what is to be recorded from then on can't be. */
+async function killDatabase({ victim, bank }: Arena): Promise<Order[]> {
+  const orders = newOrders();
+  const clients = orders.map((order) => insist(victim, order));
+  await untilPaid(bank, orders, 1);
+  for (const database of victim.keptIn) database.freeze();
+  await breathe();
+  for (const database of victim.keptIn) database.kill();
+  await breathe();
+  await Promise.all(victim.keptIn.map((database) => database.back()));
+  await Promise.all(clients);
+  return orders;
+}
+
+async function repeatRequests({ victim, bank }: Arena): Promise<Order[]> {
+  const orders = newOrders();
+  await setFaults(bank, { call: 'submit', kind: 'slow', probability: 1, ms: SLOW_MS });
+  // Both at once, as a client does whose time is up while its first request is still on its way.
+  const clients = orders.flatMap((order) => [insist(victim, order, 1), insist(victim, order, 20)]);
+  await Promise.all(clients);
+  await setFaults(bank);
+  return orders;
+}
+
+async function setFaults(bank: string, ...rules: Fault[]): Promise<void> {
+  const body = JSON.stringify(rules.length === 0 ? {} : { seed: 'bench', rules });
+  const headers = { 'content-type': 'application/json' };
+  await fetch(`${bank}/faults`, { method: 'POST', headers, body });
+}
+
+/** How often the bank has paid, by the client's own reference. */
+async function payments(bank: string): Promise<Map<string, number>> {
+  const response = await fetch(`${bank}/journal`);
+  const { entries } = (await response.json()) as { entries: { client_reference: string }[] };
+  const paid = new Map<string, number>();
+  for (const { client_reference: reference } of entries) {
+    paid.set(reference, (paid.get(reference) ?? 0) + 1);
+  }
+  return paid;
+}
+
+async function untilPaid(bank: string, orders: Order[], least: number): Promise<void> {
+  for (const giveUpAt = Date.now() + DIES_WITHIN_MS; Date.now() < giveUpAt; await sleep(2)) {
+    const paid = await payments(bank);
+    if (orders.filter(({ reference }) => paid.has(reference)).length >= least) return;
+  }
+  throw new Error(`the bank has not paid ${least} of these`);
+}
+
+type Verdict = 'right' | 'paidTwice' | 'wrong' | 'told' | 'stuck';
+
+/** `wrong`: paid and called failed, not paid and called completed, or nobody knows of it. */
+function judge(paid: number, standing: Standing): Verdict {
+  if (paid > 1) return 'paidTwice';
+  if (standing === 'told') return 'told';
+  if (standing === 'open') return 'stuck';
+  const isRight = standing === (paid === 1 ? 'completed' : 'failed');
+  return isRight ? 'right' : 'wrong';
+}
+
+/** What has become of these once nothing moves any more. */
+async function outcomes({ victim, bank }: Arena, orders: Order[]): Promise<Verdict[]> {
+  const standings = async () =>
+    Promise.all(orders.map(({ reference }) => victim.standing(reference).catch(() => 'open')));
+  const giveUpAt = Date.now() + SETTLED_WITHIN_MS;
+  let present = await standings();
+  while (present.includes('open') && Date.now() < giveUpAt) {
+    await sleep(500);
+    present = await standings();
+  }
+  const paid = await payments(bank);
+  return orders.map(({ reference }, i) => judge(paid.get(reference) ?? 0, present[i] as Standing));
+}
+
+const stack = await openStack();
+try {
+  const { victims, bank, versions, close } = await openVictims(stack);
+  const rows: string[][] = [];
+  for (const [what, kill] of Object.entries(KILLS)) {
+    for (const [name, victim] of Object.entries(victims)) {
+      process.stderr.write(`${name}: ${what}\n`);
+      const arena = { victim, bank };
+      await victim.start();
+      const orders: Order[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) orders.push(...(await kill(arena)));
+      const found = await outcomes(arena, orders);
+      await victim.kill();
+      const many = (verdict: Verdict) => String(found.filter((one) => one === verdict).length);
+      const figures = [many('right'), many('paidTwice'), many('stuck'), many('wrong')];
+      const row = [what, name, String(orders.length), ...figures, many('told')];
+      process.stderr.write(`${row.slice(2).join(' ')}\n`);
+      rows.push(row);
+    }
+  }
+  printMachine(versions, {});
+  const head = ['kill', 'service', 'orders', 'right', 'paid twice', 'stuck', 'wrong'];
+  printTable([...head, 'operator told'], rows);
+  const lost = rows.filter(([, name, orders, right]) => name === 'ours' && orders !== right);
+  console.log(lost.length === 0 ? 'ours: all right' : `ours: NOT right in ${lost.length} rows`);
+  await close();
+} finally {
+  await stack.stop();
+}

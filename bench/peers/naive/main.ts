@@ -1,0 +1,98 @@
+/**
+ * What one writes first: insert, call the provider, update. A unique index keeps a reference from being paid for twice by
+ * two requests, writes are on disk on a majority before anything is answered, and silence of the bank is not taken for a
+ * refusal. There is nothing that comes back to what was interrupted.
+ */
+import { createServer } from 'node:http';
+import Koa from 'koa';
+import { MongoClient, MongoServerError } from 'mongodb';
+import rawBody from 'raw-body';
+import { z } from 'zod';
+import { loadConfig } from '../../../src/config.js';
+import { armFailpoint, failpoint } from '../../../src/failpoints.js';
+import { createProviders } from '../../../src/providers/registry.js';
+
+type Transfer = z.infer<typeof transferBody> & {
+  status: 'pending' | 'completed' | 'failed';
+  created_at: Date;
+};
+
+const transferBody = z.object({
+  reference: z.string().min(1).max(100),
+  amount_minor: z.int().positive(),
+  recipient_account: z.string().regex(/^\d{10}$/),
+  recipient_bank_code: z.string().regex(/^\d{3,6}$/),
+  narration: z.string().max(100),
+});
+
+const DUPLICATE_KEY = 11_000;
+const MAX_BODY_BYTES = 100_000;
+
+const config = loadConfig();
+armFailpoint(config.failpoint);
+const bank = createProviders(config).forTransfers;
+const client = new MongoClient(config.mongodb.uri, {
+  writeConcern: { w: 'majority', journal: true },
+});
+const transfers = client.db('naive').collection<Transfer>('transfers');
+await transfers.createIndex({ reference: 1 }, { unique: true });
+
+const app = new Koa();
+app.use(async (ctx) => {
+  if (ctx.get('authorization') !== `Bearer ${config.sandboxBank.secret}`) ctx.throw(401);
+  const [, route, reference] = ctx.path.split('/');
+  if (route !== 'transfers') ctx.throw(404);
+  if (ctx.method === 'POST') return create(ctx);
+  const found = await transfers.findOne({ reference: reference ?? '' });
+  if (!found) ctx.throw(404);
+  ctx.body = found;
+});
+
+async function create(ctx: Koa.Context): Promise<void> {
+  const text = await rawBody(ctx.req, { limit: MAX_BODY_BYTES, encoding: 'utf8' });
+  const parsed = transferBody.safeParse(JSON.parse(text));
+  if (!parsed.success) return ctx.throw(400);
+  const order = parsed.data;
+  try {
+    await transfers.insertOne({ ...order, status: 'pending', created_at: new Date() });
+  } catch (error) {
+    if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
+    // Asked again: what has become of it so far.
+    ctx.body = await transfers.findOne({ reference: order.reference });
+    return;
+  }
+  failpoint('send.permitted');
+  const answer = await callBank(order);
+  failpoint('send.answered');
+  if (answer !== 'paid' && answer !== 'refused') return ctx.throw(504);
+  const status = answer === 'paid' ? 'completed' : 'failed';
+  await transfers.updateOne({ reference: order.reference }, { $set: { status } });
+  ctx.status = 201;
+  ctx.body = { ...order, status };
+}
+
+/** The same HTTP call as ours, by the same adapter. */
+async function callBank(order: z.infer<typeof transferBody>): Promise<string> {
+  const { reference, recipient_account: account, recipient_bank_code: bankCode } = order;
+  const answer = await bank.initiate(
+    {
+      reference,
+      clientReference: reference,
+      amountMinor: BigInt(order.amount_minor),
+      currency: 'NGN',
+      recipient: { account, bankCode, name: null },
+      narration: order.narration,
+      requestedAt: new Date(),
+    },
+    AbortSignal.timeout(config.sandboxBank.timeoutMs),
+  );
+  return answer.kind;
+}
+
+const handle = app.callback();
+const server = createServer((req, res) => void handle(req, res));
+server.listen(config.http.port, '127.0.0.1');
+process.once('SIGTERM', () => {
+  server.close(() => void client.close());
+  server.closeIdleConnections();
+});

@@ -1,0 +1,148 @@
+import { randomUUID } from 'node:crypto';
+import { Pool } from 'undici';
+import { connectDatabase } from '../src/database/client.js';
+import { isPolled } from '../src/engines/temporal.js';
+import { createGroupCommit } from '../src/ledger/group-commit.js';
+import { createTemporal } from '../src/temporal/client.js';
+import { watchCompletions } from './completions.js';
+import type { PeerOrder } from './peers/bare-temporal/activities.js';
+import { answers, environmentOf, type Stack } from './stack.js';
+import { createRichTenant, transferBody } from './transfers.js';
+
+export const BARE_QUEUE = 'bench-bare';
+
+/** One way to make a transfer: its processes, and what a client does until the transfer is completed. */
+export type TransferSubject = {
+  processes: Record<string, number>;
+  act: (postMs: number[]) => Promise<void>;
+};
+
+/** Everything as `npm start` has it, and beside it the peers, idle in the others' rounds. */
+async function start(stack: Stack) {
+  const [mongod, temporal] = await Promise.all([stack.mongod(), stack.temporal()]);
+  const ports = [await stack.freePort(), await stack.freePort(), await stack.freePort()] as const;
+  const [bankPort, apiPort, naivePort] = ports;
+  const { address: temporalAddress } = temporal;
+  const at = { mongodbUri: mongod.uri, temporalAddress, bankPort, apiPort };
+  const { env, config } = environmentOf(stack, at);
+  const bank = stack.node('bank', env);
+  const [api, worker] = [stack.node('api', env), stack.node('worker', env)];
+  const bare = stack.node('bareWorker', { ...env, BENCH_PEER_QUEUE: BARE_QUEUE });
+  const naive = stack.node('naive', { ...env, PORT: String(naivePort) });
+  const [url, naiveUrl] = [apiPort, naivePort].map((port) => `http://127.0.0.1:${port}`);
+  const { address, namespace, taskQueue } = config.temporal;
+  const polled = (queue: string) => isPolled(address, { namespace, taskQueue: queue });
+  await stack.until('bank', () => answers(`http://127.0.0.1:${bankPort}/_sandbox/health`));
+  await stack.until('api', () => answers(`${url}/health/ready`));
+  await stack.until('worker', () => polled(taskQueue));
+  await stack.until('bareWorker', () => polled(BARE_QUEUE));
+  await stack.until('naive', async () => (await fetch(`${naiveUrl}/`)).status === 401);
+  const shared = { client: process.pid, bank: bank.pid };
+  return {
+    versions: { MongoDB: mongod.version, 'Temporal CLI': temporal.version },
+    config,
+    url: String(url),
+    naiveUrl: String(naiveUrl),
+    ours: {
+      ...shared,
+      api: api.pid,
+      worker: worker.pid,
+      mongod: mongod.pid,
+      temporal: temporal.pid,
+    },
+    bare: { ...shared, worker: bare.pid, temporal: temporal.pid },
+    naive: { ...shared, api: naive.pid, mongod: mongod.pid },
+  };
+}
+
+/** Ours and its peers: the same bank, adapter, orders and durability, and as many clients. */
+export async function createTransferSubjects(stack: Stack, mostClients: number) {
+  const { config, url, naiveUrl, versions, ...processes } = await start(stack);
+  const database = await connectDatabase(config.mongodb, 'bursar-bench');
+  const { key } = await createRichTenant(config, database, createGroupCommit(database));
+  const completions = watchCompletions(database.db);
+  const temporal = createTemporal(config.temporal);
+  const pools = [url, naiveUrl].map((origin) => poolOf(origin, mostClients));
+  const [ourPool, naivePool] = pools as [Pool, Pool];
+  const subjects = {
+    ours: {
+      processes: processes.ours,
+      async act(postMs) {
+        const headers = { authorization: `Bearer ${key}`, 'idempotency-key': randomUUID() };
+        const answer = await timed(postMs, () =>
+          post(ourPool, '/api/v1/transfers', headers, nextBody()),
+        );
+        await completions.of((answer as { data: { id: string } }).data.id);
+      },
+    },
+    bare: {
+      processes: processes.bare,
+      async act() {
+        const order = peerOrder();
+        await temporal.client.workflow.execute('peerTransfer', {
+          taskQueue: BARE_QUEUE,
+          workflowId: `peer/${order.reference}`,
+          args: [order],
+        });
+      },
+    },
+    naive: {
+      processes: processes.naive,
+      async act(postMs) {
+        const headers = { authorization: `Bearer ${config.sandboxBank.secret}` };
+        await timed(postMs, () => post(naivePool, '/transfers', headers, nextBody()));
+      },
+    },
+  } satisfies Record<string, TransferSubject>;
+  return {
+    subjects,
+    versions,
+    close: async () => {
+      await completions.close();
+      await Promise.all(pools.map((pool) => pool.close()));
+      await temporal.close();
+      await database.client.close();
+    },
+  };
+}
+
+const poolOf = (origin: string, connections: number) =>
+  new Pool(origin, { connections, pipelining: 1 });
+
+async function timed<Result>(postMs: number[], act: () => Promise<Result>): Promise<Result> {
+  const began = performance.now();
+  const result = await act();
+  postMs.push(performance.now() - began);
+  return result;
+}
+
+let count = 0;
+const nextBody = () => transferBody((count += 1));
+
+function peerOrder(): PeerOrder {
+  const body = nextBody();
+  return {
+    reference: body.reference,
+    amountMinor: body.amount_minor,
+    account: body.recipient_account,
+    bankCode: body.recipient_bank_code,
+    narration: body.narration,
+  };
+}
+
+async function post(
+  pool: Pool,
+  path: string,
+  headers: Record<string, string>,
+  order: object,
+): Promise<unknown> {
+  const { statusCode, body } = await pool.request({
+    method: 'POST',
+    path,
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(order),
+  });
+  const text = await body.text();
+  if (statusCode !== 201) throw new Error(`${path} answered ${statusCode}: ${text}`);
+  return JSON.parse(text) as unknown;
+}
