@@ -70,6 +70,10 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
     },
   });
+  // A planted bug has to get past the second guard as well, which is the schema that this process has migrated.
+  if (dist !== undefined) {
+    await service.deps.database.db.command({ collMod: 'wallets', validator: {} });
+  }
   const tenants: StormTenant[] = [];
   for (let i = 0; i < TENANTS; i += 1) {
     const tenant = await service.tenant({ balanceMinor: i === 0 ? HOT_MINOR : RICH_MINOR });
