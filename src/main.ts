@@ -3,6 +3,7 @@ import { createApp } from './app.js';
 import { loadConfig } from './config.js';
 import { createPulse } from './database/pulse.js';
 import { createDeps } from './deps.js';
+import { logWhatEndsUs } from './fatal.js';
 import { createHealth } from './http/health.js';
 import { createLoad } from './http/load.js';
 import { createServer } from './http/server.js';
@@ -82,4 +83,5 @@ async function main(): Promise<void> {
   process.on('SIGINT', onSignal);
 }
 
+logWhatEndsUs('api');
 await main();

@@ -3,6 +3,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { Registry } from 'prom-client';
 import { loadConfig } from '../src/config.js';
 import { createDeps } from '../src/deps.js';
+import { logWhatEndsUs } from '../src/fatal.js';
 import { measureBacklogs } from '../src/metrics/backlog.js';
 import { measureQueues } from '../src/metrics/queues.js';
 import { serveMetrics } from '../src/metrics/server.js';
@@ -70,4 +71,5 @@ async function main(): Promise<void> {
   deps.log.info('worker has stopped');
 }
 
+logWhatEndsUs('worker');
 await main();
