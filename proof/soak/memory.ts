@@ -23,8 +23,8 @@ export function readHeaps(
 ): Record<string, Sample[]> {
   const found: Record<string, Sample[]> = {};
   for (const file of readdirSync(folder)) {
-    const [script, , pid, thread] = file.replace('.jsonl', '').split(/-|\.js-/);
-    const process = `${script === 'src' ? 'API' : 'worker'} ${pid}`;
+    const [, script, pid, thread] = /^(.+)-(\d+)-(\d+)\.jsonl$/.exec(file) ?? [];
+    const process = `${script === 'src-main.js' ? 'API' : 'worker'} ${pid}`;
     const lines = readFileSync(join(folder, file), 'utf8').trim().split('\n');
     const all = lines.map((line) => JSON.parse(line) as Record<string, number>);
     const of = (value: (one: Record<string, number>) => number) =>

@@ -23,7 +23,7 @@ export async function startReplicaSet() {
     // Claims end with this process.
     const { port } = await claimPort(28_700);
     const dataDir = join(folder.path, `mongod-${each}`);
-    const logFile = logFileOf(basename(folder.path), `mongod-${each}`);
+    const logFile = logFileOf(basename(folder.path), `${each}-mongod`);
     mkdirSync(dataDir);
     let pid = 0;
     const start = () => {
