@@ -29,6 +29,8 @@ export type TestAppOptions = {
   load?: Partial<LoadLimits> & { lookEveryMs?: number };
   callbackAllowance?: { rate: number; burst: number };
   timeLimits?: TimeLimits;
+  /** How long the slow routes take. */
+  slowMs?: number;
   pulse?: Pulse;
   clock?: () => Date;
 };
@@ -68,7 +70,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
     measure: measureRequests(registry, load),
     openApi: {},
     environment: 'sandbox',
-    routes: thingRoutes(effects),
+    routes: thingRoutes(effects, options.slowMs ?? 300),
     pulse: options.pulse ?? createPulse(database),
     ...(options.timeLimits && { timeLimits: options.timeLimits }),
     ...(options.callbackAllowance && { callbackAllowance: options.callbackAllowance }),
@@ -126,7 +128,7 @@ const make = <const O extends Partial<Operation>>(given: O) => ({
   ...given,
 });
 
-function thingRoutes(effects: unknown[]): Route[] {
+function thingRoutes(effects: unknown[], slowMs: number): Route[] {
   return [
     route(make({ id: 'listThings', path: '/things', query: listQuery }), (ctx, { query }) =>
       sendList(ctx, [{ id: 1 }], { ...query, total: 41 }),
@@ -167,16 +169,16 @@ function thingRoutes(effects: unknown[]): Route[] {
     route(make({ id: 'issue', path: '/cards', feature: 'cards' }), (ctx) => sendData(ctx, 200, {})),
     route(make({ id: 'slow', path: '/slow' }), async (ctx) => {
       effects.push('slow began');
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await new Promise((resolve) => setTimeout(resolve, slowMs));
       sendData(ctx, 200, { slow: true });
     }),
     route(make({ id: 'slowEffect', method: 'post', path: '/slow' }), async (ctx) => {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await new Promise((resolve) => setTimeout(resolve, slowMs));
       effects.push('late');
       sendData(ctx, 201, { slow: true });
     }),
     route(make({ id: 'slowProvider', path: '/slow-provider' }), async (ctx) => {
-      await untimed(ctx, new Promise((resolve) => setTimeout(resolve, 300)));
+      await untimed(ctx, new Promise((resolve) => setTimeout(resolve, slowMs)));
       sendData(ctx, 200, { slow: true });
     }),
     route(make({ id: 'broken', path: '/broken' }), () => {

@@ -10,8 +10,9 @@ import { eventually } from '../support/eventually.js';
 import { startTcpProxy } from '../support/tcp-proxy.js';
 import { createTestApp } from './test-app.js';
 
-/** Less than the slow routes take, which is 300 ms. */
+/** Far less than the slow routes take here. */
 const TIME_LIMITS = { doubtAfterMs: 10, answerWithinMs: 100 };
+const SLOW_MS = 1_000;
 
 let network: Awaited<ReturnType<typeof startTcpProxy>>;
 let far: Awaited<ReturnType<typeof connectDatabase>>;
@@ -26,7 +27,7 @@ beforeAll(async () => {
   const uri = near.href.replace(`:${near.port}`, `:${network.port}`);
   far = await connectDatabase({ uri, database: 'test_pulse' }, 'test');
   const pulse = createPulse(far, { missingAfterMs: 50 });
-  app = await createTestApp({ pulse, timeLimits: TIME_LIMITS });
+  app = await createTestApp({ pulse, timeLimits: TIME_LIMITS, slowMs: SLOW_MS });
   ({ key } = await app.createKey());
   server = createServer((req, res) => void app.server(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
