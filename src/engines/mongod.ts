@@ -58,6 +58,8 @@ export function mongodArguments({
     ['--oplogSize', '512'],
     // A process killed inside a transaction otherwise blocks its documents for over a minute.
     ['--setParameter', 'transactionLifetimeLimitSeconds=3'],
+    // What is slow is logged with its documents, which hold account numbers; also what a recovery applies.
+    ['--slowms', '2147483647'],
     // Nobody to hand over to: a quiesce period only makes stopping slower.
     ['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
     ['--setParameter', 'diagnosticDataCollectionEnabled=false'],

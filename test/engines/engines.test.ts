@@ -35,6 +35,13 @@ test('mongod accepts transactions, and ends those that a killed process left ope
   });
 });
 
+test('mongod logs no operation for being slow: it would write the documents, too', async () => {
+  await withMongo(sharedEngines().mongodbUri, async (client) => {
+    const { was, slowms } = await client.db('admin').command({ profile: -1 });
+    expect({ was, slowms }).toEqual({ was: 0, slowms: 2 ** 31 - 1 });
+  });
+});
+
 test('mongod that was killed comes back with what it had acknowledged', async () => {
   const mongod = await privateMongod();
   try {

@@ -37,8 +37,11 @@ const CHOICES = [
 ] as const;
 const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later_declined']);
 
-/** `completed` may follow `failed`: a payment that is proven later. */
-const RANK = { pending: 0, processing: 1, requires_action: 1, failed: 2, completed: 3 };
+/**
+ * `completed` may follow `failed`: a payment that is proven later. What is declined for now is `pending` again, until its
+ * next attempt.
+ */
+const RANK = { pending: 0, processing: 0, requires_action: 0, failed: 1, completed: 2 };
 
 export function createCharges(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
