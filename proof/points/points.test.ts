@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { atMost } from '../../src/concurrency.js';
 import { FAILPOINTS } from '../../src/failpoints.js';
 import { authorizations } from './authorizations.js';
@@ -46,8 +47,10 @@ async function run({ name, run }: Case): Promise<void> {
   }
   for (const point of stage?.fired ?? []) fired.add(point);
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
-  const result = results.get(name) === 'right' ? 'right' : 'WRONG';
-  process.stderr.write(`${results.size}/${cases.length} ${result} ${seconds} s: ${name}\n`);
+  const result = results.get(name);
+  const told = result === 'right' ? 'right' : 'WRONG';
+  process.stderr.write(`${results.size}/${cases.length} ${told} ${seconds} s: ${name}\n`);
+  if (told === 'WRONG') process.stderr.write(`${inspect(result)}\n`);
 }
 
 beforeAll(async () => void (await atMost(STAGES, cases, run)));
