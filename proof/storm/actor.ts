@@ -10,6 +10,8 @@ export type Actor = {
   act(): Promise<void>;
   /** One read, by a reader who remembers that states only move forward. */
   look?(): Promise<void>;
+  /** All its requests once more, with their keys, when everything is quiet. How many there were. */
+  repeat?(): Promise<number>;
   /** What is wrong with this capability once everything is quiet, in plain words. */
   check(): Promise<string[]>;
   figures(): Record<string, number>;

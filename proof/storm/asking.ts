@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atMost } from '../../src/concurrency.js';
 import type { Reply } from '../../test/support/tenant.js';
 import type { Random } from './random.js';
 import type { StormStage, StormTenant } from './stage.js';
@@ -8,6 +9,8 @@ export type Answer = { status: number; text: string; id: string | null; code: st
 
 /** Of who has waited until the end. */
 const GIVEN_UP: Answer = { status: 0, text: '', id: null, code: null };
+
+const REPEATED_AT_ONCE = 8;
 
 export type Asked<Body = Record<string, unknown>> = {
   of: StormTenant;
@@ -78,6 +81,12 @@ export function createAsking<Body extends object = Record<string, unknown>>(
       const [answer] = await Promise.all(twice ? [until(one), until(one)] : [until(one)]);
       if (random.chance(0.1)) await until(random.pick(asked.filter((each) => each.answer)));
       return answer;
+    },
+    /** All of it once more, when everything is quiet: the answers are the same bytes as in the storm. */
+    repeat: async (): Promise<number> => {
+      const answered = asked.filter(({ answer }) => answer && answer !== GIVEN_UP);
+      await atMost(REPEATED_AT_ONCE, answered, async (one) => void (await until(one)));
+      return answered.length;
     },
   };
 }

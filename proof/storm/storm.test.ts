@@ -24,7 +24,7 @@ const DIST = env['STORM_DIST'];
 const RESULT = env['STORM_RESULT'];
 /** Names of the actors that take part; all of them if none is named. */
 const ONLY = env['STORM_ONLY']?.split(',') ?? [];
-const CLIENTS = 40;
+const CLIENTS = 56;
 const READERS = 3;
 /** Stuck is what does not become less for so long: a slow machine takes longer for all of it, and proves as much. */
 const STUCK_AFTER_MS = 1_000 * Number(env['STORM_STUCK_SECONDS'] ?? '180');
@@ -63,7 +63,27 @@ test(`a storm of ${MINUTES} minutes, seed ${SEED}: nothing lost, nothing paid tw
   expect(figures.kills).toBeGreaterThan(5 * MINUTES);
   expect(figures.freezes).toBeGreaterThan(0);
   expect(figures.actors['transfers']?.['insufficient']).toBeGreaterThan(0);
+  for (const [name, did] of Object.entries(figures.actors)) {
+    const idle = Object.entries(did).filter(([what, count]) => MUST.has(what) && count === 0);
+    expect([name, idle]).toEqual([name, []]);
+  }
 });
+
+/** What a storm without these has not shown. */
+const MUST = new Set([
+  'transfers',
+  'accepted',
+  'approved',
+  'cleared',
+  'charges',
+  'without_customer',
+  'pages_paid',
+  'refunds',
+  'replays',
+  'redelivered',
+  'dry',
+  'reads',
+]);
 
 /** Until everything is quiet again, or is stuck. */
 async function storm(actors: readonly Actor[]) {
@@ -79,6 +99,8 @@ async function storm(actors: readonly Actor[]) {
   const ended = clients.stop();
   await Promise.race([ended, sleep(STUCK_AFTER_MS, undefined, { ref: false })]);
   await untilQuiet(async () => operators.push());
+  const quiet = performance.now();
+  const repeated = await Promise.all(actors.map(async (actor) => (await actor.repeat?.()) ?? 0));
   stage.giveUp();
   await ended;
   await readers.stop();
@@ -91,7 +113,8 @@ async function storm(actors: readonly Actor[]) {
       ...monkey.figures(),
       actors: Object.fromEntries(actors.map((actor) => [actor.name, actor.figures()])),
       ...operators.figures(),
-      quiet_after_ms: Math.round(performance.now() - over),
+      quiet_after_ms: Math.round(quiet - over),
+      'answers compared at the end': repeated.reduce((sum, count) => sum + count, 0),
     },
   };
 }

@@ -118,6 +118,7 @@ export function createCards(stage: StormStage, random: Random): Actor {
       await (chosen === issue && cards.length >= MOST_CARDS ? payers.end : chosen)();
     },
     look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
+    repeat: async () => (await issues.repeat()) + (await orders.repeat()),
     check: () => check(stage, issues.asked, [...orders.asked, ...inTime.asked]),
     figures: () => ({
       cards: cards.length,

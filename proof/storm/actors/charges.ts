@@ -163,6 +163,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
       counts.reads += 1;
       memory.saw(body.reference, before, found.status);
     },
+    repeat: async () => (await tokens.repeat()) + (await charges.repeat()),
     check: () => check(stage, charges.asked, tokens.asked, pages),
     figures: () => ({
       tokens: tokens.asked.length,

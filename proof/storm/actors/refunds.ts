@@ -20,7 +20,7 @@ const RANK = { pending: 0, processing: 1, completed: 2, failed: 2 };
 export function createRefunds(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
   const memory = createMemory(RANK, problems);
-  const { asked, ask } = createAsking<Order>(stage, random, problems);
+  const { asked, ask, repeat } = createAsking<Order>(stage, random, problems);
   const { db } = stage.service.deps.database;
   let named = 0;
   let reads = 0;
@@ -102,6 +102,7 @@ export function createRefunds(stage: StormStage, random: Random): Actor {
       reads += 1;
       memory.saw(body.reference, before, found.status);
     },
+    repeat,
     check,
     figures: () => ({ requests: asked.length, refunds: accepted().length, reads }),
     problems,

@@ -13,7 +13,7 @@ const RANK = { pending: 0, completed: 1, failed: 1 };
 export function createReplays(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
   const memory = createMemory(RANK, problems);
-  const { asked, ask } = createAsking<{ note?: string }>(stage, random, problems);
+  const { asked, ask, repeat } = createAsking<{ note?: string }>(stage, random, problems);
   const { database, webhooks } = stage.service.deps;
   let named = 0;
   let redelivered = 0;
@@ -70,6 +70,7 @@ export function createReplays(stage: StormStage, random: Random): Actor {
       reads += 1;
       memory.saw(id, before, reply.body.data.status);
     },
+    repeat,
     check: () => check(stage, asked),
     figures: () => ({ requests: asked.length, replays: accepted().length, redelivered, reads }),
     problems,

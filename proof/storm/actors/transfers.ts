@@ -20,7 +20,7 @@ const RANK = { pending: 0, processing: 1, completed: 2, failed: 3 };
 export function createTransfers(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
   const memory = createMemory(RANK, problems);
-  const { asked, ask } = createAsking<ReturnType<typeof order>>(stage, random, problems);
+  const { asked, ask, repeat } = createAsking<ReturnType<typeof order>>(stage, random, problems);
   const { db } = stage.service.deps.database;
   let reads = 0;
 
@@ -61,6 +61,7 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
       reads += 1;
       memory.saw(id, before, found.status);
     },
+    repeat,
     check,
     figures: () => ({
       requests: asked.length,
