@@ -27,11 +27,14 @@ const stored = ({ service, tenant }: Stage, id: string) =>
   service.deps.cardOperations.get(tenant.id, id);
 
 async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
+  const funding = await eventually('the funding has ended', async () => {
+    const found = await stored(stage, id);
+    return found && !isOpen(found) ? found : undefined;
+  });
+  expect(funding.status).toBe('failed');
   await stage.isTold(id, ['card.operation.failed']);
-  const funding = await stored(stage, id);
-  expect(funding?.status).toBe('failed');
   // The API died, and meanwhile the worker was too slow for the deadline.
-  if (funding?.sends === 0) return expect(await stage.effects(id)).toEqual([]);
+  if (funding.sends === 0) return expect(await stage.effects(id)).toEqual([]);
   const unwinding = await eventually('it is unwound', async () => {
     const found = await stored(stage, unwindingOf(id));
     return found && !isOpen(found) ? found : undefined;

@@ -160,6 +160,14 @@ describe('a late funding', () => {
     expect([steps, available]).toEqual([['hold', 'resolve'], START]);
   });
 
+  test('that is confirmed before anybody has said that it is late is late all the same', () => {
+    const [accepted] = late as [Item];
+    const { operation, unwinding, steps, outcomes } = after([accepted, told('cop_a', paid)]);
+    expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
+    expect(unwinding?.status).toBe('processing');
+    expect([steps, verdicts(outcomes)]).toEqual([['hold'], ['stale']]);
+  });
+
   test('before its deadline nothing happens', () => {
     const early = accept('cop_a', { type: 'jit_fund', deadline_at: new Date(NOW.getTime() + 1) });
     const { operation, outcomes } = after([early, expire('cop_a'), expire('cop_a')]);

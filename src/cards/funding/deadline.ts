@@ -5,15 +5,14 @@ import { newOperation, operationFailure, type CardOperation } from '../operation
 /** At most one for each funding, so its id says whose it is. No tenant ever sees it. */
 export const unwindingOf = (funding: string) => `${funding}-unwind`;
 
+export type Expired = { failed: CardOperation; unwinding: CardOperation | null };
+
 /**
  * What the deadline does to a just-in-time funding that is still open: it has failed for who asked for it. If its order
  * may have left us, an unwinding takes over the hold; otherwise nothing can follow, and the hold may go back. Null: the
  * deadline has not come, or the funding had ended before.
  */
-export function expire(
-  operation: CardOperation,
-  now: Date,
-): { failed: CardOperation; unwinding: CardOperation | null } | null {
+export function expire(operation: CardOperation, now: Date): Expired | null {
   const { deadline_at: deadline, sends } = operation;
   if (deadline === null || deadline > now || !isOpen(operation)) return null;
   const left = sends > 0;

@@ -15,7 +15,7 @@ import type { Card, CardReload } from '../card.js';
 import { changeCard } from '../change.js';
 import { changeOperation } from '../told.js';
 import type { CardOperation } from '../operation.js';
-import { expire, unwindingOf } from './deadline.js';
+import { expire, unwindingOf, type Expired } from './deadline.js';
 import { decideFunding, type FundingFact } from './facts.js';
 import { holdPosting, releasePosting, type Funding } from './postings.js';
 import { reloadEnded, tryReload } from './reload.js';
@@ -45,10 +45,13 @@ export type ReloadItem = {
   settings: ReloadSettings;
 };
 
-export type FundingOutcome =
-  /** The operation that the fact was about as it stands now. */
-  | { kind: 'funding'; verdict: Guarded<CardOperation>['verdict']; operation: CardOperation }
-  | { kind: 'no_such_funding' };
+/** The operation that the fact was about as it stands now. */
+type Applied = {
+  kind: 'funding';
+  verdict: Guarded<CardOperation>['verdict'];
+  operation: CardOperation;
+};
+export type FundingOutcome = Applied | { kind: 'no_such_funding' };
 export type ReloadOutcome = { kind: 'reload'; card: Card } | { kind: 'refused'; error: ApiError };
 
 const acceptFunding: Kind<FundItem, AcceptOutcome> = {
@@ -138,6 +141,9 @@ function decideFact(view: View, item: FundingFactItem, now: Date): FundingOutcom
   const found = load(view, item);
   if (!found) return { kind: 'no_such_funding' };
   const { operation, card } = found;
+  // Nobody has said yet that its deadline has come: what is confirmed after it is late all the same.
+  const late = item.fact.kind === 'paid' ? expire(operation, now) : null;
+  if (late?.unwinding) return { ...bookExpiry(view, operation, late, now), verdict: 'stale' };
   const wallet = view.wallet(item.tenant);
   const { available_minor: cardMinor } = card;
   const { availableMinor, owedMinor } = wallet;
@@ -183,11 +189,20 @@ function decideExpiry(view: View, item: ExpireItem, now: Date): FundingOutcome {
   if (!found) return { kind: 'no_such_funding' };
   const { operation } = found;
   const expired = expire(operation, now);
-  if (!expired) return { kind: 'funding', verdict: 'unchanged', operation };
-  const { failed, unwinding } = expired;
+  return expired
+    ? bookExpiry(view, operation, expired, now)
+    : { kind: 'funding', verdict: 'unchanged', operation };
+}
+
+function bookExpiry(
+  view: View,
+  operation: CardOperation,
+  { failed, unwinding }: Expired,
+  now: Date,
+): Applied {
   if (unwinding) view.create('card_operations', unwinding);
   else {
-    const wallet = view.wallet(item.tenant);
+    const wallet = view.wallet(operation.tenant);
     const availableMinor = wallet.availableMinor + (operation.amount_minor ?? 0n);
     view.changeWallet({ ...wallet, availableMinor });
     view.post(releasePosting(operation as Funding, now));
