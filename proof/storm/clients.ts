@@ -28,7 +28,7 @@ export function startReaders(
 ) {
   return startLoops(stage, count, async () => {
     await random.pick(actors).look?.();
-    await sleep(20);
+    await sleep(80);
   });
 }
 

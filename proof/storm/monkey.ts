@@ -7,7 +7,7 @@ import type { Victim } from './victims.js';
 export type Act = { at: string; what: string };
 
 /** So many blows at once, each on another victim. */
-const PAWS = 2;
+const PAWS = 3;
 const STARTS = 5;
 
 /** Answers that are lost, late or wrong: beside what accounts ask for. */

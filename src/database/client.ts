@@ -5,6 +5,7 @@ import {
   type Db,
   type TransactionOptions,
 } from 'mongodb';
+import { mendDriver } from './mend-driver.js';
 
 /** What is waited for a server, a connection or a majority: a database that is away answers 503 and never a hang. */
 export const WAIT_LIMIT_MS = 5_000;
@@ -24,6 +25,7 @@ export function createMongoClient(
   appName: string,
   { operationLimitMs = OPERATION_LIMIT_MS }: { operationLimitMs?: number } = {},
 ): MongoClient {
+  mendDriver();
   return new MongoClient(uri, {
     appName,
     useBigInt64: true,

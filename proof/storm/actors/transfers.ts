@@ -40,7 +40,7 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
 
   return {
     name: 'transfers',
-    weight: 10,
+    weight: 16,
     async act() {
       const of = stage.anyTenant(random);
       const body = order(random.pick(random.chance(0.2) ? DOUBTFUL : PLAIN));

@@ -1,0 +1,26 @@
+import { createMongoClient } from '../../src/database/client.js';
+import { isDatabaseUnavailable } from '../../src/database/unavailable.js';
+import { sharedEngines } from '../support/engines.js';
+import { startTcpProxy } from '../support/tcp-proxy.js';
+
+/** More than the buffers at both ends of a connection take. */
+const LARGE = 'x'.repeat(15_000_000);
+
+test('a large write to a database that has stopped reading ends as unavailability: nobody waits for it for ever', async () => {
+  const { mongodbUri } = sharedEngines();
+  const { href, hostname, port } = new URL(mongodbUri);
+  const network = await startTcpProxy({ host: hostname, port: Number(port) });
+  const uri = href.replace(`:${port}`, `:${network.port}`);
+  const client = createMongoClient(uri, 'test', { operationLimitMs: 500 });
+  try {
+    const stalled = client.db('test_stalled').collection('large');
+    await stalled.findOne();
+    network.cut();
+    const ended = await stalled.insertOne({ LARGE }).catch((error: unknown) => error);
+    expect(ended).toBeInstanceOf(Error);
+    expect(isDatabaseUnavailable(ended)).toBe(true);
+  } finally {
+    network.close();
+    await client.close(true);
+  }
+}, 40_000);
