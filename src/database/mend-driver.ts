@@ -2,7 +2,11 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 
 /** What is used of the driver's own class of connections, which it does not export. */
-type DriverConnection = { socket: Socket; error: Error | null; onClose(): void };
+type DriverConnection = {
+  socket: Socket;
+  error: Error | null;
+  onClose: (this: DriverConnection) => void;
+};
 type Internals = { Connection: { prototype: DriverConnection } };
 
 const MENDED = Symbol.for('bursar.mended');
