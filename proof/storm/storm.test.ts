@@ -98,7 +98,7 @@ async function storm(actors: readonly Actor[]) {
   // What does not come to its end is found by the checker, with all else that is wrong.
   const ended = clients.stop();
   await Promise.race([ended, sleep(STUCK_AFTER_MS, undefined, { ref: false })]);
-  await untilQuiet(async () => operators.push());
+  const waited = await untilQuiet(async () => operators.push());
   const quiet = performance.now();
   const repeated = await Promise.all(actors.map(async (actor) => (await actor.repeat?.()) ?? 0));
   stage.giveUp();
@@ -114,21 +114,28 @@ async function storm(actors: readonly Actor[]) {
       actors: Object.fromEntries(actors.map((actor) => [actor.name, actor.figures()])),
       ...operators.figures(),
       quiet_after_ms: Math.round(quiet - over),
+      'open after the storm': waited,
       'answers compared at the end': repeated.reduce((sum, count) => sum + count, 0),
     },
   };
 }
 
-/** Until nothing is open, or what is open becomes no less. */
-async function untilQuiet(push: () => Promise<void>): Promise<void> {
+/** Until nothing is open, or what is open becomes no less. Answers what was open meanwhile, by seconds. */
+async function untilQuiet(push: () => Promise<void>): Promise<Record<string, object>> {
+  const waited: Record<string, object> = {};
+  const began = performance.now();
   let fewest = Infinity;
-  for (let since = performance.now(); performance.now() - since < STUCK_AFTER_MS;) {
+  for (let since = began; performance.now() - since < STUCK_AFTER_MS;) {
     await push();
-    const open = (await countOpen(stage)).reduce((sum, [, count]) => sum + count, 0);
-    if (open === 0) return;
-    if (open < fewest) [fewest, since] = [open, performance.now()];
+    const open = (await countOpen(stage)).filter(([, count]) => count > 0);
+    const seconds = Math.floor((performance.now() - began) / 15_000) * 15;
+    waited[`${seconds} s`] ??= Object.fromEntries(open);
+    const sum = open.reduce((total, [, count]) => total + count, 0);
+    if (sum === 0) break;
+    if (sum < fewest) [fewest, since] = [sum, performance.now()];
     await sleep(1_000);
   }
+  return waited;
 }
 
 /** What is needed to understand a failure: the seed, what was done, the bank's journal, the logs, what is open. */

@@ -17,6 +17,8 @@ export function createPayers(stage: StormStage, random: Random, problems: string
   const issuer = issuerClient(stage.service);
   const open: Paid[] = [];
   const counts = { payments: 0, approved: 0, cleared: 0, reversed: 0, expired: 0, left: 0 };
+  /** Why payments were declined, and how many. */
+  const declined: Record<string, number> = {};
 
   async function endOne({ token, amountMinor }: Paid): Promise<void> {
     const [outcome, share] = chooseOf<[Outcome, number]>(random, [
@@ -56,10 +58,12 @@ export function createPayers(stage: StormStage, random: Random, problems: string
           if (random.chance(LEFT)) counts.left += 1;
           else open.push({ token: decision.token, amountMinor: amount_minor });
         }
-        if (!IN_VAIN.has(decision?.code ?? '')) break;
+        const code = decision?.code ?? 'no_answer';
+        if (decision?.approved !== true) declined[code] = (declined[code] ?? 0) + 1;
+        if (!IN_VAIN.has(code)) break;
       }
       while (open.length > 10 || (open.length > 0 && random.chance(0.6))) await end();
     },
-    figures: () => ({ ...counts }),
+    figures: () => ({ ...counts, ...declined }),
   };
 }
