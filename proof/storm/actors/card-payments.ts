@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { issuerClient } from '../../../test/support/issuer.js';
 import type { Random } from '../random.js';
 import type { StormStage } from '../stage.js';
@@ -61,6 +62,8 @@ export function createPayers(stage: StormStage, random: Random, problems: string
         const code = decision?.code ?? 'no_answer';
         if (decision?.approved !== true) declined[code] = (declined[code] ?? 0) + 1;
         if (!IN_VAIN.has(code)) break;
+        // Who asks a dead process again and again at once would do little else.
+        await sleep(random.between(500, 2_000));
       }
       while (open.length > 10 || (open.length > 0 && random.chance(0.6))) await end();
     },

@@ -40,7 +40,7 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
 
   return {
     name: 'transfers',
-    weight: 16,
+    weight: 13,
     async act() {
       const of = stage.anyTenant(random);
       const body = order(random.pick(random.chance(0.2) ? DOUBTFUL : PLAIN));
