@@ -25,7 +25,7 @@ export function createWallets(stage: StormStage, random: Random): Actor {
 
   return {
     name: 'wallets',
-    weight: 0.4,
+    weight: 0.25,
     async act() {
       const reference = `storm-${counts.credits}`;
       counts.credits += 1;
