@@ -26,19 +26,19 @@ async function ask({ card, cards, service }: Stage, outcome: Outcome) {
 const stored = ({ service, tenant }: Stage, id: string) =>
   service.deps.cardOperations.get(tenant.id, id);
 
-async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
-  const funding = await eventually('the funding has ended', async () => {
+const ended = (stage: Stage, id: string) =>
+  eventually(`${id} has ended`, async () => {
     const found = await stored(stage, id);
     return found && !isOpen(found) ? found : undefined;
   });
+
+async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
+  const funding = await ended(stage, id);
   expect(funding.status).toBe('failed');
   await stage.isTold(id, ['card.operation.failed']);
   // The API died, and meanwhile the worker was too slow for the deadline.
   if (funding.sends === 0) return expect(await stage.effects(id)).toEqual([]);
-  const unwinding = await eventually('it is unwound', async () => {
-    const found = await stored(stage, unwindingOf(id));
-    return found && !isOpen(found) ? found : undefined;
-  });
+  const unwinding = await ended(stage, unwindingOf(id));
   expect(unwinding.status).toBe(ends);
   const back = times === 0 ? ['funding_reversed'] : [];
   expect(await stage.effects(id)).toEqual(['funded', ...back]);
