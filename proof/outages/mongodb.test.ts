@@ -134,10 +134,9 @@ test('frozen: 503 within 5 s, and it works again by itself', async () => {
 
 test('out of reach, with connections that lead nowhere: 503 within 5 s, and it works again by itself', async () => {
   const { service, mongod } = stage;
-  const { port } = new URL(mongod.uri);
-  const line = await startTcpProxy({ host: '127.0.0.1', port: Number(port) });
+  const line = await startTcpProxy(mongod.uri);
   network = line;
-  const MONGODB_URI = mongod.uri.replace(`:${port}`, `:${line.port}`);
+  const MONGODB_URI = line.uri;
   const [api, worker] = [await service.newApi({ MONGODB_URI }), service.newWorker({ MONGODB_URI })];
   await service.workers[1]?.kill();
   await Promise.all([api.start(), worker.start()]);

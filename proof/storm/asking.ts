@@ -52,7 +52,7 @@ export function createAsking<Body extends object = Record<string, unknown>>(
       if (reply) return hear(request, reply);
       await sleep(random.between(100, 600));
     }
-    // The checker finds the request unanswered.
+    // In the storm, the checker finds the request unanswered.
     return GIVEN_UP;
   }
 
@@ -85,7 +85,9 @@ export function createAsking<Body extends object = Record<string, unknown>>(
     /** All of it once more, when everything is quiet: the answers are the same bytes as in the storm. */
     repeat: async (): Promise<number> => {
       const answered = asked.filter(({ answer }) => answer && answer !== GIVEN_UP);
-      await atMost(REPEATED_AT_ONCE, answered, async (one) => void (await until(one)));
+      await atMost(REPEATED_AT_ONCE, answered, async (one) => {
+        if ((await until(one)) === GIVEN_UP) problems.push(`${one.key} is not answered again`);
+      });
       return answered.length;
     },
   };

@@ -19,6 +19,9 @@ export function startClients(
   });
 }
 
+/** Every read costs what others do not get. */
+const READ_EVERY_MS = 300;
+
 /** Readers who look at what the actors know, at any API. */
 export function startReaders(
   stage: StormStage,
@@ -28,7 +31,7 @@ export function startReaders(
 ) {
   return startLoops(stage, count, async () => {
     await random.pick(actors).look?.();
-    await sleep(80);
+    await sleep(READ_EVERY_MS);
   });
 }
 

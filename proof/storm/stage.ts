@@ -48,6 +48,7 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     bank: {
       deduplicate: longFreezes,
       finalAfterMs: FINAL_AFTER_MS,
+      balanced: true,
       through: (port) => through('bank', port),
     },
     mongodbUri: mongod.uri.replace(`:${mongodPort}`, `:${await through('mongod', mongodPort)}`),

@@ -100,7 +100,10 @@ async function storm(actors: readonly Actor[]) {
   await Promise.race([ended, sleep(STUCK_AFTER_MS, undefined, { ref: false })]);
   const waited = await untilQuiet(async () => operators.push());
   const quiet = performance.now();
+  // Who is not answered by then gives up, and says so.
+  const patience = setTimeout(stage.giveUp, STUCK_AFTER_MS);
   const repeated = await Promise.all(actors.map(async (actor) => (await actor.repeat?.()) ?? 0));
+  clearTimeout(patience);
   stage.giveUp();
   await ended;
   await readers.stop();

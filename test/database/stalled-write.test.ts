@@ -8,15 +8,9 @@ import { startTcpProxy } from '../support/tcp-proxy.js';
 /** More than the buffers at both ends of a connection take. */
 const LARGE = 'x'.repeat(15_000_000);
 
-async function openNetwork() {
-  const { href, hostname, port } = new URL(sharedEngines().mongodbUri);
-  const network = await startTcpProxy({ host: hostname, port: Number(port) });
-  return { network, uri: href.replace(`:${port}`, `:${network.port}`) };
-}
-
 test('a large write to a database that has stopped reading ends as unavailability: nobody waits for it for ever', async () => {
-  const { network, uri } = await openNetwork();
-  const client = createMongoClient(uri, 'test', { operationLimitMs: 500 });
+  const network = await startTcpProxy(sharedEngines().mongodbUri);
+  const client = createMongoClient(network.uri, 'test', { operationLimitMs: 500 });
   try {
     const stalled = client.db('test_stalled').collection('large');
     await stalled.findOne();
@@ -31,8 +25,8 @@ test('a large write to a database that has stopped reading ends as unavailabilit
 }, 40_000);
 
 test('a large write whose connection is broken off under it is sent once more, and is there once', async () => {
-  const { network, uri } = await openNetwork();
-  const client = createMongoClient(uri, 'test');
+  const network = await startTcpProxy(sharedEngines().mongodbUri);
+  const client = createMongoClient(network.uri, 'test');
   try {
     const broken = client.db('test_broken').collection(randomUUID());
     await broken.findOne();

@@ -22,10 +22,8 @@ let key: string;
 
 /** The pulse is taken over a line that can be cut; all else of the app has its database all the time. */
 beforeAll(async () => {
-  const near = new URL(sharedEngines().mongodbUri);
-  network = await startTcpProxy({ host: near.hostname, port: Number(near.port) });
-  const uri = near.href.replace(`:${near.port}`, `:${network.port}`);
-  far = await connectDatabase({ uri, database: 'test_pulse' }, 'test');
+  network = await startTcpProxy(sharedEngines().mongodbUri);
+  far = await connectDatabase({ uri: network.uri, database: 'test_pulse' }, 'test');
   const pulse = createPulse(far, { missingAfterMs: 50 });
   app = await createTestApp({ pulse, timeLimits: TIME_LIMITS, slowMs: SLOW_MS });
   ({ key } = await app.createKey());

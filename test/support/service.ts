@@ -10,6 +10,7 @@ import { claimPort, type PortClaim } from '../../src/engines/ports.js';
 import { chargeWorkflowId, type Charge } from '../../src/payments/charges/charge.js';
 import { refundWorkflowId, type Refund } from '../../src/payments/refunds/refund.js';
 import { transferWorkflowId, type Transfer } from '../../src/transfers/transfer.js';
+import { startBalancer } from './balancer.js';
 import { bankAudit } from './bank.js';
 import { findProblems } from './books.js';
 import { sharedEngines } from './engines.js';
@@ -35,6 +36,8 @@ export type ServiceOptions = {
     callbacks?: boolean;
     /** Which port API and worker reach it by: that of a proxy. */
     through?: (port: number) => Promise<number>;
+    /** Whether it calls whichever API is there, and not always the first. */
+    balanced?: boolean;
   };
   apis?: number;
   workers?: number;
@@ -70,6 +73,7 @@ export async function startService(options: ServiceOptions = {}) {
   const ports: PortClaim[] = [];
   const processes = new Map<string, ManagedProcess>();
   let deps: Deps | null = null;
+  let balancer: Awaited<ReturnType<typeof startBalancer>> | null = null;
 
   async function port(): Promise<number> {
     const claim = await claimPort(portToTry());
@@ -92,6 +96,7 @@ export async function startService(options: ServiceOptions = {}) {
 
   async function close(): Promise<void> {
     await Promise.all([...processes.values()].map((each) => each.kill()));
+    balancer?.close();
     if (deps) await closeDeps(deps, options);
     for (const claim of ports) claim.release();
     await reaper.close();
@@ -99,6 +104,9 @@ export async function startService(options: ServiceOptions = {}) {
 
   try {
     const [bankPort, firstPort] = [await port(), await port()];
+    const apiPorts = [firstPort];
+    while (apiPorts.length < (options.apis ?? 1)) apiPorts.push(await port());
+    if (options.bank?.balanced) balancer = await startBalancer(apiPorts);
     const url = (of: number) => `http://127.0.0.1:${of}`;
     const env = environment(options, url((await options.bank?.through?.(bankPort)) ?? bankPort));
     const script = (...parts: string[]) => join(options.dist ?? compiled(), ...parts);
@@ -126,15 +134,14 @@ export async function startService(options: ServiceOptions = {}) {
         bankEnvironment(
           options,
           { env, port: bankPort, dataDir: join(folder, 'bank') },
-          url(firstPort),
+          url(balancer?.port ?? firstPort),
         ),
         answers(`${url(bankPort)}/_sandbox/health`),
       ),
       ...bankAudit(url(bankPort)),
       url: url(bankPort),
     };
-    const apis = [newApi(firstPort)];
-    while (apis.length < (options.apis ?? 1)) apis.push(newApi(await port()));
+    const apis = apiPorts.map((at) => newApi(at));
     const workers = Array.from({ length: options.workers ?? 1 }, () => newWorker());
     // Once, before many processes would wait for each other's migration.
     const opened = await createDeps(loadConfig({ ...env, BURSAR_LOG_LEVEL: 'silent' }), 'test');

@@ -2,15 +2,17 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 /**
- * A network of one line. While it is cut nothing comes through in either direction and nobody is told so: connections
- * stay open, new ones are taken and lead nowhere, as behind a firewall that drops.
+ * A network of one line to what is at this address; `uri` leads there by that line. While it is cut nothing comes
+ * through in either direction and nobody is told so: connections stay open, new ones are taken and lead nowhere, as
+ * behind a firewall that drops.
  */
-export async function startTcpProxy(to: { host: string; port: number }) {
+export async function startTcpProxy(address: string) {
+  const { href, hostname: host, port } = new URL(address);
   const sockets = new Set<Socket>();
   let isCut = false;
 
   const server = createServer((near) => {
-    const far = connect(to);
+    const far = connect({ host, port: Number(port) });
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -30,7 +32,7 @@ export async function startTcpProxy(to: { host: string; port: number }) {
   await once(server, 'listening');
 
   return {
-    port: (server.address() as AddressInfo).port,
+    uri: href.replace(`:${port}`, `:${(server.address() as AddressInfo).port}`),
     cut(): void {
       isCut = true;
       for (const socket of sockets) socket.unpipe().pause();
