@@ -49,14 +49,16 @@ export function createAuthorizations(parts: {
     return read(isHeard ? first : await poster.post('authorization', url, body, answerWithinMs));
   }
 
-  /** Where no decision was heard, the client is told: it may have approved, and hold the money. */
-  function decide({ number }: Authorization, heard: Decision | null): Decision {
-    const { approved, code } = heard ?? NO_ANSWER;
+  /**
+   * The client is told of every decline that it was asked about: it may have approved at an asking that was not heard, or
+   * have changed its mind, and hold the money.
+   */
+  function decide({ number }: Authorization, { approved, code }: Decision, isAsked: boolean) {
     const at = Date.now();
     const kind = approved ? 'authorized' : 'declined';
     const record = { kind, authorization: number, seq: journal.nextSeq(), code, at } as const;
     const about = { authorization: number };
-    if (heard) journal.commit([record]);
+    if (approved || !isAsked) journal.commit([record]);
     else journal.commitAndTell(record, { about, event: 'card.declined', at });
     return { approved, code };
   }
@@ -70,11 +72,11 @@ export function createAuthorizations(parts: {
       const asked = { kind: 'authorization_asked', authorization: number, token, order } as const;
       journal.commit([{ ...asked, card: card.number, at: Date.now() }]);
       const authorization = authorizations.get(number);
-      const decision =
-        card.state === 'open'
-          ? await ask(authorization)
-          : { approved: false, code: `card_${card.state}` };
-      return answer(200, { token, ...decide(authorization, decision) });
+      const isOpen = card.state === 'open';
+      const decision = isOpen
+        ? ((await ask(authorization)) ?? NO_ANSWER)
+        : { approved: false, code: `card_${card.state}` };
+      return answer(200, { token, ...decide(authorization, decision, isOpen) });
     },
     end(token, { outcome, amount_minor }) {
       const authorization = authorizations.withToken(token);
@@ -96,7 +98,7 @@ export function createAuthorizations(parts: {
     },
     resume() {
       for (const authorization of authorizations.all) {
-        if (authorization.status === 'asked') decide(authorization, null);
+        if (authorization.status === 'asked') decide(authorization, NO_ANSWER, true);
       }
     },
   };

@@ -43,7 +43,7 @@ test('asks the service, signed, and does as it says', async () => {
     react = () => ({ status: 200, body: { approved, code } });
     const { body } = await client.authorize(card.reference, { channel: 'pos', merchant });
     expect(body).toEqual({ token: expect.any(String) as string, approved, code });
-    const asked = service.about(body.token);
+    const asked = service.about(body.token).slice(0, 1);
     expect(asked.map((each) => each.body)).toEqual([
       expect.objectContaining({
         id: body.token,
@@ -100,6 +100,19 @@ test.each([
     );
   },
 );
+
+test('a decline of the service is told like any other: it may hold money for an asking that was not heard', async () => {
+  let calls = 0;
+  const declined = { status: 200, body: { approved: false, code: 'service_unavailable' } };
+  react = () => ((calls += 1) === 1 ? { status: 503 } : declined);
+  const { body } = await client.authorize(card.card);
+  expect(body).toMatchObject({ approved: false, code: 'service_unavailable' });
+  const [, , told] = await service.wait(body.token, 3);
+  expect(told?.body).toMatchObject({
+    event: 'card.declined',
+    data: { reference: body.token, code: 'service_unavailable' },
+  });
+});
 
 test('of a card that is locked or closed at the issuer is declined unasked', async () => {
   const { card: id } = await client.newCard();

@@ -12,7 +12,7 @@ const MONEY_EVENTS = new Map<string, (money: Money) => CardEventState>([
   ['card.funded', funding('funded')],
   ['card.funding_refused', funding('refused')],
   ['card.funding_reversed', funding('reversed')],
-  ['card.declined', () => authorization({ kind: 'declined', code: 'no_answer' })],
+  ['card.declined', ({ code }) => authorization({ kind: 'declined', code: code ?? 'no_answer' })],
   [
     'card.cleared',
     ({ amount_minor }) => authorization({ kind: 'cleared', amountMinor: amount_minor }),
