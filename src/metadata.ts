@@ -65,6 +65,9 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
   return null;
 }
 
+/** Ids and digests in hexadecimal, whose digits may add up to anything: one in some hundreds would be refused. */
+const HEXADECIMAL =
+  /(?<![0-9A-Za-z])(?=[0-9]*[a-f])(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})(?![0-9A-Za-z])/gi;
 /** Together: as a bare number anywhere. */
 const BARE = /(?<![0-9])[3-6][0-9]{12,18}(?![0-9])/g;
 /** As cards are grouped, and as a word: a UUID has groups of digits, too, and is no card. */
@@ -76,7 +79,7 @@ const GROUPED =
  * digits and spaces the plain ones are meant.
  */
 export function holdsCardNumber(text: string): boolean {
-  const plain = text.normalize('NFKC');
+  const plain = text.normalize('NFKC').replaceAll(HEXADECIMAL, ' ');
   const runs = [...(plain.match(BARE) ?? []), ...(plain.match(GROUPED) ?? [])];
   return runs.some((run) => passesLuhn(run.replaceAll(/[^0-9]/g, '')));
 }

@@ -69,7 +69,7 @@ function limitsOf(queue: Queue<CallLimits>): Partial<WorkerOptions> {
     case 'workflows':
       return {
         maxCachedWorkflows: 1_000,
-        maxConcurrentWorkflowTaskExecutions: 100,
+        maxConcurrentWorkflowTaskExecutions: 16,
         maxConcurrentLocalActivityExecutions: 200,
       };
     case 'calls':

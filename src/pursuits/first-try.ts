@@ -2,9 +2,10 @@
 export const HERE_SHARE = 0.25;
 /** Such calls to one provider at once in one process: a slow one never takes all the room there is. */
 const AT_ONCE = 20;
-/** A provider that was slower than this, or silent, is left to its queue for a while. */
+/** A provider that was slower than this, or silent, is left to its queue for a while; each time in a row twice as long. */
 const SLOW_MS = 1_000;
-const REST_MS = 10_000;
+const FIRST_REST_MS = 1_000;
+const MAX_REST_MS = 10_000;
 
 export type FirstTries = {
   /** Leave to call the provider from here, at once; to be told how that went. Null: use its queue. */
@@ -13,7 +14,7 @@ export type FirstTries = {
   hasRoomSoon(provider: string): boolean;
 };
 
-type Place = { tokens: number; at: number; running: number; restsUntil: number };
+type Place = { tokens: number; at: number; running: number; restMs: number; restsUntil: number };
 
 /**
  * Who may send an order where its workflow runs: that spares the provider's queue, and half of the history with it.
@@ -34,7 +35,13 @@ export function createFirstTries({
   const places = new Map<string, Place>();
 
   function placeOf(provider: string): Place {
-    const place = places.get(provider) ?? { tokens: 0, at: now(), running: 0, restsUntil: 0 };
+    const place = places.get(provider) ?? {
+      tokens: 0,
+      at: now(),
+      running: 0,
+      restMs: 0,
+      restsUntil: 0,
+    };
     places.set(provider, place);
     return place;
   }
@@ -45,6 +52,16 @@ export function createFirstTries({
     const added = ((at - place.at) / 1_000) * perSecond;
     place.tokens = Math.min(place.tokens + added, Math.max(perSecond, 1));
     place.at = at;
+  }
+
+  /** Calls that were under way together fail together: who rests already is not sent to rest again. */
+  function leave(place: Place, isWell: boolean): void {
+    place.running -= 1;
+    if (isWell) place.restMs = 0;
+    else if (now() >= place.restsUntil) {
+      place.restMs = Math.min(Math.max(2 * place.restMs, FIRST_REST_MS), MAX_REST_MS);
+      place.restsUntil = now() + place.restMs;
+    }
   }
 
   return {
@@ -58,10 +75,7 @@ export function createFirstTries({
       place.tokens -= 1;
       place.running += 1;
       const began = now();
-      return ({ answered }) => {
-        place.running -= 1;
-        if (!answered || now() - began > SLOW_MS) place.restsUntil = now() + REST_MS;
-      };
+      return ({ answered }) => leave(place, answered && now() - began <= SLOW_MS);
     },
     hasRoomSoon: (provider) =>
       workers() > 0 && rates.has(provider) && now() >= placeOf(provider).restsUntil,

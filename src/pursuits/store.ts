@@ -187,6 +187,9 @@ function care<R extends PursuedRecord>({ collection, clock }: PursuedSettings<R>
   };
 }
 
+/** Nothing that is due is left alone for longer than so many times the slack. */
+const MAX_SLACKS = 10;
+
 /** The dates of the sweep, which keep a record from being forgotten. */
 function dueDates<R extends PursuedRecord>({
   collection,
@@ -205,12 +208,17 @@ function dueDates<R extends PursuedRecord>({
       return found as R[];
     },
 
-    /** A workflow has been started for these: look again only if it says nothing. */
+    /**
+     * A workflow has been started for these: look again only if it says nothing. The longer a record has been silent, the
+     * later: where workers are behind, what waits for them is not started again and again.
+     */
     async postponeDue(ids: string[]) {
-      await collection.updateMany(
-        { _id: { $in: ids }, due_at: { $lt: clock() } },
-        { $set: { due_at: new Date(clock().getTime() + sweepSlackMs) }, $inc: { version: 1 } },
-      );
+      const now = clock();
+      const silentMs = { $subtract: [now, '$updated_at'] };
+      const pauseMs = { $min: [{ $max: [silentMs, sweepSlackMs] }, MAX_SLACKS * sweepSlackMs] };
+      await collection.updateMany({ _id: { $in: ids }, due_at: { $lt: now } }, [
+        { $set: { due_at: { $add: [now, pauseMs] }, version: { $add: ['$version', 1] } } },
+      ]);
     },
   };
 }

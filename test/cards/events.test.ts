@@ -170,6 +170,14 @@ describe('what comes in', () => {
     ).not.toContain(pan);
   });
 
+  test('about a payment whose token has digits that add up as those of cards do is applied like any other', async () => {
+    const card = await cards.issue();
+    const token = 'auth_b0c4242424242424242fa91e0d77cb5a3';
+    const data = { reference: token, card: await issuedAs(card) };
+    await issuer.post(issuer.about('card.authorization_expired', data));
+    expect(await issuer.waitFor(token, 'processed')).toMatchObject({ outcome: 'applied' });
+  });
+
   test('unsigned, signed by somebody else or changed on its way is refused, and nothing is stored', async () => {
     const before = await count({});
     const about = issuer.about('card.funded', { reference: newId('cardOperation'), card: 'ic_x' });

@@ -38,6 +38,19 @@ test('a name is no place for a card number either', () => {
   expect(findMetadataProblem(metadata)).toEqual({ path: ['cards'], message });
 });
 
+test('nor is an id or a digest in hexadecimal; digits of its own in a text still are', () => {
+  const digits = '4242424242424242';
+  for (const length of [24, 32, 40, 64]) {
+    const id = `a${digits}`.padEnd(length, 'b');
+    for (const text of [id, id.toUpperCase(), `auth_${id}`, `orders ${id}, ${id}`]) {
+      expect([text, findMetadataProblem({ text })]).toEqual([text, null]);
+    }
+    for (const text of [`${id}c`, `${id} ${digits}`, `card${digits}`]) {
+      expect([text, findMetadataProblem({ text })]).toEqual([text, { path: ['text'], message }]);
+    }
+  }
+});
+
 test('a UUID is no card number, whatever digits it has', () => {
   // Each passes the Luhn check where its groups are read as one number.
   for (const id of [

@@ -70,9 +70,30 @@ test.each([
   pass(ms);
   leave?.(answer);
   expect(letIn()).toBe(0);
-  pass(9_000);
+  pass(900);
   expect(letIn()).toBe(0);
-  pass(1_500);
+  pass(200);
+  expect(letIn()).toBeGreaterThan(0);
+});
+
+test('each time in a row a provider is left alone for twice as long, up to ten seconds; one good answer ends that', () => {
+  const { tries, letIn, pass } = setUp();
+  letIn();
+  pass(1_000);
+  for (const restMs of [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
+    // Those that were under way together count once.
+    const [one, other] = [tries.enter('bank'), tries.enter('bank')];
+    one?.({ answered: false });
+    other?.({ answered: false });
+    pass(restMs - 1);
+    expect(letIn()).toBe(0);
+    pass(1);
+    expect(tries.hasRoomSoon('bank')).toBe(true);
+  }
+  expect(letIn()).toBe(10);
+  pass(1_000);
+  tries.enter('bank')?.({ answered: false });
+  pass(1_000);
   expect(letIn()).toBeGreaterThan(0);
 });
 

@@ -99,6 +99,33 @@ describe('the sweep', () => {
     expect(stages).not.toMatch(/COLLSCAN|"SORT"/);
   });
 
+  test('the longer a transfer has been silent, the later it is looked at again; never sooner than the slack, nor for ever', async () => {
+    const pauseAfter = async (silentMs: number) => {
+      const { _id: id } = await accepted();
+      const before = Date.now();
+      const silentSince = new Date(before - silentMs);
+      await database.db
+        .collection<Transfer>('transfers')
+        .updateOne(
+          { _id: id },
+          { $set: { updated_at: silentSince, due_at: new Date(before - 1) } },
+        );
+      await transfers.postponeDue([id]);
+      const found = await database.db.collection<Transfer>('transfers').findOne({ _id: id });
+      return { least: Number(found?.due_at) - before, most: Number(found?.due_at) - Date.now() };
+    };
+    const slackMs = 1_000;
+    for (const [silentMs, from, to] of [
+      [0, slackMs, slackMs],
+      [5 * slackMs, 5 * slackMs, 10 * slackMs],
+      [1_000 * slackMs, 10 * slackMs, 10 * slackMs],
+    ] as const) {
+      const { least, most } = await pauseAfter(silentMs);
+      expect(least).toBeGreaterThanOrEqual(from);
+      expect(most).toBeLessThanOrEqual(to);
+    }
+  });
+
   test('an ended transfer is due no more; one that needs an operator stays due', async () => {
     const transfer = await accepted();
     const { tenant, _id: id } = transfer;
