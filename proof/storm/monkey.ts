@@ -109,11 +109,11 @@ export function startMonkey(stage: StormStage, random: Random) {
   async function run(): Promise<void> {
     while (going.on && isPatient()) {
       const dice = random.next();
-      await (dice < 0.65
+      await (dice < 0.75
         ? exclusively(victims, kill)
-        : dice < 0.8
+        : dice < 0.86
           ? exclusively(victims, freeze)
-          : dice < 0.93
+          : dice < 0.95
             ? exclusively(links, disconnect)
             : exclusively(disturbances, disturb));
       await sleep(random.between(100, 600));

@@ -22,6 +22,8 @@ const DOUBTFUL_FUNDINGS = ['004', '007', '009', '010', '012'] as const;
 const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as const;
 
 const MOST_CARDS = 40;
+/** Until one of them is there. */
+const AT_FIRST = 6;
 /** How much falls on the first card, which is never closed. */
 const HOT_LOAD = 0.25;
 
@@ -35,6 +37,8 @@ export function createCards(stage: StormStage, random: Random): Actor {
   // These are answered as they stand: what is asked again has gone on meanwhile.
   const inTime = createAsking<Named>(stage, random, []);
   const cards: StormCard[] = [];
+  /** Ordered, and not there yet as far as anybody has looked. */
+  const ordered: StormCard[] = [];
   const payers = createPayers(stage, random, problems);
   const reader = createReader(stage, random, problems, () => [...orders.asked, ...inTime.asked]);
   let named = 0;
@@ -49,12 +53,19 @@ export function createCards(stage: StormStage, random: Random): Actor {
     const body = newCard(suffix, { funding: random.chance(0.7) ? 'prepaid' : 'jit' });
     const key = `storm ${body.customer_id}`;
     const { id } = await issues.ask({ of, path: '/cards', body, key });
-    if (id === null) return;
-    const standing = await untilDone(stage, random, () => reader.issued({ of, id }));
+    if (id !== null) ordered.push({ of, id });
+  }
+
+  /** Looks whether a card has come; then it gets money. */
+  async function receive(): Promise<void> {
+    const [card] = ordered.splice(Math.floor(random.next() * ordered.length), 1);
+    const standing = card && (await reader.issued(card));
+    if (!card || standing === undefined) return;
+    if (standing === null) return void ordered.push(card);
     // What was not issued is tried all the same, now and then.
     if (standing !== 'active' && random.chance(0.8)) return;
-    cards.push({ of, id });
-    await orderFor({ of, id }, 'fund', '789', funding('789', 100_000));
+    cards.push(card);
+    await orderFor(card, 'fund', '789', funding('789', 100_000));
   }
 
   /** An order about a card, under a name that its issuer gets too. */
@@ -101,6 +112,7 @@ export function createCards(stage: StormStage, random: Random): Actor {
 
   const acts: readonly (readonly [number, () => Promise<void>])[] = [
     [8, issue],
+    [12, receive],
     [25, () => fund('fund')],
     [8, () => fund('jit-fund')],
     [8, () => orderFor(anyCard(), 'lock', random.pick(CONTROLS))],
@@ -114,14 +126,17 @@ export function createCards(stage: StormStage, random: Random): Actor {
     name: 'cards',
     weight: 4,
     async act() {
+      const isFull = cards.length + ordered.length >= (cards.length === 0 ? AT_FIRST : MOST_CARDS);
       const chosen = cards.length === 0 ? issue : chooseOf(random, acts);
-      await (chosen === issue && cards.length >= MOST_CARDS ? payers.end : chosen)();
+      if (chosen !== issue || !isFull) await chosen();
+      else await (ordered.length > 0 ? receive : payers.end)();
     },
     look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
     repeat: async () => (await issues.repeat()) + (await orders.repeat()),
     check: () => check(stage, issues.asked, [...orders.asked, ...inTime.asked]),
     figures: () => ({
       cards: cards.length,
+      on_their_way: ordered.length,
       orders: orders.asked.length + inTime.asked.length,
       accepted: [...orders.asked, ...inTime.asked].filter((one) => one.answer?.status === 201)
         .length,
