@@ -29,6 +29,13 @@ const SHUTDOWN_GRACE = '20s';
  */
 const ACTIVATION = { isolateExecutionTimeout: '2 minutes' };
 
+/**
+ * Turns of workflows at once in one process. More than the first tries to one provider that may hang (first-try.ts), or it
+ * would hold back all others; few enough that a busy process ends each within the 10 s it has: what takes longer is done
+ * again.
+ */
+const MAX_TURNS = 32;
+
 /** Part of a provider's calls per second that is kept for batches: neither kind ever waits for all of the other. */
 const BULK_SHARE = 0.5;
 /** Parts of batches at once in one process. */
@@ -69,7 +76,7 @@ function limitsOf(queue: Queue<CallLimits>): Partial<WorkerOptions> {
     case 'workflows':
       return {
         maxCachedWorkflows: 1_000,
-        maxConcurrentWorkflowTaskExecutions: 16,
+        maxConcurrentWorkflowTaskExecutions: MAX_TURNS,
         maxConcurrentLocalActivityExecutions: 200,
       };
     case 'calls':

@@ -7,7 +7,7 @@ import type { Victim } from './victims.js';
 export type Act = { at: string; what: string };
 
 /** So many blows at once, each on another victim. */
-const PAWS = 2;
+const PAWS = 3;
 const STARTS = 5;
 
 /** Answers that are lost, late or wrong: beside what accounts ask for. */
@@ -116,7 +116,7 @@ export function startMonkey(stage: StormStage, random: Random) {
           : dice < 0.95
             ? exclusively(links, disconnect)
             : exclusively(disturbances, disturb));
-      await sleep(random.between(100, 600));
+      await sleep(random.between(300, 900));
     }
   }
 

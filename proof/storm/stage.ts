@@ -57,9 +57,9 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     env: {
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_RETRY_SECONDS: Array.from({ length: 20 }, () => '2').join(','),
-      // Longer than in tests: where hundreds are open, asking after each every two seconds is a storm of its own.
+      // Longer than in tests: where thousands are open, asking after each every two seconds is a storm of its own.
       BURSAR_POLL_MAX_MS: '8000',
-      BURSAR_SWEEP_SLACK_MS: '8000',
+      BURSAR_SWEEP_SLACK_MS: '20000',
       // Requests of the storm come from one address, and keys of a killed store may be unknown for a moment.
       BURSAR_UNAUTHENTICATED_PER_MINUTE: '100000',
       // What waits for somebody who never comes ends within the storm: holds, pages, and tries on later days.
@@ -67,7 +67,7 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
       // Who pays with a card waits for a store that is killed, or a machine that is busy.
       BURSAR_AUTHORIZATION_DEADLINE_MS: '6000',
       SANDBOX_BANK_ANSWER_WITHIN_MS: '8000',
-      BURSAR_CHARGE_EXPIRES_MS: '30000',
+      BURSAR_CHARGE_EXPIRES_MS: '90000',
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
     },
   });

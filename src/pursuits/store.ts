@@ -210,12 +210,13 @@ function dueDates<R extends PursuedRecord>({
 
     /**
      * A workflow has been started for these: look again only if it says nothing. The longer a record has been silent, the
-     * later: where workers are behind, what waits for them is not started again and again.
+     * later, three times the silence so far: where workers are behind, what waits for them is not started again and again.
      */
     async postponeDue(ids: string[]) {
       const now = clock();
       const silentMs = { $subtract: [now, '$updated_at'] };
-      const pauseMs = { $min: [{ $max: [silentMs, sweepSlackMs] }, MAX_SLACKS * sweepSlackMs] };
+      const longer = { $max: [{ $multiply: [2, silentMs] }, sweepSlackMs] };
+      const pauseMs = { $min: [longer, MAX_SLACKS * sweepSlackMs] };
       await collection.updateMany({ _id: { $in: ids }, due_at: { $lt: now } }, [
         { $set: { due_at: { $add: [now, pauseMs] }, version: { $add: ['$version', 1] } } },
       ]);

@@ -117,7 +117,7 @@ describe('the sweep', () => {
     const slackMs = 1_000;
     for (const [silentMs, from, to] of [
       [0, slackMs, slackMs],
-      [5 * slackMs, 5 * slackMs, 10 * slackMs],
+      [3 * slackMs, 6 * slackMs, 10 * slackMs],
       [1_000 * slackMs, 10 * slackMs, 10 * slackMs],
     ] as const) {
       const { least, most } = await pauseAfter(silentMs);

@@ -118,7 +118,7 @@ export function createCards(stage: StormStage, random: Random): Actor {
     [8, () => orderFor(anyCard(), 'lock', random.pick(CONTROLS))],
     [20, () => orderFor(anyCard(), 'unlock', random.pick(CONTROLS))],
     [1, close],
-    [30, () => payers.pay(anyCard().id)],
+    [45, () => payers.pay(anyCard().id)],
     [4, reload],
   ];
 

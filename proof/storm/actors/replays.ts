@@ -56,7 +56,7 @@ export function createReplays(stage: StormStage, random: Random): Actor {
 
   return {
     name: 'replays',
-    weight: 1,
+    weight: 1.5,
     act: async () => (random.chance(0.6) ? replay() : redeliver().catch(() => undefined)),
     async look() {
       if (accepted().length === 0) return;
