@@ -8,6 +8,8 @@ export type Act = { at: string; what: string };
 
 /** So many blows at once, each on another victim. */
 const PAWS = 3;
+/** After each: what a storm destroys is work that others have to do again, and there has to be some. */
+const PAUSE_MS = [1_400, 2_600] as const;
 const STARTS = 5;
 
 /** Answers that are lost, late or wrong: beside what accounts ask for. */
@@ -116,7 +118,7 @@ export function startMonkey(stage: StormStage, random: Random) {
           : dice < 0.95
             ? exclusively(links, disconnect)
             : exclusively(disturbances, disturb));
-      await sleep(random.between(300, 900));
+      await sleep(random.between(...PAUSE_MS));
     }
   }
 

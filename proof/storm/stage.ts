@@ -67,7 +67,7 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
       // Who pays with a card waits for a store that is killed, or a machine that is busy.
       BURSAR_AUTHORIZATION_DEADLINE_MS: '6000',
       SANDBOX_BANK_ANSWER_WITHIN_MS: '8000',
-      BURSAR_CHARGE_EXPIRES_MS: '90000',
+      BURSAR_CHARGE_EXPIRES_MS: '120000',
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
     },
   });

@@ -19,6 +19,7 @@ type Page = {
   customer: Order['customer'];
   url: string | null;
   choice: string | null;
+  visited: boolean;
   paid: boolean;
 };
 
@@ -74,15 +75,17 @@ export function createCharges(stage: StormStage, random: Random): Actor {
     });
     const { status } = await ask(of, body);
     const choice = chooseOf<string | null>(random, CHOICES);
-    const page = { of, reference: body.reference, token, customer, url: null, choice, paid: false };
-    if (status === 201) pages.push(page);
+    const about = { of, reference: body.reference, token, customer, choice };
+    if (status === 201) pages.push({ ...about, url: null, visited: false, paid: false });
   }
 
   /** The customer goes to the page, also one whose time is over; twice, as browsers do; and comes back, or does not. */
   async function visit(): Promise<void> {
-    const page = pickRecent(random, pages);
+    const waiting = pages.filter(({ visited }) => !visited);
+    const page = random.pick(waiting.length > 0 && random.chance(0.8) ? waiting : pages);
     page.url ??= await findUrl(page);
     if (page.url === null) return;
+    page.visited = true;
     const { url, choice } = page;
     const submit = async () =>
       untilDone(stage, random, async () => {
