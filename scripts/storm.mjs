@@ -1,4 +1,4 @@
-// npm run crash:storm -- --seed N --minutes M [--long-freezes] [--only ACTOR,…] [--plant NAME]
+// npm run crash:storm -- --seed N --minutes M [--long-freezes] [--clients N] [--only ACTOR,…] [--plant NAME]
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     minutes: { type: 'string', default: '3' },
     'long-freezes': { type: 'boolean', default: false },
+    clients: { type: 'string', default: '56' },
     only: { type: 'string' },
     plant: { type: 'string' },
   },
@@ -26,6 +27,7 @@ const { status } = spawnSync(
       ...process.env,
       STORM_SEED: values.seed,
       STORM_MINUTES: values.minutes,
+      STORM_CLIENTS: values.clients,
       STORM_LONG_FREEZES: String(values['long-freezes']),
       ...(values.only && { STORM_ONLY: values.only }),
       ...(planted && { STORM_DIST: planted.dist }),

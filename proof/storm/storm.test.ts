@@ -24,7 +24,7 @@ const DIST = env['STORM_DIST'];
 const RESULT = env['STORM_RESULT'];
 /** Names of the actors that take part; all of them if none is named. */
 const ONLY = env['STORM_ONLY']?.split(',') ?? [];
-const CLIENTS = 56;
+const CLIENTS = Number(env['STORM_CLIENTS'] ?? '56');
 const READERS = 3;
 /** Stuck is what does not become less for so long: a slow machine takes longer for all of it, and proves as much. */
 const STUCK_AFTER_MS = 1_000 * Number(env['STORM_STUCK_SECONDS'] ?? '180');
