@@ -59,8 +59,8 @@ export function createCards(stage: StormStage, random: Random): Actor {
   /** Looks whether a card has come; then it gets money. */
   async function receive(): Promise<void> {
     const [card] = ordered.splice(Math.floor(random.next() * ordered.length), 1);
-    const standing = card && (await reader.issued(card));
-    if (!card || standing === undefined) return;
+    if (!card) return;
+    const standing = await reader.issued(card);
     if (standing === null) return void ordered.push(card);
     // What was not issued is tried all the same, now and then.
     if (standing !== 'active' && random.chance(0.8)) return;
