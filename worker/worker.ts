@@ -30,11 +30,11 @@ const SHUTDOWN_GRACE = '20s';
 const ACTIVATION = { isolateExecutionTimeout: '2 minutes' };
 
 /**
- * Turns of workflows at once in one process. More than the first tries to one provider that may hang (first-try.ts), or it
- * would hold back all others; few enough that a busy process ends each within the 10 s it has: what takes longer is done
- * again.
+ * Turns of workflows at once in one process. More than the first tries under way to all providers (first-try.ts), or
+ * those that hang would hold back the others; few enough that a busy process ends each within the 10 s it has: what
+ * takes longer is done again.
  */
-const MAX_TURNS = 32;
+export const MAX_TURNS = 32;
 
 /** Part of a provider's calls per second that is kept for batches: neither kind ever waits for all of the other. */
 const BULK_SHARE = 0.5;

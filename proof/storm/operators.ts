@@ -1,3 +1,4 @@
+import { WorkflowUpdateRPCTimeoutOrCancelledError } from '@temporalio/client';
 import type { Filter } from 'mongodb';
 import type { CardOperation } from '../../src/cards/operation.js';
 import type { Charge } from '../../src/payments/charges/charge.js';
@@ -28,7 +29,10 @@ export function createOperators({ service }: StormStage) {
     await Promise.all(
       due.map(async (record) => {
         pushedAt.set(record._id, Date.now());
-        await starters.command(record as unknown as R, 'retry', PUSH);
+        // Who hears nothing in time pushes again.
+        await starters.command(record as unknown as R, 'retry', PUSH).catch((error: unknown) => {
+          if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
+        });
       }),
     );
   }

@@ -2,6 +2,8 @@
 export const HERE_SHARE = 0.25;
 /** Such calls to one provider at once in one process: a slow one never takes all the room there is. */
 const AT_ONCE = 20;
+/** And to all of them, so that two slow ones don't either: fewer than the turns of workflows a process has (worker.ts). */
+const ALL_AT_ONCE = 24;
 /** A provider that was slower than this, or silent, is left to its queue for a while; each time in a row twice as long. */
 const SLOW_MS = 1_000;
 const FIRST_REST_MS = 1_000;
@@ -33,6 +35,7 @@ export function createFirstTries({
 }): FirstTries {
   const rates = new Map(providers.map(({ name, callsPerSecond }) => [name, callsPerSecond]));
   const places = new Map<string, Place>();
+  let running = 0;
 
   function placeOf(provider: string): Place {
     const place = places.get(provider) ?? {
@@ -56,6 +59,7 @@ export function createFirstTries({
 
   /** Calls that were under way together fail together: who rests already is not sent to rest again. */
   function leave(place: Place, isWell: boolean): void {
+    running -= 1;
     place.running -= 1;
     if (isWell) place.restMs = 0;
     else if (now() >= place.restsUntil) {
@@ -71,9 +75,11 @@ export function createFirstTries({
       if (sharers === 0 || rate === undefined) return null;
       const place = placeOf(provider);
       refill(place, (rate * HERE_SHARE) / sharers);
-      if (place.tokens < 1 || place.running >= AT_ONCE || now() < place.restsUntil) return null;
+      const isFull = running >= ALL_AT_ONCE || place.running >= AT_ONCE;
+      if (place.tokens < 1 || isFull || now() < place.restsUntil) return null;
       place.tokens -= 1;
       place.running += 1;
+      running += 1;
       const began = now();
       return ({ answered }) => leave(place, answered && now() - began <= SLOW_MS);
     },

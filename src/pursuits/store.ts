@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import { overdue } from '../database/overdue.js';
 import { permittedIn, submitted, type PermissionRequest } from './permission.js';
 import type { PursuedRecord } from './record.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
@@ -25,7 +26,8 @@ export const pursuedRecords = <R extends PursuedRecord>(settings: PursuedSetting
   ...attempts(settings),
   ...notes(settings),
   ...care(settings),
-  ...dueDates(settings),
+  /** The dates of the sweep, which keep a record from being forgotten. */
+  ...overdue(settings.collection as unknown as Collection<R>, 'updated_at', settings),
   ...queries(settings),
 });
 
@@ -183,43 +185,6 @@ function care<R extends PursuedRecord>({ collection, clock }: PursuedSettings<R>
         { $set: { watch_until: null, due_at: null }, $inc },
       );
       await collection.updateOne(over, { $set: { watch_until: null }, $inc });
-    },
-  };
-}
-
-/** Nothing that is due is left alone for longer than so many times the slack. */
-const MAX_SLACKS = 10;
-
-/** The dates of the sweep, which keep a record from being forgotten. */
-function dueDates<R extends PursuedRecord>({
-  collection,
-  clock,
-  sweepSlackMs,
-}: PursuedSettings<R>) {
-  return {
-    /** Records whose workflow has not been heard of in time, oldest first. */
-    async due(limit: number): Promise<R[]> {
-      const found = await collection
-        // The type is named so that the partial index serves this query.
-        .find({ due_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
-        .sort({ due_at: 1 })
-        .limit(limit)
-        .toArray();
-      return found as R[];
-    },
-
-    /**
-     * A workflow has been started for these: look again only if it says nothing. The longer a record has been silent, the
-     * later, three times the silence so far: where workers are behind, what waits for them is not started again and again.
-     */
-    async postponeDue(ids: string[]) {
-      const now = clock();
-      const silentMs = { $subtract: [now, '$updated_at'] };
-      const longer = { $max: [{ $multiply: [2, silentMs] }, sweepSlackMs] };
-      const pauseMs = { $min: [longer, MAX_SLACKS * sweepSlackMs] };
-      await collection.updateMany({ _id: { $in: ids }, due_at: { $lt: now } }, [
-        { $set: { due_at: { $add: [now, pauseMs] }, version: { $add: ['$version', 1] } } },
-      ]);
     },
   };
 }

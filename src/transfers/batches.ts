@@ -1,4 +1,5 @@
 import type { Database } from '../database/client.js';
+import { overdue } from '../database/overdue.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { RefusalItem } from '../ledger/kinds.js';
 import type { AcceptOutcome } from '../ledger/view.js';
@@ -41,6 +42,8 @@ export function createBatches(
   }
 
   return {
+    ...overdue(collection, 'created_at', { clock, sweepSlackMs }),
+
     accept: (item: BulkItem | RefusalItem): Promise<AcceptOutcome> => groupCommit.commit(item),
 
     get: (tenant: string, id: string) => collection.findOne({ _id: id, tenant }),
@@ -73,22 +76,6 @@ export function createBatches(
         { projection: { provider: 1, items: { $slice: [from, to - from] } } },
       );
       return found ? { ids: idsOf(found), provider: found.provider } : { ids: [], provider: '' };
-    },
-
-    /** Batches whose workflow has not been heard of in time, oldest first. */
-    due: (limit: number): Promise<TransferBatch[]> =>
-      collection
-        .find({ due_at: { $lt: clock() } })
-        .sort({ due_at: 1 })
-        .limit(limit)
-        .toArray(),
-
-    /** A workflow has been started for these: look again only if it says nothing. */
-    async postponeDue(ids: string[]): Promise<void> {
-      await collection.updateMany(
-        { _id: { $in: ids }, due_at: { $lt: clock() } },
-        { $set: { due_at: new Date(clock().getTime() + sweepSlackMs) } },
-      );
     },
 
     /** Nothing is left to do for the batch as such. */

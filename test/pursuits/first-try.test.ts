@@ -1,4 +1,5 @@
 import { createFirstTries } from '../../src/pursuits/first-try.js';
+import { MAX_TURNS } from '../../worker/worker.js';
 
 /** A clock that the test moves, and one provider that takes 40 calls a second: 10 of them from here. */
 function setUp(workers = 1) {
@@ -74,6 +75,24 @@ test.each([
   expect(letIn()).toBe(0);
   pass(200);
   expect(letIn()).toBeGreaterThan(0);
+});
+
+test('several that hang at once together get fewer calls than a process has turns for workflows', () => {
+  const at = { ms: 0 };
+  const names = ['one', 'two', 'three', 'four'];
+  const tries = createFirstTries({
+    providers: names.map((name) => ({ name, callsPerSecond: 100_000 })),
+    workers: () => 1,
+    now: () => at.ms,
+  });
+  for (const name of names) tries.enter(name)?.({ answered: true });
+  at.ms += 1_000;
+  let inside = 0;
+  for (const name of names) {
+    for (let leave = tries.enter(name); leave; leave = tries.enter(name)) inside += 1;
+  }
+  expect(inside).toBeGreaterThan(20);
+  expect(inside).toBeLessThan(MAX_TURNS);
 });
 
 test('each time in a row a provider is left alone for twice as long, up to ten seconds; one good answer ends that', () => {

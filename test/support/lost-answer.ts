@@ -1,4 +1,5 @@
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tiedSockets } from './tied-sockets.js';
 
 /** As it stands in the bytes of the wire protocol. */
 const COMMIT = 'commitTransaction';
@@ -6,7 +7,7 @@ const COMMIT = 'commitTransaction';
 /** A way to mongod that can lose the answer to a commit: mongod has taken it, and whoever sent it never hears so. */
 export async function losingWayTo(mongodbUri: string) {
   const target = new URL(mongodbUri.replace('mongodb:', 'http:'));
-  const sockets = new Set<Socket>();
+  const sockets = tiedSockets();
   let lose: (() => void) | null = null;
 
   const server = createServer((client) => {
@@ -17,17 +18,7 @@ export async function losingWayTo(mongodbUri: string) {
       upstream.write(chunk);
     });
     upstream.on('data', (chunk) => (losing ? losing() : client.write(chunk)));
-    for (const [socket, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      sockets.add(socket);
-      socket.on('error', () => {});
-      socket.on('close', () => {
-        sockets.delete(socket);
-        other.destroy();
-      });
-    }
+    sockets.tie(client, upstream);
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -42,7 +33,7 @@ export async function losingWayTo(mongodbUri: string) {
         lose = resolve;
       }),
     async close(): Promise<void> {
-      for (const socket of sockets) socket.destroy();
+      sockets.destroy();
       await new Promise((resolve) => {
         server.close(resolve);
       });

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { tiedSockets } from './tied-sockets.js';
 
 /**
  * A network of one line to what is at this address; `uri` leads there by that line. While it is cut nothing comes
@@ -8,25 +9,13 @@ import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
  */
 export async function startTcpProxy(address: string) {
   const { href, hostname: host, port } = new URL(address);
-  const sockets = new Set<Socket>();
+  const sockets = tiedSockets();
   let isCut = false;
 
   const server = createServer((near) => {
     const far = connect({ host, port: Number(port) });
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.pipe(other);
-      one.on('error', () => other.destroy());
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-      if (isCut) one.unpipe(other).pause();
-    }
-    near.once('close', () => far.destroy());
+    sockets.tie(near, far);
+    if (!isCut) near.pipe(far).pipe(near);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,16 +24,16 @@ export async function startTcpProxy(address: string) {
     uri: href.replace(`:${port}`, `:${(server.address() as AddressInfo).port}`),
     cut(): void {
       isCut = true;
-      for (const socket of sockets) socket.unpipe().pause();
+      for (const socket of sockets.open) socket.unpipe().pause();
     },
     /** New connections work again. The old ones are dead, as they are where a firewall has forgotten them. */
     heal(): void {
       isCut = false;
-      for (const socket of sockets) socket.destroy();
+      sockets.destroy();
     },
     close(): void {
       server.close();
-      for (const socket of sockets) socket.destroy();
+      sockets.destroy();
     },
   };
 }

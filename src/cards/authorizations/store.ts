@@ -1,5 +1,6 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../database/client.js';
+import { overdue } from '../../database/overdue.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { AuthorizationState } from '../../providers/card-issuer.js';
 import type { OffsetListing } from '../store.js';
@@ -39,6 +40,8 @@ export function createAuthorizationStore(
 
   return {
     ...authorizationQueries(collection),
+    /** Those that hold money and that nobody follows. */
+    ...overdue(collection, 'updated_at', { clock, sweepSlackMs }),
 
     decide: async (item: DecideItem) => (await groupCommit.commit(item)).authorization,
 
@@ -75,22 +78,6 @@ export function createAuthorizationStore(
       const code = 'the issuer never said what became of it';
       await commitFact({ kind: 'authorizationFact', ...whose, fact, code, by: 'clock' });
       return { held: false };
-    },
-
-    /** Those that hold money and whose workflow has not been heard of in time, oldest first. */
-    due: (limit: number): Promise<CardAuthorization[]> =>
-      collection
-        .find({ due_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
-        .sort({ due_at: 1 })
-        .limit(limit)
-        .toArray(),
-
-    /** A workflow has been started for these: look again only if it says nothing. */
-    async postponeDue(ids: string[]): Promise<void> {
-      await collection.updateMany(
-        { _id: { $in: ids }, due_at: { $lt: clock() } },
-        { $set: { due_at: dueAfter(clock()) }, $inc: { version: 1 } },
-      );
     },
   };
 }

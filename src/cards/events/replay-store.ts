@@ -1,4 +1,5 @@
 import type { Database } from '../../database/client.js';
+import { overdue } from '../../database/overdue.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { AcceptOutcome } from '../../ledger/view.js';
 import type { CardEventReplay } from './event.js';
@@ -19,6 +20,8 @@ export function createCardEventReplays(
   const collection = db.collection<CardEventReplay>('card_event_replays');
 
   return {
+    ...overdue(collection, 'created_at', { clock, sweepSlackMs }),
+
     accept: (item: ReplayItem): Promise<AcceptOutcome> => groupCommit.commit(item),
 
     find: (id: string) => collection.findOne({ _id: id }),
@@ -35,22 +38,6 @@ export function createCardEventReplays(
       await collection.updateOne(
         { _id: id, status: 'pending' },
         { $set: { status, outcome, failure, due_at: null, completed_at: clock() } },
-      );
-    },
-
-    /** Replays whose workflow has not been heard of in time, oldest first. */
-    due: (limit: number): Promise<CardEventReplay[]> =>
-      collection
-        .find({ due_at: { $lt: clock(), $type: 'date' } })
-        .sort({ due_at: 1 })
-        .limit(limit)
-        .toArray(),
-
-    /** A workflow has been started for these: look again only if it says nothing. */
-    async postponeDue(ids: string[]): Promise<void> {
-      await collection.updateMany(
-        { _id: { $in: ids }, due_at: { $lt: clock() } },
-        { $set: { due_at: new Date(clock().getTime() + sweepSlackMs) } },
       );
     },
   };

@@ -1,6 +1,7 @@
 import type { Collection } from 'mongodb';
 import type { Database } from '../../database/client.js';
 import { isDuplicate } from '../../database/duplicate.js';
+import { overdue } from '../../database/overdue.js';
 import type { CardEventOwner, StoredCardEvent } from './event.js';
 
 export type CardEventStore = ReturnType<typeof createCardEventStore>;
@@ -16,6 +17,7 @@ export function createCardEventStore(
   const collection = db.collection<StoredCardEvent>('card_events');
   return {
     ...outcomes(collection, sweepSlackMs, clock),
+    ...overdue(collection, 'received_at', { clock, sweepSlackMs }),
 
     /** False for one that was stored before. */
     async insert(event: StoredCardEvent): Promise<boolean> {
@@ -98,22 +100,6 @@ function outcomes(
       await collection.updateOne(
         { _id: id, status: 'received' },
         { $set: { status, outcome: reason, attention, due_at: null }, $inc: { tries: 1 } },
-      );
-    },
-
-    /** Events whose workflow has not been heard of in time, oldest first. */
-    due: (limit: number): Promise<StoredCardEvent[]> =>
-      collection
-        .find({ due_at: { $lt: clock(), ...IS_DATE } })
-        .sort({ due_at: 1 })
-        .limit(limit)
-        .toArray(),
-
-    /** A workflow has been started for these: look again only if it says nothing. */
-    async postponeDue(ids: string[]): Promise<void> {
-      await collection.updateMany(
-        { _id: { $in: ids }, due_at: { $lt: clock() } },
-        { $set: { due_at: dueAfter(0) } },
       );
     },
   };
