@@ -125,7 +125,11 @@ type HalfLoad = { perSecond: number; p50Ms: number; p99Ms: number };
 async function measureHalfLoad(): Promise<{ runs: HalfLoad[]; versions: Record<string, string> }> {
   const stack = await openStack();
   try {
-    const { subjects, versions, close } = await createTransferSubjects(stack, CLIENTS * 8);
+    const { subjects, versions, stopPeers, close } = await createTransferSubjects(
+      stack,
+      CLIENTS * 8,
+    );
+    await stopPeers();
     const full = (forMs: number) =>
       closedLoop({ clients: CLIENTS, forMs, act: () => subjects.ours.act([]) });
     await full(WARM_UP_MS);

@@ -10,6 +10,7 @@ import { answers, environmentOf, type Stack } from './stack.js';
 import { createRichTenant, transferBody } from './transfers.js';
 
 export const BARE_QUEUE = 'bench-bare';
+const GRACE_MS = 10_000;
 
 /** One way to make a transfer: its processes, and what a client does until the transfer is completed. */
 export type TransferSubject = {
@@ -40,6 +41,7 @@ async function start(stack: Stack) {
   const shared = { client: process.pid, bank: bank.pid };
   return {
     versions: { MongoDB: mongod.version, 'Temporal CLI': temporal.version },
+    stopPeers: async () => void (await Promise.all([bare.stop(GRACE_MS), naive.stop(GRACE_MS)])),
     config,
     url: String(url),
     naiveUrl: String(naiveUrl),
@@ -57,7 +59,7 @@ async function start(stack: Stack) {
 
 /** Ours and its peers: the same bank, adapter, orders and durability, and as many clients. */
 export async function createTransferSubjects(stack: Stack, mostClients: number) {
-  const { config, url, naiveUrl, versions, ...processes } = await start(stack);
+  const { config, url, naiveUrl, versions, stopPeers, ...processes } = await start(stack);
   const database = await connectDatabase(config.mongodb, 'bursar-bench');
   const { key } = await createRichTenant(config, database, createGroupCommit(database));
   const completions = watchCompletions(database.db);
@@ -97,6 +99,8 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
   return {
     subjects,
     versions,
+    /** For who measures ours alone. */
+    stopPeers,
     close: async () => {
       await completions.close();
       await Promise.all(pools.map((pool) => pool.close()));

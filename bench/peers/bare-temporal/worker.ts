@@ -4,6 +4,7 @@ import { NativeConnection, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../../src/config.js';
 import { armFailpoint } from '../../../src/failpoints.js';
 import { createProviders } from '../../../src/providers/registry.js';
+import { MAX_TURNS } from '../../../worker/worker.js';
 import { createPeerActivities } from './activities.js';
 
 const config = loadConfig();
@@ -18,7 +19,7 @@ const worker = await Worker.create({
   activities: createPeerActivities(createProviders(config).forTransfers),
   // As ours.
   maxCachedWorkflows: 1_000,
-  maxConcurrentWorkflowTaskExecutions: 100,
+  maxConcurrentWorkflowTaskExecutions: MAX_TURNS,
   maxConcurrentActivityTaskExecutions: 200,
 });
 await worker.run();
