@@ -16,7 +16,7 @@ const SAMPLE_EVERY_MS = 10_000;
 
 /** What may be more after a thousand transfers: what is kept of one, once, is a thousand times that. */
 const LIVE_MIB_PER_1000 = 1;
-const RESIDENT_MIB_PER_1000 = 8;
+const RESIDENT_MIB_PER_1000 = 4;
 
 let stage: Stage;
 let receiver: Receiver;
