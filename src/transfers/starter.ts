@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createLane } from '../batching.js';
 import { formatMajor } from '../money.js';
 import { providerQueue } from '../temporal/queues.js';
@@ -10,6 +11,12 @@ import type { TransferInput } from './reports.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
 import { createWaveStarter, MAX_WAVE, wavesOf } from './waves.js';
 
+/**
+ * Starts of one process are so far apart at least: who comes alone sets out at once, and where many come most of them
+ * share a workflow, long before the machine is full. A workflow each costs several times what the transfer does.
+ */
+const APART_MS = 100;
+
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
 
 /** Starts and wakes the workflow of a transfer; what was accepted while others were being started sets out together. */
@@ -19,7 +26,7 @@ export function createTransferStarter(settings: PursuitStarterSettings) {
   const waves = createWaveStarter(settings);
   const lane = createLane<Transfer, null>({
     async run(transfers) {
-      await Promise.all(wavesOf(transfers).map(setOut));
+      await Promise.all([...wavesOf(transfers).map(setOut), sleep(APART_MS)]);
       return transfers.map(() => null);
     },
     maxBatch: MAX_WAVE,
