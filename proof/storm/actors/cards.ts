@@ -4,9 +4,10 @@ import type { StoredCardEvent } from '../../../src/cards/events/event.js';
 import { isShown, type CardOperation } from '../../../src/cards/operation.js';
 import { newCard } from '../../../test/support/cards.js';
 import type { Actor } from '../actor.js';
-import { createAsking, createMemory, type Asked } from '../asking.js';
+import { createAsking, type Asked } from '../asking.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
+import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
 import { readTold } from '../told.js';
 import { createPayers } from './card-payments.js';
@@ -154,27 +155,13 @@ function createReader(
   problems: string[],
   asked: () => Asked<Named>[],
 ) {
-  const operations = createMemory(OPERATION_RANK, problems);
-  const standings = createMemory(CARD_RANK, problems);
-  let reads = 0;
+  const operations = createReading(stage, random, OPERATION_RANK, problems);
+  const standings = createReading(stage, random, CARD_RANK, problems);
 
-  async function read(
-    { of, path, id }: { of: StormTenant; path: string; id: string },
-    memory: typeof operations,
-  ): Promise<string | null> {
-    const before = memory.before(id);
-    const api = of.tenant.at(random.pick(stage.service.apis).url);
-    const reply = await api.call('GET', path, undefined).catch(() => null);
-    if (reply?.status !== 200) return null;
-    reads += 1;
-    memory.saw(id, before, reply.body.data.status);
-    return reply.body.data.status;
-  }
-
-  const card = ({ of, id }: StormCard) => read({ of, path: `/cards/${id}`, id }, standings);
+  const card = ({ of, id }: StormCard) => standings.look({ of, path: `/cards/${id}`, id });
 
   return {
-    reads: () => reads,
+    reads: () => operations.reads() + standings.reads(),
     /** How a card stands once its issuer has said something; null: not yet. */
     async issued(asked: StormCard): Promise<string | null> {
       const status = await card(asked);
@@ -186,7 +173,7 @@ function createReader(
       const { of, path, answer } = pickRecent(random, known);
       const id = String(answer?.id);
       const at = path.slice(0, path.lastIndexOf('/'));
-      await read({ of, path: `${at}/operations/${id}`, id }, operations);
+      await operations.look({ of, path: `${at}/operations/${id}`, id });
     },
     async anyCard(cards: readonly StormCard[]): Promise<void> {
       if (cards.length > 0) await card(random.pick(cards));

@@ -35,7 +35,8 @@ export function createWallets(stage: StormStage, random: Random): Actor {
     },
     async look() {
       const { tenant } = random.chance(0.5) ? hot : random.pick(tenants);
-      const wallet = await wallets.findOne({ _id: tenant.id }).catch(() => null);
+      const wallet = await wallets.findOne({ _id: tenant.id }).catch(() => undefined);
+      if (wallet === null) problems.push(`the wallet of ${tenant.id} is not there`);
       if (!wallet) return;
       counts.reads += 1;
       if (wallet.available_minor < 151_000n) counts.dry += 1;
