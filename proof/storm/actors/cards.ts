@@ -204,7 +204,17 @@ async function check(
     ),
     ...(await everythingTold(stage, cards, operations.filter(isShown))),
     ...(await nothingLeft(stage, cards)),
-    ...(await isolated(stage, cards, (id) => `/cards/${id}`)),
+    ...(await isolated(stage, cards, {
+      one: (id) => `/cards/${id}`,
+      list: '/cards',
+      orders: (id) => [
+        [`/cards/${id}/lock`, {}],
+        [`/cards/${id}/fund`, { amount_minor: 5_000, transaction_reference: 'foreign' }],
+      ],
+    })),
+    ...(await isolated(stage, ordered, {
+      one: (id) => `/cards/${ordered.find(({ _id }) => _id === id)?.card}/operations/${id}`,
+    })),
   ];
 }
 
@@ -214,18 +224,39 @@ async function everythingTold(
   operations: readonly CardOperation[],
 ): Promise<string[]> {
   const told = await readTold(stage);
-  const missing = (tenant: string, id: string, event: string): string[] => {
-    const of = stage.tenants.find((each) => each.tenant.id === tenant);
-    return of && told.has(of, id, event) ? [] : [`nobody was told ${event} of ${id}`];
-  };
+  const owner = (id: string) => stage.tenants.find(({ tenant }) => tenant.id === id) as StormTenant;
+  const unlocks = operations.filter(
+    // One without a number found the card open already.
+    ({ type, status, number }) => type === 'unlock' && status === 'completed' && number !== null,
+  );
   return [
-    ...operations.flatMap(({ _id, tenant, status }) =>
-      missing(tenant, _id, `card.operation.${status}`),
-    ),
-    ...cards
-      .filter(({ status }) => status === 'locked')
-      .flatMap(({ _id, tenant }) => missing(tenant, _id, 'card.locked')),
+    ...operations
+      .filter(
+        ({ _id, tenant, status }) => !told.times(owner(tenant), _id, `card.operation.${status}`),
+      )
+      .map(({ _id, status }) => `nobody was told card.operation.${status} of ${_id}`),
+    ...cards.flatMap((card) => {
+      const times = (event: string) => told.times(owner(card.tenant), card._id, event);
+      const opened = unlocks.filter(({ card: id }) => id === card._id).length;
+      return locksTold(card, opened, times('card.unlocked'), times('card.locked'));
+    }),
   ];
+}
+
+/** Each unlock that came to something was told; and each lock, as the two take turns. */
+function locksTold({ _id, status }: Card, opened: number, unlocked: number, locked: number) {
+  const problems: string[] = [];
+  if (unlocked !== opened) {
+    problems.push(
+      `${_id} was opened ${opened} times, and card.unlocked was told ${unlocked} times`,
+    );
+  }
+  // One that is over may have been either before.
+  const more = status === 'locked' ? [1] : status === 'active' ? [0] : [0, 1];
+  if (!more.includes(locked - unlocked)) {
+    problems.push(`${_id} is ${status}: ${locked} × card.locked, ${unlocked} × card.unlocked told`);
+  }
+  return problems;
 }
 
 /** No hold, no event that waits, and no card that was ordered and never came. */

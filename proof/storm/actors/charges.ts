@@ -204,14 +204,21 @@ async function check(
     ),
     ...charges.flatMap(({ reference, tenant, status }) => {
       const of = stage.tenants.find((each) => each.tenant.id === tenant);
-      if (of && told.has(of, reference, `charge.${status}`)) return [];
+      if (of && told.times(of, reference, `charge.${status}`)) return [];
       return [`nobody was told that ${reference} is ${status}`];
     }),
     ...charges
       .filter(({ attention }) => attention !== null)
       .map(({ _id, attention }) => `${_id} waits for an operator: ${attention?.reason}`),
     ...pages.flatMap((page) => checkPage(page, charges, tokens)),
-    ...(await isolated(stage, named, chargePath)),
+    ...(await isolated(stage, named, {
+      one: chargePath,
+      list: '/payments/charges',
+      orders: (reference) => [
+        [`${chargePath(reference)}/verify`],
+        ['/payments/refunds', { charge_reference: reference, reference: `foreign-${reference}` }],
+      ],
+    })),
   ];
 }
 

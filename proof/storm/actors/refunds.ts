@@ -49,11 +49,11 @@ export function createRefunds(stage: StormStage, random: Random): Actor {
       ...answersHold(asked, made),
       ...refunds.flatMap(({ reference, tenant, status }) => {
         const of = stage.tenants.find((each) => each.tenant.id === tenant);
-        if (of && told.has(of, reference, `refund.${status}`)) return [];
+        if (of && told.times(of, reference, `refund.${status}`)) return [];
         return [`nobody was told that ${reference} is ${status}`];
       }),
       ...(await beyond()),
-      ...(await isolated(stage, made, (reference) => `/payments/refunds/${reference}`)),
+      ...(await isolated(stage, made, { one: (reference) => `/payments/refunds/${reference}` })),
     ];
   }
 

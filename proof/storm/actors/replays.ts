@@ -4,6 +4,7 @@ import type { CardView } from '../../../test/support/cards.js';
 import type { CardEventView } from '../../../test/support/card-events.js';
 import type { Actor } from '../actor.js';
 import { createAsking, type Asked } from '../asking.js';
+import { isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
 import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
@@ -71,16 +72,17 @@ export function createReplays(stage: StormStage, random: Random): Actor {
 
 /** Each is there once and has ended; what could not be applied was nothing that the first time had applied. */
 async function check(
-  { service }: StormStage,
+  stage: StormStage,
   asked: readonly Asked<{ note?: string }>[],
 ): Promise<string[]> {
-  const { db } = service.deps.database;
+  const { db } = stage.service.deps.database;
   const replays = await db.collection<CardEventReplay>('card_event_replays').find().toArray();
   const events = await db.collection<StoredCardEvent>('card_events').find().toArray();
   const byId = new Map(replays.map((one) => [one._id, one]));
   const statusOf = new Map(events.map(({ _id, status }) => [_id, status]));
   const accepted = asked.filter(({ answer }) => answer?.status === 201);
-  const lost = accepted.filter(({ answer }) => !byId.has(String(answer?.id)));
+  const pathOf = new Map(accepted.map(({ path, answer }) => [String(answer?.id), path]));
+  const lost = [...pathOf.keys()].filter((id) => !byId.has(id));
   const failed = replays.filter(
     ({ status, event }) => status === 'failed' && statusOf.get(event) === 'processed',
   );
@@ -88,10 +90,14 @@ async function check(
     ...asked
       .filter(({ answer }) => answer?.status !== 201)
       .map(({ path, answer }) => `${path} was refused: ${answer?.text}`),
-    ...lost.map(({ answer }) => `${answer?.id} was accepted, and is not there`),
-    ...(replays.length === accepted.length
-      ? []
-      : [`${accepted.length} replays accepted, ${replays.length} are there`]),
+    ...lost.map((id) => `${id} was accepted, and is not there`),
+    ...replays
+      .filter(({ _id }) => !pathOf.has(_id))
+      .map(({ _id }) => `${_id} is there, and was never accepted`),
     ...failed.map(({ _id, failure }) => `${_id} failed: ${failure?.message}`),
+    ...(await isolated(stage, replays, {
+      one: (id) => `${pathOf.get(id)}s/${id}`,
+      orders: (id) => [[String(pathOf.get(id)), {}]],
+    })),
   ];
 }

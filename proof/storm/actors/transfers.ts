@@ -29,12 +29,15 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
     const told = await readTold(stage);
     const untold = transfers.filter(({ _id, tenant, status }) => {
       const of = stage.tenants.find((each) => each.tenant.id === tenant);
-      return !of || !told.has(of, _id, `transfer.${status}`);
+      return !of || !told.times(of, _id, `transfer.${status}`);
     });
     return [
       ...answersHold(asked, transfers),
       ...untold.map(({ _id, status }) => `nobody was told that ${_id} is ${status}`),
-      ...(await isolated(stage, transfers, (id) => `/transfers/${id}`)),
+      ...(await isolated(stage, transfers, {
+        one: (id) => `/transfers/${id}`,
+        list: '/transfers',
+      })),
     ];
   }
 
