@@ -83,6 +83,8 @@ async function check(
   const accepted = asked.filter(({ answer }) => answer?.status === 201);
   const pathOf = new Map(accepted.map(({ path, answer }) => [String(answer?.id), path]));
   const lost = [...pathOf.keys()].filter((id) => !byId.has(id));
+  const ids = accepted.map(({ answer }) => String(answer?.id));
+  const shared = ids.filter((id, i) => ids.indexOf(id) !== i);
   const failed = replays.filter(
     ({ status, event }) => status === 'failed' && statusOf.get(event) === 'processed',
   );
@@ -91,6 +93,7 @@ async function check(
       .filter(({ answer }) => answer?.status !== 201)
       .map(({ path, answer }) => `${path} was refused: ${answer?.text}`),
     ...lost.map((id) => `${id} was accepted, and is not there`),
+    ...shared.map((id) => `${id} was answered to two requests`),
     ...replays
       .filter(({ _id }) => !pathOf.has(_id))
       .map(({ _id }) => `${_id} is there, and was never accepted`),
