@@ -1,6 +1,7 @@
 import { applyIssueFact, issueFactOf } from '../src/cards/issuing/apply.js';
 import type { Card } from '../src/cards/card.js';
 import type { CardOperation } from '../src/cards/operation.js';
+import { failpoint } from '../src/failpoints.js';
 import type { FindCardAnswer, IssueAnswer } from '../src/providers/card-issuer.js';
 import type { InitiateAnswer } from '../src/providers/provider.js';
 import type { FactOrigin } from '../src/pursuits/facts.js';
@@ -41,6 +42,7 @@ function pursuedIssues(deps: CardActivityDeps): Pursued<CardOperation> {
     if (answer.kind !== 'issued') return answer as Exclude<Answer, { kind: 'issued' }>;
     const { providerRequestId, card: sessionId } = answer;
     const fact = issueFactOf(answer, { via, actor: null, providerRequestId, note: null });
+    failpoint('issue.heard');
     if (fact) await applyIssueFact(groupCommit, operation, fact);
     return { kind: 'paid' as const, amountMinor: null, sessionId, providerRequestId };
   }

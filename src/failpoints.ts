@@ -22,6 +22,8 @@ export const FAILPOINTS = [
   'send.answered',
   /** A provider's word about a charge, which its caller books at once. */
   'charge.heard',
+  /** The same of an issuer's word about a card that it has issued. */
+  'issue.heard',
   'verify.before',
   'verify.answered',
   'settle.before',

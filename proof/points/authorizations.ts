@@ -58,6 +58,22 @@ const decided = (point: string): Case => ({
   },
 });
 
+/** What nothing covers is declined, by us as by who hears nothing of us; and nothing was ever held. */
+const declined = (point: string): Case => ({
+  name: `a payment with a card, too dear: the api dies at ${point}`,
+  async run(stage) {
+    const before = await stage.tenant.balance();
+    const { token, approved } = await stage.dies([{ who: 'api', point }], () =>
+      stage.issuer.pay(stage.jitCard, { amount_minor: before.available + 1 }),
+    );
+    expect(approved).toBe(false);
+    // Before its commit it was not decided; after that it is remembered.
+    if (point !== 'commit.before') await becomes(stage, token, { status: 'declined' });
+    await stage.isQuiet();
+    expect(await stage.tenant.balance()).toEqual(before);
+  },
+});
+
 const DEATHS: readonly Death[] = [
   { who: 'api', point: 'event.stored' },
   { who: 'api', point: 'start.before' },
@@ -70,4 +86,5 @@ const DEATHS: readonly Death[] = [
 export const authorizations: Case[] = [
   ...DEATHS.flatMap((death) => [ended('cleared', death), ended('reversed', death)]),
   ...['commit.before', 'commit.after', 'decision.made', 'start.before', 'start.after'].map(decided),
+  ...['commit.before', 'commit.after', 'decision.made'].map(declined),
 ];

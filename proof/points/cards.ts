@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '../../test/support/eventually.js';
 import {
   casesOf,
   OUTCOMES,
@@ -10,11 +11,11 @@ import {
   type Case,
   type Outcome,
 } from './capability.js';
-import type { Stage } from './stage.js';
+import type { Death, Stage } from './stage.js';
 
 const AMOUNT_MINOR = 5_000;
 const POINTS = {
-  api: ['commit.before', 'commit.after', 'start.after'],
+  api: ['claim.written', 'commit.before', 'commit.after', 'start.after'],
   worker: pursuitPoints(),
   unanswered: VERIFY_POINTS,
   dispatcher: ['dispatch.started'],
@@ -32,16 +33,31 @@ async function isFunded(stage: Stage, id: string, { ends, times }: Outcome): Pro
 }
 
 /** Told by the issuer's event alone. */
-const eventOf = (who: 'api' | 'worker', point: string): Case => ({
-  name: `a card's funding, told by an event: the ${who} dies at ${point}`,
+const eventOf = ({ who, point }: Death, outcome: Outcome): Case => ({
+  name: `a card's funding, told by an event, ${outcome.name}: the ${who} dies at ${point}`,
   async run(stage) {
-    const { body } = await stage.dies([{ who, point }], () =>
-      stage.cards.act(stage.card, 'fund', funding('001')),
-    );
-    await isFunded(stage, body.data.id, PAID);
+    const { card, cards, service } = stage;
+    const id = await stage.dies([{ who, point }], async () => {
+      const asked = funding(outcome === REFUSED ? '006' : '001');
+      const { body } = await cards.act(card, 'fund', asked);
+      if (outcome === REFUSED) {
+        await eventually('the issuer has the order', async () =>
+          (await service.bank.tellFunding(body.data.id, 'failed')) < 300 ? true : undefined,
+        );
+      }
+      return body.data.id;
+    });
+    await isFunded(stage, id, outcome);
     await stage.isQuiet();
   },
 });
+
+const EVENT_DEATHS: readonly Death[] = [
+  { who: 'api', point: 'event.stored' },
+  // The first is that of the funding itself.
+  { who: 'api', point: 'start.before:2' },
+  { who: 'worker', point: 'event.applied' },
+];
 
 /** Locked where it is open, and opened where it is locked. */
 async function nextControl({ cards, card }: Stage): Promise<'lock' | 'unlock'> {
@@ -59,8 +75,7 @@ export const cards: Case[] = [
     isRight: (stage, { id }, outcome) => isFunded(stage, id, outcome),
     points: POINTS,
   }),
-  ...(['event.stored', 'start.before:2'] as const).map((point) => eventOf('api', point)),
-  eventOf('worker', 'event.applied'),
+  ...EVENT_DEATHS.flatMap((death) => [eventOf(death, PAID), eventOf(death, REFUSED)]),
 
   ...casesOf({
     name: "a card's lock or unlock",

@@ -6,6 +6,7 @@ import {
   OUTCOMES,
   PAID,
   pursuitPoints,
+  REFUSED,
   VERIFY_POINTS,
   type Case,
   type Order,
@@ -14,7 +15,7 @@ import {
 import type { Stage } from './stage.js';
 
 const POINTS = {
-  api: ['commit.before', 'commit.after', 'start.after'],
+  api: ['claim.written', 'commit.before', 'commit.after', 'start.after'],
   worker: pursuitPoints(),
   unanswered: VERIFY_POINTS,
   dispatcher: ['dispatch.started'],
@@ -54,21 +55,52 @@ async function isRefunded(stage: Stage, reference: string, { ends, times }: Outc
 
 const referenceOf = (data: object) => String((data as { reference?: string }).reference);
 
+type ToldLater = {
+  name: string;
+  ask: typeof chargeAsked;
+  isRight: typeof isCharged;
+  /** Has the network refuse what it keeps pending; the status of that. */
+  refuse: (stage: Stage, reference: string) => Promise<number>;
+};
+
 /** Told by callback alone: the API dies with it in its hands. */
 const calledBack = (
-  name: string,
+  { name, ask, isRight, refuse }: ToldLater,
   point: string,
-  ask: typeof chargeAsked,
-  isRight: typeof isCharged,
+  outcome: Outcome,
 ): Case => ({
-  name: `${name}, told by callback: the API dies at ${point}`,
+  name: `${name}, told by callback, ${outcome.name}: the API dies at ${point}`,
   async run(stage) {
-    const asked = { ...ask(stage, '001'), key: randomUUID() };
-    const { body } = await stage.dies([{ who: 'api', point }], () => stage.post(asked));
-    await isRight(stage, referenceOf(body.data), PAID);
+    const suffix = outcome === REFUSED ? '006' : '001';
+    const asked = { ...ask(stage, suffix), key: randomUUID() };
+    const reference = await stage.dies([{ who: 'api', point }], async () => {
+      const of = referenceOf((await stage.post(asked)).body.data);
+      if (outcome === REFUSED) {
+        await eventually('the network has the order', async () =>
+          (await refuse(stage, of)) < 300 ? true : undefined,
+        );
+      }
+      return of;
+    });
+    await isRight(stage, reference, outcome);
     await stage.isQuiet();
   },
 });
+
+const TOLD_LATER: readonly ToldLater[] = [
+  {
+    name: 'a charge',
+    ask: chargeAsked,
+    isRight: isCharged,
+    refuse: ({ service }, reference) => service.bank.tellCharge(reference, 'declined'),
+  },
+  {
+    name: 'a refund',
+    ask: refundAsked,
+    isRight: isRefunded,
+    refuse: ({ service }, reference) => service.bank.tellRefund(reference, 'failed'),
+  },
+];
 
 export const payments: Case[] = [
   ...casesOf({
@@ -86,8 +118,9 @@ export const payments: Case[] = [
     isRight: (stage, data, outcome) => isRefunded(stage, referenceOf(data), outcome),
     points: POINTS,
   }),
-  ...['callback.stored', 'callback.applied'].flatMap((point) => [
-    calledBack('a charge', point, chargeAsked, isCharged),
-    calledBack('a refund', point, refundAsked, isRefunded),
-  ]),
+  ...['callback.stored', 'callback.applied'].flatMap((point) =>
+    TOLD_LATER.flatMap((told) =>
+      [PAID, REFUSED].map((outcome) => calledBack(told, point, outcome)),
+    ),
+  ),
 ];

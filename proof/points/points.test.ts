@@ -4,10 +4,13 @@ import { FAILPOINTS } from '../../src/failpoints.js';
 import { authorizations } from './authorizations.js';
 import type { Case } from './capability.js';
 import { cards } from './cards.js';
+import { cardIssuing } from './issuing.js';
 import { lateFundings } from './late.js';
+import { pages } from './pages.js';
 import { payments } from './payments.js';
 import { renewals } from './renewals.js';
 import { openStage, type Stage } from './stage.js';
+import { manyTransfers } from './together.js';
 import { transfers } from './transfers.js';
 
 /** Services side by side: who waits until a dead process is missed needs no processor. */
@@ -15,7 +18,17 @@ const STAGES = Number(process.env['POINTS_STAGES'] ?? 6);
 /** Only these are tried then, and it is not asked what else has fired. */
 const pattern = process.env['POINTS'];
 
-const all = [...transfers, ...cards, ...lateFundings, ...authorizations, ...payments, ...renewals];
+const all = [
+  ...transfers,
+  ...manyTransfers,
+  ...cards,
+  ...cardIssuing,
+  ...lateFundings,
+  ...authorizations,
+  ...payments,
+  ...pages,
+  ...renewals,
+];
 const cases = all.filter(({ name }) => pattern === undefined || new RegExp(pattern).test(name));
 
 const free: Stage[] = [];

@@ -66,6 +66,7 @@ export const renewals: Case[] = [
     ask: (stage, outcome) => asked(stage, outcome, null),
     points: {
       api: [
+        'claim.written',
         'commit.before',
         'commit.after',
         'start.before',
@@ -75,7 +76,7 @@ export const renewals: Case[] = [
       ],
       worker: [],
       unanswered: [],
-      dispatcher: [],
+      dispatcher: ['dispatch.started'],
     },
   }),
   ...casesOf({

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { eventually } from '../../test/support/eventually.js';
 import { order } from '../../test/support/tenant.js';
 import {
@@ -15,9 +14,10 @@ import {
 } from './capability.js';
 import type { Stage } from './stage.js';
 
-const PATH = '/transfers';
+export const PATH = '/transfers';
 
-async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
+/** Paid as often as its bank says, and told once. */
+export async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
   await stage.tenant.waitFor(id, ends);
   expect(await stage.effects(id)).toEqual(Array.from({ length: times }, () => 'paid'));
   await stage.isTold(id, [`transfer.${ends}`, 'transfer.processing']);
@@ -37,30 +37,6 @@ const calledBack = (point: string, suffix: string, outcome: Outcome): Case => ({
       return sent;
     });
     await isRight(stage, id, outcome);
-    await stage.isQuiet();
-  },
-});
-
-const AT_ONCE = 24;
-
-/** Many at once, so that some are in the batch that is committed and others wait for the next one. */
-const together = (point: string, outcome: Outcome): Case => ({
-  name: `${AT_ONCE} transfers at once, ${outcome.name}: the API dies at ${point}`,
-  async run(stage) {
-    const all = Array.from({ length: AT_ONCE }, () => ({
-      path: PATH,
-      body: order(outcome.suffix),
-      key: randomUUID(),
-    }));
-    const first = await stage.dies([{ who: 'api', point }], () =>
-      Promise.all(all.map((one) => stage.post(one).catch(() => null))),
-    );
-    const again = await Promise.all(all.map((one) => stage.post(one)));
-    for (const [i, { status, text }] of again.entries()) {
-      expect(status).toBe(201);
-      expect(text).toBe(first[i]?.text ?? text);
-    }
-    for (const { body } of again) await isRight(stage, body.data.id, outcome);
     await stage.isQuiet();
   },
 });
@@ -100,7 +76,5 @@ export const transfers: Case[] = [
     calledBack(point, '001', PAID),
     calledBack(point, '006', REFUSED),
   ]),
-  ...OUTCOMES.map((outcome) => together('batch.answered', outcome)),
-  ...['claim.written', 'commit.before', 'commit.after'].map((point) => together(point, PAID)),
   ...['start.before', 'start.after', 'webhook.before:3', 'webhook.after:3'].map(toldAgain),
 ];

@@ -93,7 +93,7 @@ export function createAsking<Body extends object = Record<string, unknown>>(
   };
 }
 
-/** What readers have seen: `saw` names a state that is less far than one seen before. */
+/** What readers have seen; see reading.ts. `saw` names a state that is less far than one seen before. */
 export function createMemory(rank: Record<string, number>, problems: string[]) {
   const seen = new Map<string, string>();
   const far = (state: string) => rank[state] ?? -1;

@@ -1,4 +1,4 @@
-import type { Asked } from './asking.js';
+import { nameOf, type Asked } from './asking.js';
 import type { StormStage, StormTenant } from './stage.js';
 
 /** Resources of which one in so many is asked for by another tenant. */
@@ -29,24 +29,67 @@ export function answersHold<Body extends { reference: string }>(
       ? []
       : [`${body.reference} was accepted as ${answer.id}, and is there ${found.length} times`];
   });
-  const accepted = asked.filter(({ answer }) => answer?.status === 201).length;
-  if (accepted !== made.length) problems.push(`${accepted} accepted, ${made.length} are there`);
-  return problems;
+  const wanted = new Set(asked.map(({ of, body }) => `${of.tenant.id}/${body.reference}`));
+  const strangers = made.filter(({ tenant, reference }) => !wanted.has(`${tenant}/${reference}`));
+  return [...problems, ...strangers.map(({ _id }) => `${_id} is there, and nobody asked for it`)];
 }
 
-/** Another tenant's key finds nothing. */
+/** Where a kind of resource is found, and what may be ordered about one: paths, and bodies that are valid. */
+export type Doors = {
+  one(id: string): string;
+  list?: string;
+  orders?(id: string): readonly (readonly [path: string, body?: object])[];
+};
+
+type Owned = { _id: string; tenant: string };
+
+/** Another tenant's key finds nothing, orders nothing, and lists only what is its own. */
 export async function isolated(
-  { tenants }: StormStage,
-  made: readonly { _id: string; tenant: string }[],
-  path: (id: string) => string,
+  stage: StormStage,
+  made: readonly Owned[],
+  doors: Doors,
 ): Promise<string[]> {
   const problems: string[] = [];
-  for (const [i, { _id, tenant }] of made.entries()) {
+  for (const [i, one] of made.entries()) {
     if (i % EVERY !== 0) continue;
-    const others = tenants.filter((each) => each.tenant.id !== tenant);
-    const other = others[i % others.length] as StormTenant;
-    const { status } = await other.tenant.call('GET', path(_id), undefined);
-    if (status !== 404) problems.push(`${_id} is shown to another tenant: ${status}`);
+    const others = stage.tenants.filter(({ tenant }) => tenant.id !== one.tenant);
+    problems.push(...(await refused(others[i % others.length] as StormTenant, one, doors)));
+  }
+  return [...problems, ...(await ownLists(stage, made, doors))];
+}
+
+async function refused(
+  { tenant: other }: StormTenant,
+  { _id: id, tenant }: Owned,
+  { one, orders = () => [] }: Doors,
+): Promise<string[]> {
+  const found = await other.call('GET', one(id), undefined);
+  const answers: [string, number][] = [[`GET ${one(id)}`, found.status]];
+  for (const [path, body] of orders(id)) {
+    const key = `foreign ${id} ${path}`.slice(0, 100);
+    const sent = body && JSON.stringify(body);
+    const { status } = await other.call('POST', path, sent, { key });
+    answers.push([`POST ${path}`, status]);
+  }
+  return answers
+    .filter(([, status]) => status !== 404)
+    .map(([asked, status]) => `${id} of ${tenant}: ${asked} by ${other.id} is answered ${status}`);
+}
+
+async function ownLists(
+  { tenants }: StormStage,
+  made: readonly Owned[],
+  { list }: Doors,
+): Promise<string[]> {
+  if (list === undefined) return [];
+  const ownerOf = new Map(made.map(({ _id, tenant }) => [_id, tenant]));
+  const problems: string[] = [];
+  for (const { tenant } of tenants) {
+    const { status, body } = await tenant.call('GET', `${list}?limit=100`, undefined);
+    if (status !== 200) problems.push(`${list} of ${tenant.id} is answered ${status}`);
+    const items = status === 200 ? (body.data as unknown as object[]) : [];
+    const foreign = items.map(nameOf).filter((id) => ownerOf.get(id) !== tenant.id);
+    problems.push(...foreign.map((id) => `${id} is in ${list} of ${tenant.id}`));
   }
   return problems;
 }

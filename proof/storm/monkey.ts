@@ -40,6 +40,9 @@ export function startMonkey(stage: StormStage, random: Random) {
     await treat(chosen).finally(() => busy.delete(chosen.name));
   }
 
+  const free = <T extends { name: string }>(of: readonly T[]) =>
+    of.filter(({ name }) => !busy.has(name));
+
   async function kill(victim: Victim): Promise<void> {
     note(`kill ${victim.name}`);
     await victim.kill();
@@ -108,7 +111,15 @@ export function startMonkey(stage: StormStage, random: Random) {
     await link.heal();
   }
 
-  async function run(): Promise<void> {
+  /** Chance alone might leave a short storm without one of them. */
+  const first = [
+    () => exclusively(free(victims), kill),
+    () => exclusively(free(victims), freeze),
+    () => exclusively(free(links), disconnect),
+  ];
+
+  async function run(blow?: () => Promise<void>): Promise<void> {
+    await blow?.();
     while (going.on && isPatient()) {
       const dice = random.next();
       await (dice < 0.75
@@ -122,8 +133,12 @@ export function startMonkey(stage: StormStage, random: Random) {
     }
   }
 
-  const paws = Array.from({ length: PAWS }, run);
-  const done = Promise.all([...paws, supervise()]).then(() => service.bank.faults([]));
+  const all = [...Array.from({ length: PAWS }, (_, i) => run(first[i])), supervise()];
+  // Where one fails, the others still heal what they have broken: what is kept of the storm is read from there.
+  const done = Promise.allSettled(all).then(async () => {
+    await Promise.all(all);
+    await service.bank.faults([]);
+  });
   // Who waits for `stop` hears of it.
   done.catch(() => {});
   return {

@@ -1,6 +1,6 @@
-import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import type { Actor, ActorFactory } from './actor.js';
 import { createCards } from './actors/cards.js';
 import { createCharges } from './actors/charges.js';
@@ -8,10 +8,12 @@ import { createRefunds } from './actors/refunds.js';
 import { createReplays } from './actors/replays.js';
 import { createTransfers } from './actors/transfers.js';
 import { createWallets } from './actors/wallets.js';
-import { check, countOpen } from './checker.js';
+import { check } from './checker.js';
 import { startClients, startReaders } from './clients.js';
-import { startMonkey } from './monkey.js';
+import { keep } from './keep.js';
+import { startMonkey, type Act } from './monkey.js';
 import { createOperators } from './operators.js';
+import { begunAgain, untilQuiet } from './quiet.js';
 import { createRandom } from './random.js';
 import { openStage, type StormStage } from './stage.js';
 
@@ -28,6 +30,14 @@ const CLIENTS = Number(env['STORM_CLIENTS'] ?? '56');
 const READERS = 3;
 /** Stuck is what does not become less for so long: a slow machine takes longer for all of it, and proves as much. */
 const STUCK_AFTER_MS = 1_000 * Number(env['STORM_STUCK_SECONDS'] ?? '180');
+/** Storms of eight minutes and more are those of docs/reliability.md: these have to come to what is promised there. */
+const IS_LONG = MINUTES >= 8;
+const GOALS = { kills: 120, transfers: 3_000 };
+/** How long it has to stay quiet before it counts as over. */
+const QUIET_MS = IS_LONG ? 60_000 : 15_000;
+/** A storm that hangs ends before jest ends it, which would keep nothing. */
+const AT_MOST_MS = (MINUTES + 25) * 60_000;
+const TO_KEEP_MS = 5 * 60_000;
 /** A capability is in the storm by a line here. */
 const ACTORS: readonly ActorFactory[] = [
   createTransfers,
@@ -38,36 +48,74 @@ const ACTORS: readonly ActorFactory[] = [
   createWallets,
 ];
 
-let stage: StormStage;
+let stage: StormStage | undefined;
+/** What is known of the storm so far. */
+const known: { figures: object; problems: object; acts: readonly Act[] } = {
+  figures: { seed: SEED, minutes: MINUTES, clients: CLIENTS, only: ONLY },
+  problems: [],
+  acts: [],
+};
 
 beforeAll(async () => {
-  stage = await openStage({ longFreezes: LONG_FREEZES, ...(DIST && { dist: DIST }) });
+  stage = await kept(() => openStage({ longFreezes: LONG_FREEZES, ...(DIST && { dist: DIST }) }));
 });
 
 afterAll(async () => {
   await stage?.close();
 });
 
-test(`a storm of ${MINUTES} minutes, seed ${SEED}: nothing lost, nothing paid twice, nothing stuck, everybody told`, async () => {
-  const actors = ACTORS.map((create, i) =>
-    create(stage, createRandom(SEED + 100 * (i + 1))),
-  ).filter(({ name }) => ONLY.length === 0 || ONLY.includes(name));
-  const { acts, figures } = await storm(actors);
-  const problems = await check(stage, actors);
-  const result = { figures: { ...figures, violations: problems.length }, problems, acts };
-  console.log(JSON.stringify(result.figures));
-  if (RESULT) writeFileSync(RESULT, JSON.stringify(result));
-  else if (problems.length > 0) await keep(result);
+test(
+  `a storm of ${MINUTES} minutes, seed ${SEED}: nothing lost, nothing paid twice, nothing stuck, everybody told`,
+  () =>
+    kept(async () => {
+      const tooLong = sleep(AT_MOST_MS, 'too long', { ref: false });
+      const ended = await Promise.race([proveAll(stage as StormStage), tooLong]);
+      expect(ended).not.toBe('too long');
+    }),
+  AT_MOST_MS + TO_KEEP_MS,
+);
+
+/** Whatever makes a storm red leaves its traces, but for crash-plants.mjs, which wants what the checker says. */
+async function kept<T>(part: () => Promise<T>): Promise<T> {
+  try {
+    return await part();
+  } catch (error) {
+    if (!RESULT) await keep(`storm-${SEED}`, { error: inspect(error), ...known }, stage);
+    throw error;
+  }
+}
+
+async function proveAll(on: StormStage): Promise<void> {
+  const actors = ACTORS.map((create, i) => create(on, createRandom(SEED + 100 * (i + 1)))).filter(
+    ({ name }) => ONLY.length === 0 || ONLY.includes(name),
+  );
+  known.problems = Object.fromEntries(actors.map(({ name, problems }) => [name, problems]));
+  const { figures, late } = await storm(on, actors);
+  const problems = [...late, ...(await check(on, actors))];
+  Object.assign(known, { figures: { ...figures, violations: problems.length }, problems });
+  console.log(JSON.stringify(known.figures));
+  if (RESULT) writeFileSync(RESULT, JSON.stringify(known));
   expect(problems.slice(0, 20)).toEqual([]);
-  // What shows that there was a storm, and that it was not over before anything had happened.
+  expectStorm(figures, on.links.length > 0);
+}
+
+type Figures = Awaited<ReturnType<typeof storm>>['figures'];
+
+/** What shows that there was a storm, and that it was not over before anything had happened. */
+function expectStorm(figures: Figures, hasNetwork: boolean): void {
+  const transfers = figures.actors['transfers'];
   expect(figures.kills).toBeGreaterThan(5 * MINUTES);
   expect(figures.freezes).toBeGreaterThan(0);
-  expect(figures.actors['transfers']?.['insufficient']).toBeGreaterThan(0);
+  if (hasNetwork) expect(figures['links disturbed']).toBeGreaterThan(0);
+  expect(transfers?.['insufficient']).toBeGreaterThan(0);
   for (const [name, did] of Object.entries(figures.actors)) {
     const idle = Object.entries(did).filter(([what, count]) => MUST.has(what) && count === 0);
     expect([name, idle]).toEqual([name, []]);
   }
-});
+  if (!IS_LONG) return;
+  expect(figures.kills).toBeGreaterThanOrEqual(GOALS.kills);
+  expect(transfers?.['transfers']).toBeGreaterThanOrEqual(GOALS.transfers);
+}
 
 /** What a storm without these has not shown. */
 const MUST = new Set([
@@ -85,12 +133,13 @@ const MUST = new Set([
   'reads',
 ]);
 
-/** Until everything is quiet again, or is stuck. */
-async function storm(actors: readonly Actor[]) {
-  const clients = startClients(stage, actors, createRandom(SEED), CLIENTS);
-  const readers = startReaders(stage, actors, createRandom(SEED + 1), READERS);
-  const monkey = startMonkey(stage, createRandom(SEED + 2));
-  const operators = createOperators(stage);
+/** Until everything is quiet again and has stayed so, or is stuck. `late`: what did not stay so. */
+async function storm(on: StormStage, actors: readonly Actor[]) {
+  const clients = startClients(on, actors, createRandom(SEED), CLIENTS);
+  const readers = startReaders(on, actors, createRandom(SEED + 1), READERS);
+  const monkey = startMonkey(on, createRandom(SEED + 2));
+  known.acts = monkey.acts;
+  const operators = createOperators(on);
   await sleep(MINUTES * 60_000);
   await monkey.stop();
   const over = performance.now();
@@ -98,64 +147,33 @@ async function storm(actors: readonly Actor[]) {
   // What does not come to its end is found by the checker, with all else that is wrong.
   const ended = clients.stop();
   await Promise.race([ended, sleep(STUCK_AFTER_MS, undefined, { ref: false })]);
-  const waited = await untilQuiet(async () => operators.push());
+  const { isQuiet, waited } = await untilQuiet(on, STUCK_AFTER_MS, () => operators.push());
   const quiet = performance.now();
-  // Who is not answered by then gives up, and says so.
-  const patience = setTimeout(stage.giveUp, STUCK_AFTER_MS);
-  const repeated = await Promise.all(actors.map(async (actor) => (await actor.repeat?.()) ?? 0));
-  clearTimeout(patience);
-  stage.giveUp();
+  const late = isQuiet ? await begunAgain(on, QUIET_MS) : [];
+  const repeated = await repeatAll(on, actors);
   await ended;
   await readers.stop();
   return {
-    acts: monkey.acts,
+    late,
     figures: {
       seed: SEED,
       minutes: MINUTES,
-      network: stage.links.length > 0 ? 'toxiproxy' : "the bank's switch only",
+      network: on.links.length > 0 ? 'toxiproxy' : "the bank's switch only",
       ...monkey.figures(),
       actors: Object.fromEntries(actors.map((actor) => [actor.name, actor.figures()])),
       ...operators.figures(),
       quiet_after_ms: Math.round(quiet - over),
       'open after the storm': waited,
-      'answers compared at the end': repeated.reduce((sum, count) => sum + count, 0),
+      'answers compared at the end': repeated,
     },
   };
 }
 
-/** Until nothing is open, or what is open becomes no less. Answers what was open meanwhile, by seconds. */
-async function untilQuiet(push: () => Promise<void>): Promise<Record<string, object>> {
-  const waited: Record<string, object> = {};
-  const began = performance.now();
-  let fewest = Infinity;
-  for (let since = began; performance.now() - since < STUCK_AFTER_MS;) {
-    await push();
-    const open = (await countOpen(stage)).filter(([, count]) => count > 0);
-    const seconds = Math.floor((performance.now() - began) / 15_000) * 15;
-    waited[`${seconds} s`] ??= Object.fromEntries(open);
-    const sum = open.reduce((total, [, count]) => total + count, 0);
-    if (sum === 0) break;
-    if (sum < fewest) [fewest, since] = [sum, performance.now()];
-    await sleep(1_000);
-  }
-  return waited;
+/** Every request once more. Who is not answered by then gives up, and says so. */
+async function repeatAll(on: StormStage, actors: readonly Actor[]): Promise<number> {
+  const patience = setTimeout(on.giveUp, STUCK_AFTER_MS);
+  const repeated = await Promise.all(actors.map(async (actor) => (await actor.repeat?.()) ?? 0));
+  clearTimeout(patience);
+  on.giveUp();
+  return repeated.reduce((sum, count) => sum + count, 0);
 }
-
-/** What is needed to understand a failure: the seed, what was done, the bank's journal, the logs, what is open. */
-async function keep(what: object): Promise<void> {
-  const folder = join('proof-failures', `storm-${SEED}-${Date.now()}`);
-  mkdirSync(folder, { recursive: true });
-  const write = (name: string, content: unknown) =>
-    writeFileSync(join(folder, name), JSON.stringify(content, toText, 1));
-  write('storm.json', what);
-  write('journal.json', await stage.service.bank.journal());
-  for (const name of ['transfers', 'card_operations', 'charges', 'refunds']) {
-    const open = { $or: [{ due_at: { $type: 'date' } }, { status: /pending|processing/ }] };
-    const records = stage.service.deps.database.db.collection(name).find(open as object);
-    write(`${name}.json`, await records.limit(200).toArray());
-  }
-  cpSync(String(env['BURSAR_TEST_LOGS']), join(folder, 'logs'), { recursive: true });
-  console.log(`kept in ${folder}`);
-}
-
-const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

@@ -4,37 +4,59 @@ import type { StormStage, StormTenant } from './stage.js';
 
 /** What tenants were told. */
 export type Told = {
-  /** Whether this tenant heard this event of this resource. */
-  has(of: StormTenant, resource: string, event: string): boolean;
+  /** How often this tenant heard this event of this resource: under how many ids. */
+  times(of: StormTenant, resource: string, event: string): number;
   problems: string[];
 };
 
 /** Messages of the whole storm are read at its end. */
 const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
 
-/** Reads all that the receiver got: each message is signed by the secret of its tenant, each event has one id. */
+/** What happens to one resource again and again. All else happens to it once, as no operator in the storm adopts anything. */
+const RECURS = /^(?:card\.locked|card\.unlocked|recurring_charge\..+)$/;
+
+type Ids = Map<string, Set<string>>;
+
+/**
+ * Reads all that the receiver got: each message is signed by the secret of its tenant, each event has one id, each id the
+ * same bytes, and each number in the sequence of a resource is one event.
+ */
 export async function readTold({ receiver, tenants }: StormStage): Promise<Told> {
   const problems: string[] = [];
-  const ids = new Map<string, Set<string>>();
-  const told = new Set<string>();
+  const events: Ids = new Map();
+  const numbers: Ids = new Map();
+  const bodies: Ids = new Map();
   const secrets = new Map(tenants.map(({ hook, secret }) => [hook, secret]));
   for (const { path, headers, body } of receiver.received) {
+    const named = String(headers['webhook-id']);
     const event = await verifyWebhook(secrets.get(path) ?? '', headers, body, ANY_AGE).catch(
-      (error: unknown) => void problems.push(`a webhook does not verify: ${String(error)}`),
+      (error: unknown) =>
+        void problems.push(`${named} to ${path} does not verify: ${String(error)}`),
     );
     if (!event) continue;
-    const id = nameOf(event.data);
-    told.add(`${path} ${id} ${event.event}`);
-    // One resource may have an event of the same name again, as another number in its sequence.
-    const key = `${id} ${event.event} ${event.sequence}`;
-    ids.set(key, (ids.get(key) ?? new Set()).add(event.id));
-    if (headers['webhook-id'] !== event.id) problems.push(`${event.id} came under another id`);
+    const resource = `${path} ${nameOf(event.data)}`;
+    note(events, `${resource} ${event.event}`, event.id);
+    note(numbers, `${resource} event number ${event.sequence}`, event.id);
+    note(bodies, event.id, body);
+    if (named !== event.id) problems.push(`${event.id} came as ${named}`);
   }
-  for (const [key, of] of ids) {
-    if (of.size > 1) problems.push(`${key} was told as ${of.size} events`);
-  }
+  const twice = severalOf(events).filter(([what]) => !RECURS.test(eventIn(what)));
   return {
-    has: ({ hook }, resource, event) => told.has(`${hook} ${resource} ${event}`),
-    problems,
+    times: ({ hook }, resource, event) => events.get(`${hook} ${resource} ${event}`)?.size ?? 0,
+    problems: [
+      ...problems,
+      ...[...twice, ...severalOf(numbers)].map(
+        ([what, ids]) => `${what} was told as ${ids.size} events: ${[...ids].join(', ')}`,
+      ),
+      ...severalOf(bodies).map(([id]) => `${id} came with different bytes`),
+    ],
   };
 }
+
+function note(ids: Ids, key: string, id: string): void {
+  ids.set(key, (ids.get(key) ?? new Set()).add(id));
+}
+
+const severalOf = (ids: Ids) => [...ids].filter(([, { size }]) => size > 1);
+
+const eventIn = (what: string) => what.slice(what.lastIndexOf(' ') + 1);

@@ -32,6 +32,7 @@ export type Fault = {
     | 'fund'
     | 'set_state'
     | 'reverse'
+    | 'initialize'
     | 'charge'
     | 'refund'
     | 'authorization'

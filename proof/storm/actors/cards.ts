@@ -4,9 +4,10 @@ import type { StoredCardEvent } from '../../../src/cards/events/event.js';
 import { isShown, type CardOperation } from '../../../src/cards/operation.js';
 import { newCard } from '../../../test/support/cards.js';
 import type { Actor } from '../actor.js';
-import { createAsking, createMemory, type Asked } from '../asking.js';
+import { createAsking, type Asked } from '../asking.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
+import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
 import { readTold } from '../told.js';
 import { createPayers } from './card-payments.js';
@@ -154,27 +155,13 @@ function createReader(
   problems: string[],
   asked: () => Asked<Named>[],
 ) {
-  const operations = createMemory(OPERATION_RANK, problems);
-  const standings = createMemory(CARD_RANK, problems);
-  let reads = 0;
+  const operations = createReading(stage, random, OPERATION_RANK, problems);
+  const standings = createReading(stage, random, CARD_RANK, problems);
 
-  async function read(
-    { of, path, id }: { of: StormTenant; path: string; id: string },
-    memory: typeof operations,
-  ): Promise<string | null> {
-    const before = memory.before(id);
-    const api = of.tenant.at(random.pick(stage.service.apis).url);
-    const reply = await api.call('GET', path, undefined).catch(() => null);
-    if (reply?.status !== 200) return null;
-    reads += 1;
-    memory.saw(id, before, reply.body.data.status);
-    return reply.body.data.status;
-  }
-
-  const card = ({ of, id }: StormCard) => read({ of, path: `/cards/${id}`, id }, standings);
+  const card = ({ of, id }: StormCard) => standings.look({ of, path: `/cards/${id}`, id });
 
   return {
-    reads: () => reads,
+    reads: () => operations.reads() + standings.reads(),
     /** How a card stands once its issuer has said something; null: not yet. */
     async issued(asked: StormCard): Promise<string | null> {
       const status = await card(asked);
@@ -186,7 +173,7 @@ function createReader(
       const { of, path, answer } = pickRecent(random, known);
       const id = String(answer?.id);
       const at = path.slice(0, path.lastIndexOf('/'));
-      await read({ of, path: `${at}/operations/${id}`, id }, operations);
+      await operations.look({ of, path: `${at}/operations/${id}`, id });
     },
     async anyCard(cards: readonly StormCard[]): Promise<void> {
       if (cards.length > 0) await card(random.pick(cards));
@@ -217,7 +204,17 @@ async function check(
     ),
     ...(await everythingTold(stage, cards, operations.filter(isShown))),
     ...(await nothingLeft(stage, cards)),
-    ...(await isolated(stage, cards, (id) => `/cards/${id}`)),
+    ...(await isolated(stage, cards, {
+      one: (id) => `/cards/${id}`,
+      list: '/cards',
+      orders: (id) => [
+        [`/cards/${id}/lock`, {}],
+        [`/cards/${id}/fund`, { amount_minor: 5_000, transaction_reference: 'foreign' }],
+      ],
+    })),
+    ...(await isolated(stage, ordered, {
+      one: (id) => `/cards/${ordered.find(({ _id }) => _id === id)?.card}/operations/${id}`,
+    })),
   ];
 }
 
@@ -227,18 +224,39 @@ async function everythingTold(
   operations: readonly CardOperation[],
 ): Promise<string[]> {
   const told = await readTold(stage);
-  const missing = (tenant: string, id: string, event: string): string[] => {
-    const of = stage.tenants.find((each) => each.tenant.id === tenant);
-    return of && told.has(of, id, event) ? [] : [`nobody was told ${event} of ${id}`];
-  };
+  const owner = (id: string) => stage.tenants.find(({ tenant }) => tenant.id === id) as StormTenant;
+  const unlocks = operations.filter(
+    // One without a number found the card open already.
+    ({ type, status, number }) => type === 'unlock' && status === 'completed' && number !== null,
+  );
   return [
-    ...operations.flatMap(({ _id, tenant, status }) =>
-      missing(tenant, _id, `card.operation.${status}`),
-    ),
-    ...cards
-      .filter(({ status }) => status === 'locked')
-      .flatMap(({ _id, tenant }) => missing(tenant, _id, 'card.locked')),
+    ...operations
+      .filter(
+        ({ _id, tenant, status }) => !told.times(owner(tenant), _id, `card.operation.${status}`),
+      )
+      .map(({ _id, status }) => `nobody was told card.operation.${status} of ${_id}`),
+    ...cards.flatMap((card) => {
+      const times = (event: string) => told.times(owner(card.tenant), card._id, event);
+      const opened = unlocks.filter(({ card: id }) => id === card._id).length;
+      return locksTold(card, opened, times('card.unlocked'), times('card.locked'));
+    }),
   ];
+}
+
+/** Each unlock that came to something was told; and each lock, as the two take turns. */
+function locksTold({ _id, status }: Card, opened: number, unlocked: number, locked: number) {
+  const problems: string[] = [];
+  if (unlocked !== opened) {
+    problems.push(
+      `${_id} was opened ${opened} times, and card.unlocked was told ${unlocked} times`,
+    );
+  }
+  // One that is over may have been either before.
+  const more = status === 'locked' ? [1] : status === 'active' ? [0] : [0, 1];
+  if (!more.includes(locked - unlocked)) {
+    problems.push(`${_id} is ${status}: ${locked} × card.locked, ${unlocked} × card.unlocked told`);
+  }
+  return problems;
 }
 
 /** No hold, no event that waits, and no card that was ordered and never came. */

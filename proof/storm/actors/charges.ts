@@ -1,10 +1,17 @@
 import type { Charge } from '../../../src/payments/charges/charge.js';
 import type { PaymentToken } from '../../../src/payments/tokens/token.js';
-import { chargeOrder, newCustomer, onPage, paymentClient } from '../../../test/support/payments.js';
+import {
+  chargeOrder,
+  newCustomer,
+  onPage,
+  paymentClient,
+  type ChargeView,
+} from '../../../test/support/payments.js';
 import type { Actor } from '../actor.js';
-import { createAsking, createMemory, type Asked } from '../asking.js';
+import { createAsking, type Asked } from '../asking.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
+import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
 import { readTold } from '../told.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
@@ -44,13 +51,15 @@ const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later
  */
 const RANK = { pending: 0, processing: 0, requires_action: 0, failed: 1, completed: 2 };
 
+const chargePath = (reference: string) => `/payments/charges/${reference}`;
+
 export function createCharges(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
   const tokens = createAsking<TokenOrder>(stage, random, problems);
   const charges = createAsking<Order>(stage, random, problems);
-  const memory = createMemory(RANK, problems);
+  const { look, get, reads } = createReading(stage, random, RANK, problems);
   const pages: Page[] = [];
-  const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0, reads: 0 };
+  const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0 };
 
   const clientOf = ({ tenant }: StormTenant) =>
     paymentClient(tenant.at(random.pick(stage.service.apis).url));
@@ -107,9 +116,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
 
   /** Asked from another side: a page that is not there yet will be. */
   async function findUrl({ of, reference }: Page): Promise<string | null> {
-    const found = await clientOf(of)
-      .get(reference)
-      .catch(() => null);
+    const found = await get<ChargeView>(of, chargePath(reference));
     return found?.next_action?.url ?? null;
   }
 
@@ -158,13 +165,8 @@ export function createCharges(stage: StormStage, random: Random): Actor {
       const known = charges.asked.filter(({ answer }) => answer?.status === 201);
       if (known.length === 0) return;
       const { of, body } = pickRecent(random, known);
-      const before = memory.before(body.reference);
-      const found = await clientOf(of)
-        .get(body.reference)
-        .catch(() => null);
-      if (!found) return;
-      counts.reads += 1;
-      memory.saw(body.reference, before, found.status);
+      const { reference: id } = body;
+      await look({ of, path: chargePath(id), id });
     },
     repeat: async () => (await tokens.repeat()) + (await charges.repeat()),
     check: () => check(stage, charges.asked, tokens.asked, pages),
@@ -176,6 +178,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
         ({ body, answer }) => body.capture_mode === 'merchant_initiated' && answer?.status === 201,
       ).length,
       ...counts,
+      reads: reads(),
     }),
     problems,
   };
@@ -201,14 +204,21 @@ async function check(
     ),
     ...charges.flatMap(({ reference, tenant, status }) => {
       const of = stage.tenants.find((each) => each.tenant.id === tenant);
-      if (of && told.has(of, reference, `charge.${status}`)) return [];
+      if (of && told.times(of, reference, `charge.${status}`)) return [];
       return [`nobody was told that ${reference} is ${status}`];
     }),
     ...charges
       .filter(({ attention }) => attention !== null)
       .map(({ _id, attention }) => `${_id} waits for an operator: ${attention?.reason}`),
     ...pages.flatMap((page) => checkPage(page, charges, tokens)),
-    ...(await isolated(stage, named, (reference) => `/payments/charges/${reference}`)),
+    ...(await isolated(stage, named, {
+      one: chargePath,
+      list: '/payments/charges',
+      orders: (reference) => [
+        [`${chargePath(reference)}/verify`],
+        ['/payments/refunds', { charge_reference: reference, reference: `foreign-${reference}` }],
+      ],
+    })),
   ];
 }
 

@@ -1,9 +1,10 @@
 import type { Refund } from '../../../src/payments/refunds/refund.js';
-import { paymentClient, type ChargeView } from '../../../test/support/payments.js';
+import type { ChargeView } from '../../../test/support/payments.js';
 import type { Actor } from '../actor.js';
-import { createAsking, createMemory } from '../asking.js';
+import { createAsking } from '../asking.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
+import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
 import { readTold } from '../told.js';
 import { pickRecent } from './choosing.js';
@@ -19,22 +20,15 @@ const RANK = { pending: 0, processing: 1, completed: 2, failed: 2 };
 /** Refunds of what the charges of the storm have completed: parts, all that is left, and several at once. */
 export function createRefunds(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
-  const memory = createMemory(RANK, problems);
+  const { look, get, reads } = createReading(stage, random, RANK, problems);
   const { asked, ask, repeat } = createAsking<Order>(stage, random, problems);
   const { db } = stage.service.deps.database;
   let named = 0;
-  let reads = 0;
-
-  const clientOf = ({ tenant }: StormTenant) =>
-    paymentClient(tenant.at(random.pick(stage.service.apis).url));
 
   /** As a tenant finds it: in the list of what is completed. */
   async function completed(of: StormTenant): Promise<ChargeView | null> {
-    const reply = await clientOf(of)
-      .list('?status=completed&limit=20')
-      .catch(() => null);
-    const found = reply?.status === 200 ? reply.body.data : [];
-    return found.length === 0 ? null : random.pick(found);
+    const found = await get<ChargeView[]>(of, '/payments/charges?status=completed&limit=20');
+    return found && found.length > 0 ? random.pick(found) : null;
   }
 
   async function refund(of: StormTenant, charge: ChargeView): Promise<void> {
@@ -55,11 +49,11 @@ export function createRefunds(stage: StormStage, random: Random): Actor {
       ...answersHold(asked, made),
       ...refunds.flatMap(({ reference, tenant, status }) => {
         const of = stage.tenants.find((each) => each.tenant.id === tenant);
-        if (of && told.has(of, reference, `refund.${status}`)) return [];
+        if (of && told.times(of, reference, `refund.${status}`)) return [];
         return [`nobody was told that ${reference} is ${status}`];
       }),
       ...(await beyond()),
-      ...(await isolated(stage, made, (reference) => `/payments/refunds/${reference}`)),
+      ...(await isolated(stage, made, { one: (reference) => `/payments/refunds/${reference}` })),
     ];
   }
 
@@ -94,17 +88,12 @@ export function createRefunds(stage: StormStage, random: Random): Actor {
     async look() {
       if (accepted().length === 0) return;
       const { of, body } = pickRecent(random, accepted());
-      const before = memory.before(body.reference);
-      const found = await clientOf(of)
-        .getRefund(body.reference)
-        .catch(() => null);
-      if (!found) return;
-      reads += 1;
-      memory.saw(body.reference, before, found.status);
+      const { reference: id } = body;
+      await look({ of, path: `/payments/refunds/${id}`, id });
     },
     repeat,
     check,
-    figures: () => ({ requests: asked.length, refunds: accepted().length, reads }),
+    figures: () => ({ requests: asked.length, refunds: accepted().length, reads: reads() }),
     problems,
   };
 }

@@ -1,10 +1,12 @@
 import type { CardEventReplay, StoredCardEvent } from '../../../src/cards/events/event.js';
 import type { Delivery } from '../../../src/webhooks/outbound/event.js';
-import { cardClient, type CardView } from '../../../test/support/cards.js';
+import type { CardView } from '../../../test/support/cards.js';
 import type { CardEventView } from '../../../test/support/card-events.js';
 import type { Actor } from '../actor.js';
-import { createAsking, createMemory, type Asked } from '../asking.js';
+import { createAsking, type Asked } from '../asking.js';
+import { isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
+import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
 
 const RANK = { pending: 0, completed: 1, failed: 1 };
@@ -12,32 +14,24 @@ const RANK = { pending: 0, completed: 1, failed: 1 };
 /** What issuers told is applied again, and what tenants were told is delivered again: nothing happens twice by it. */
 export function createReplays(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
-  const memory = createMemory(RANK, problems);
+  const { look, get, reads } = createReading(stage, random, RANK, problems);
   const { asked, ask, repeat } = createAsking<{ note?: string }>(stage, random, problems);
   const { database, webhooks } = stage.service.deps;
   let named = 0;
   let redelivered = 0;
-  let reads = 0;
-
-  const client = ({ tenant }: StormTenant) =>
-    cardClient({ ...tenant, ...tenant.at(random.pick(stage.service.apis).url) });
 
   /** As a tenant finds it: among the events of one of its cards. */
   async function anyEvent(of: StormTenant): Promise<string | null> {
-    const cards = await client(of).call<CardView[]>('GET', '/cards?limit=20');
-    if (cards.status !== 200 || cards.body.data.length === 0) return null;
-    const card = random.pick(cards.body.data);
-    const events = await client(of).call<CardEventView[]>(
-      'GET',
-      `/webhooks/cards/events/${card.id}?limit=20`,
-    );
-    if (events.status !== 200 || events.body.data.length === 0) return null;
-    return random.pick(events.body.data).id;
+    const cards = await get<CardView[]>(of, '/cards?limit=20');
+    if (!cards || cards.length === 0) return null;
+    const { id } = random.pick(cards);
+    const events = await get<CardEventView[]>(of, `/webhooks/cards/events/${id}?limit=20`);
+    return events && events.length > 0 ? random.pick(events).id : null;
   }
 
   async function replay(): Promise<void> {
     const of = stage.anyTenant(random);
-    const event = await anyEvent(of).catch(() => null);
+    const event = await anyEvent(of);
     if (event === null) return;
     const path = `/webhooks/cards/events/${event}/replay`;
     await ask({ of, path, body: {}, key: `storm replay ${(named += 1)}` });
@@ -62,33 +56,35 @@ export function createReplays(stage: StormStage, random: Random): Actor {
       if (accepted().length === 0) return;
       const { of, path, answer } = random.pick(accepted());
       const id = String(answer?.id);
-      const before = memory.before(id);
-      const reply = await client(of)
-        .call<{ status: string }>('GET', `${path}s/${id}`)
-        .catch(() => null);
-      if (reply?.status !== 200) return;
-      reads += 1;
-      memory.saw(id, before, reply.body.data.status);
+      await look({ of, path: `${path}s/${id}`, id });
     },
     repeat,
     check: () => check(stage, asked),
-    figures: () => ({ requests: asked.length, replays: accepted().length, redelivered, reads }),
+    figures: () => ({
+      requests: asked.length,
+      replays: accepted().length,
+      redelivered,
+      reads: reads(),
+    }),
     problems,
   };
 }
 
 /** Each is there once and has ended; what could not be applied was nothing that the first time had applied. */
 async function check(
-  { service }: StormStage,
+  stage: StormStage,
   asked: readonly Asked<{ note?: string }>[],
 ): Promise<string[]> {
-  const { db } = service.deps.database;
+  const { db } = stage.service.deps.database;
   const replays = await db.collection<CardEventReplay>('card_event_replays').find().toArray();
   const events = await db.collection<StoredCardEvent>('card_events').find().toArray();
   const byId = new Map(replays.map((one) => [one._id, one]));
   const statusOf = new Map(events.map(({ _id, status }) => [_id, status]));
   const accepted = asked.filter(({ answer }) => answer?.status === 201);
-  const lost = accepted.filter(({ answer }) => !byId.has(String(answer?.id)));
+  const pathOf = new Map(accepted.map(({ path, answer }) => [String(answer?.id), path]));
+  const lost = [...pathOf.keys()].filter((id) => !byId.has(id));
+  const ids = accepted.map(({ answer }) => String(answer?.id));
+  const shared = ids.filter((id, i) => ids.indexOf(id) !== i);
   const failed = replays.filter(
     ({ status, event }) => status === 'failed' && statusOf.get(event) === 'processed',
   );
@@ -96,10 +92,15 @@ async function check(
     ...asked
       .filter(({ answer }) => answer?.status !== 201)
       .map(({ path, answer }) => `${path} was refused: ${answer?.text}`),
-    ...lost.map(({ answer }) => `${answer?.id} was accepted, and is not there`),
-    ...(replays.length === accepted.length
-      ? []
-      : [`${accepted.length} replays accepted, ${replays.length} are there`]),
+    ...lost.map((id) => `${id} was accepted, and is not there`),
+    ...shared.map((id) => `${id} was answered to two requests`),
+    ...replays
+      .filter(({ _id }) => !pathOf.has(_id))
+      .map(({ _id }) => `${_id} is there, and was never accepted`),
     ...failed.map(({ _id, failure }) => `${_id} failed: ${failure?.message}`),
+    ...(await isolated(stage, replays, {
+      one: (id) => `${pathOf.get(id)}s/${id}`,
+      orders: (id) => [[String(pathOf.get(id)), {}]],
+    })),
   ];
 }

@@ -1,9 +1,10 @@
 import type { Transfer } from '../../../src/transfers/transfer.js';
 import { order } from '../../../test/support/tenant.js';
 import type { Actor } from '../actor.js';
-import { createAsking, createMemory } from '../asking.js';
+import { createAsking } from '../asking.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
+import { createReading } from '../reading.js';
 import type { StormStage } from '../stage.js';
 import { readTold } from '../told.js';
 
@@ -19,22 +20,24 @@ const RANK = { pending: 0, processing: 1, completed: 2, failed: 3 };
 
 export function createTransfers(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
-  const memory = createMemory(RANK, problems);
+  const { look, reads } = createReading(stage, random, RANK, problems);
   const { asked, ask, repeat } = createAsking<ReturnType<typeof order>>(stage, random, problems);
   const { db } = stage.service.deps.database;
-  let reads = 0;
 
   async function check(): Promise<string[]> {
     const transfers = await db.collection<Transfer>('transfers').find().toArray();
     const told = await readTold(stage);
     const untold = transfers.filter(({ _id, tenant, status }) => {
       const of = stage.tenants.find((each) => each.tenant.id === tenant);
-      return !of || !told.has(of, _id, `transfer.${status}`);
+      return !of || !told.times(of, _id, `transfer.${status}`);
     });
     return [
       ...answersHold(asked, transfers),
       ...untold.map(({ _id, status }) => `nobody was told that ${_id} is ${status}`),
-      ...(await isolated(stage, transfers, (id) => `/transfers/${id}`)),
+      ...(await isolated(stage, transfers, {
+        one: (id) => `/transfers/${id}`,
+        list: '/transfers',
+      })),
     ];
   }
 
@@ -52,14 +55,7 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
       // Rather what is under way than what is long over.
       const { of, answer } = random.pick(random.chance(0.8) ? known.slice(-200) : known);
       const id = String(answer?.id);
-      const before = memory.before(id);
-      const found = await of.tenant
-        .at(random.pick(stage.service.apis).url)
-        .get(id)
-        .catch(() => null);
-      if (!found) return;
-      reads += 1;
-      memory.saw(id, before, found.status);
+      await look({ of, path: `/transfers/${id}`, id });
     },
     repeat,
     check,
@@ -67,7 +63,7 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
       requests: asked.length,
       transfers: asked.filter(({ answer }) => answer?.status === 201).length,
       insufficient: asked.filter(({ answer }) => answer?.code === 'insufficient_balance').length,
-      reads,
+      reads: reads(),
     }),
     problems,
   };

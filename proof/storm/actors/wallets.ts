@@ -13,13 +13,17 @@ export function createWallets(stage: StormStage, random: Random): Actor {
   const { database, groupCommit } = service.deps;
   const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
   const counts = { credits: 0, reads: 0, dry: 0 };
-  let credited = 0n;
+  /** Postings of credits: of those asked for, and of those that were acknowledged. */
+  const asked = new Set<string>();
+  const given = new Set<string>();
 
   async function credit(reference: string): Promise<void> {
-    const given = { tenant: hot.tenant.id, amountMinor: CREDIT_MINOR, reference };
+    const posting = `credit/${hot.tenant.id}/${reference}`;
+    asked.add(posting);
+    const order = { tenant: hot.tenant.id, amountMinor: CREDIT_MINOR, reference };
     while (stage.isPatient()) {
-      const answer = await creditWallet(groupCommit, given).catch(() => null);
-      if (answer) return;
+      const answer = await creditWallet(groupCommit, order).catch(() => null);
+      if (answer) return void given.add(posting);
     }
   }
 
@@ -31,11 +35,11 @@ export function createWallets(stage: StormStage, random: Random): Actor {
       counts.credits += 1;
       await credit(reference);
       await credit(reference);
-      credited += CREDIT_MINOR;
     },
     async look() {
       const { tenant } = random.chance(0.5) ? hot : random.pick(tenants);
-      const wallet = await wallets.findOne({ _id: tenant.id }).catch(() => null);
+      const wallet = await wallets.findOne({ _id: tenant.id }).catch(() => undefined);
+      if (wallet === null) problems.push(`the wallet of ${tenant.id} is not there`);
       if (!wallet) return;
       counts.reads += 1;
       if (wallet.available_minor < 151_000n) counts.dry += 1;
@@ -52,11 +56,16 @@ export function createWallets(stage: StormStage, random: Random): Actor {
       }
       const postings = await database.db
         .collection<{ _id: string }>('postings')
-        .countDocuments({ _id: { $regex: `^credit/${hot.tenant.id}/storm-` } });
-      if (BigInt(postings) * CREDIT_MINOR !== credited) {
-        found.push(`${counts.credits} credits were given, and ${postings} are booked`);
-      }
-      return found;
+        .find({ _id: { $regex: `^credit/${hot.tenant.id}/storm-` } }, { projection: { _id: 1 } })
+        .toArray();
+      const booked = new Set(postings.map(({ _id }) => _id));
+      const lost = [...given].filter((id) => !booked.has(id));
+      const strangers = [...booked].filter((id) => !asked.has(id));
+      return [
+        ...found,
+        ...lost.map((id) => `${id} was given, and is not booked`),
+        ...strangers.map((id) => `${id} is booked, and nobody gave it`),
+      ];
     },
     figures: () => counts,
     problems,

@@ -1,3 +1,4 @@
+import { failpoint } from '../../failpoints.js';
 import type { Untimed } from '../../http/time-limit.js';
 import type { PaymentProvider } from '../../providers/payment-provider.js';
 import type { Absence } from '../../providers/provider.js';
@@ -41,6 +42,7 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
     const answer = await providers.payment(charge.provider).initializeCharge(order, signal);
     if (answer.kind === 'redirect') {
       const { url, providerRequestId } = answer;
+      failpoint('charge.heard');
       const now = await charges.requireAction(charge, url, providerRequestId);
       return { kind: 'pending', providerRequestId, report: customersTurn(now ?? charge, clock()) };
     }

@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { order } from '../../test/support/tenant.js';
+import {
+  OUTCOMES,
+  PAID,
+  REFUSED,
+  TRIES,
+  UNANSWERED,
+  type Case,
+  type Outcome,
+} from './capability.js';
+import type { Death, Stage } from './stage.js';
+import { isRight, PATH } from './transfers.js';
+import { diedAlone, diedInWave, heldUp, sendsHere } from './waves.js';
+
+/** So many that some are in the batch that is committed and others wait for the next one. */
+const MANY = 24;
+/** So few that all of a wave are on their way at once, and none of them is overdue before. */
+const A_WAVE = 8;
+
+/** So many at once, and who dies of them. Whoever was answered then gets the same answer again; answers their ids. */
+async function together(
+  stage: Stage,
+  death: Death,
+  outcome: Outcome,
+  { count, inOneCommit = false }: { count: number; inOneCommit?: boolean },
+): Promise<string[]> {
+  const all = Array.from({ length: count }, () => ({
+    path: PATH,
+    body: order(outcome.suffix),
+    key: randomUUID(),
+  }));
+  const postAll = () => Promise.all(all.map((one) => stage.post(one).catch(() => null)));
+  const first = await stage.dies([death], () => (inOneCommit ? heldUp(stage, postAll) : postAll()));
+  const again = await Promise.all(all.map((one) => stage.post(one)));
+  for (const [i, { status, text }] of again.entries()) {
+    expect(status).toBe(201);
+    expect(text).toBe(first[i]?.text ?? text);
+  }
+  const ids = again.map(({ body }) => body.data.id);
+  expect(new Set(ids).size).toBe(count);
+  for (const id of ids) await isRight(stage, id, outcome);
+  await stage.isQuiet();
+  return ids;
+}
+
+const accepted = (point: string, outcome: Outcome): Case => ({
+  name: `${MANY} transfers at once, ${outcome.name}: the API dies at ${point}`,
+  run: async (stage) =>
+    void (await together(stage, { who: 'api', point }, outcome, { count: MANY })),
+});
+
+/**
+ * Let out by one workflow. On a slow machine some may set out alone all the same, or be handed on: where the worker died
+ * for one of those, it is done again. What others are started by is the wave alone.
+ */
+const letOut = (point: string, outcome: Outcome): Case => ({
+  name: `${A_WAVE} transfers in a wave, ${outcome.name}: the worker dies at ${point}`,
+  async run(stage) {
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      await sendsHere(stage);
+      const death = { who: 'worker', point } as const;
+      const ids = await together(stage, death, outcome, { count: A_WAVE, inOneCommit: true });
+      const alone = !point.startsWith('start.') && (await diedAlone(stage, ids));
+      if (!alone && (await diedInWave(stage, ids))) return;
+    }
+    throw new Error(`sent ${TRIES} times, and the worker never died in a wave`);
+  },
+});
+
+// The third, so that some have come as far before it and some have not.
+const SENT = ['send.permitted:3', 'send.answered:3'];
+const SETTLED = [...SENT, 'settle.before:3', 'settle.after:3'];
+/** Nothing is settled in a wave that heard nothing: each transfer is handed on to a workflow of its own. */
+const HANDED_ON = [...SENT, 'start.before', 'start.after', 'start.after:3'];
+
+export const manyTransfers: Case[] = [
+  ...OUTCOMES.map((outcome) => accepted('batch.answered', outcome)),
+  ...['claim.written', 'commit.before', 'commit.after'].map((point) => accepted(point, PAID)),
+  ...[PAID, REFUSED].flatMap((outcome) => SETTLED.map((point) => letOut(point, outcome))),
+  ...HANDED_ON.map((point) => letOut(point, UNANSWERED)),
+];
