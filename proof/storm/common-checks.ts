@@ -36,9 +36,9 @@ export function answersHold<Body extends { reference: string }>(
 
 /** Where a kind of resource is found, and what may be ordered about one: paths, and bodies that are valid. */
 export type Doors = {
-  one(id: string): string;
+  one: (id: string) => string;
   list?: string;
-  orders?(id: string): readonly (readonly [path: string, body?: object])[];
+  orders?: (id: string) => readonly (readonly [path: string, body?: object])[];
 };
 
 type Owned = { _id: string; tenant: string };

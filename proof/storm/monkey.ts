@@ -135,10 +135,12 @@ export function startMonkey(stage: StormStage, random: Random) {
 
   const all = [...Array.from({ length: PAWS }, (_, i) => run(first[i])), supervise()];
   // Where one fails, the others still heal what they have broken: what is kept of the storm is read from there.
-  const done = Promise.allSettled(all).then(async () => {
+  async function end(): Promise<void> {
+    await Promise.allSettled(all);
     await Promise.all(all);
     await service.bank.faults([]);
-  });
+  }
+  const done = end();
   // Who waits for `stop` hears of it.
   done.catch(() => {});
   return {

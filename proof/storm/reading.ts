@@ -35,7 +35,7 @@ export function createReading(
     reads: () => reads,
     get,
     /** How it stands. */
-    async look({ of, path, id }: Read): Promise<string | null> {
+    look: async ({ of, path, id }: Read): Promise<string | null> => {
       const before = memory.before(id);
       const found = await get<{ status: string }>(of, path);
       if (!found) return null;
