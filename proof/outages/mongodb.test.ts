@@ -54,6 +54,18 @@ async function askWithoutKey(
   return replies.filter((reply) => reply !== null);
 }
 
+/**
+ * How long each had no answer while the database was away, or after its return. Both in one are not what is promised:
+ * who is under way when it answers again is waited for.
+ */
+const longestWait = (attempts: readonly Attempt[], back: number) =>
+  slowest(
+    attempts.map(({ at, ms, status }) => {
+      const end = at + ms;
+      return { at, ms: Math.max(Math.min(end, back) - at, end - Math.max(at, back)), status };
+    }),
+  );
+
 /** Has the database go away and come back under load; what came of it. */
 async function outage(
   how: string,
@@ -76,6 +88,7 @@ async function outage(
   }
   const until = performance.now();
   await comeBack();
+  const back = performance.now();
   const acceptedBefore = load.accepted();
   await eventually('it works again', () => load.accepted() > acceptedBefore + 5 || undefined);
   const backMs = Math.round(performance.now() - until);
@@ -83,22 +96,25 @@ async function outage(
   // Only now, and not at its return: what hung until then would be missing.
   const attempts = load.attempts(from, until);
   const ended = attempts.filter(({ at, ms }) => at + ms < until);
+  const longestWaitMs = longestWait(load.attempts(from, back), back);
   console.log(
     JSON.stringify({
       proof: `MongoDB ${how} for ${AWAY_MS / 1_000} s`,
       by_status: countByStatus(attempts),
       slowest_ms: slowest(attempts),
+      longest_wait_ms: longestWaitMs,
       unkeyed: countByStatus(unkeyed),
       unkeyed_slowest_ms: slowest(unkeyed),
       works_again_ms: backMs,
     }),
   );
-  return { asked, attempts, ended, unkeyed, replies, references };
+  return { asked, attempts, ended, longestWaitMs, unkeyed, replies, references };
 }
 
 async function expectAnsweredInTime({
   attempts,
   ended,
+  longestWaitMs,
   unkeyed,
   replies,
   references,
@@ -107,7 +123,7 @@ async function expectAnsweredInTime({
   expect(ended.filter(({ status }) => status === 503).length).toBeGreaterThan(PER_SECOND);
   expect(attempts.filter(({ status }) => status !== 503 && status !== 201)).toEqual([]);
   if (!IS_PATIENT) {
-    expect(slowest(attempts)).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+    expect(longestWaitMs).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
     expect(slowest(unkeyed)).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
   }
   expect(new Set(unkeyed.map(({ status }) => status))).toEqual(new Set([503]));
