@@ -8,6 +8,8 @@ import { openStage, paced, type Stage } from '../support/stage.js';
 
 const AWAY_MS = 30_000;
 const PER_SECOND = paced(10);
+/** Longer than a client waits for an answer: after it even what hangs has come to an end. */
+const GIVEN_UP_MS = 30_000;
 
 let stage: Stage;
 let tenants: TestTenant[];
@@ -34,11 +36,15 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
   const from = performance.now();
   await goAway();
   await sleep(AWAY_MS);
-  const attempts = load.attempts(from);
-  const asked = await load.stop();
+  const until = performance.now();
+  // The bank stays away until each has its answer: none may wait for its return.
+  const stopped = load.stop();
+  await Promise.race([stopped, sleep(GIVEN_UP_MS, undefined, { ref: false })]);
   const { transfers: waiting = 0, attention = 0 } = await openWork(service);
   await comeBack();
   const back = performance.now();
+  const asked = await stopped;
+  const attempts = load.attempts(from, until);
   await quiet(service);
   const figures = {
     proof: `the bank ${how} for ${AWAY_MS / 1_000} s`,

@@ -1,7 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { order, type Reply, type TestTenant } from '../../test/support/tenant.js';
 
+/** While it is under way it has no answer, and has lasted for ever: none is in time that has not ended. */
 export type Attempt = { at: number; ms: number; status: number | 'no answer' };
+
+/** Calls once, and notes it when it begins: one that hangs is not to be left out. */
+export async function timed(
+  attempts: Attempt[],
+  call: () => Promise<Reply>,
+): Promise<Reply | null> {
+  const attempt: Attempt = { at: performance.now(), ms: Infinity, status: 'no answer' };
+  attempts.push(attempt);
+  const reply = await call().catch(() => null);
+  attempt.ms = performance.now() - attempt.at;
+  if (reply) attempt.status = reply.status;
+  return reply;
+}
 
 /** A request, all its attempts, and the one answer that it has got for good: neither 429 nor 5xx. */
 export type Asked = {
@@ -36,13 +50,10 @@ export function startLoad({
   let turn = 0;
   const next = <T>(list: readonly T[]) => list[turn % list.length] as T;
 
-  async function attempt({ tenant, body, key, attempts }: Asked): Promise<Reply | null> {
+  function attempt({ tenant, body, key, attempts }: Asked): Promise<Reply | null> {
     turn += 1;
     const client = tenant.at(next(urls));
-    const at = performance.now();
-    const reply = await client.transfer(body, { key }).catch(() => null);
-    attempts.push({ at, ms: performance.now() - at, status: reply?.status ?? 'no answer' });
-    return reply;
+    return timed(attempts, () => client.transfer(body, { key }));
   }
 
   async function ask(request: Asked): Promise<void> {
@@ -80,7 +91,7 @@ export function startLoad({
   return {
     asked,
     accepted: () => asked.filter(({ answer }) => answer?.status === 201).length,
-    /** Attempts that began in this span, by their answers. */
+    /** Attempts that began in this span. What came of each is known after `stop`. */
     attempts: (from: number, until = Infinity) =>
       asked.flatMap(({ attempts }) => attempts).filter(({ at }) => at >= from && at < until),
     /** Begins no more, and leaves what has no answer without one. */
