@@ -12,8 +12,8 @@ import { transferWorkflowId, type Transfer } from './transfer.js';
 import { createWaveStarter, MAX_WAVE, wavesOf } from './waves.js';
 
 /**
- * Starts of one process are so far apart at least: who comes alone sets out at once, and where many come most of them
- * share a workflow, long before the machine is full. A workflow each costs several times what the transfer does.
+ * Starts of one process are so far apart, unless so many wait that a wave is full: who comes alone sets out at once, and
+ * where many come most of them share a workflow, long before the machine is full. One each costs several times as much.
  */
 const APART_MS = 100;
 
@@ -26,7 +26,8 @@ export function createTransferStarter(settings: PursuitStarterSettings) {
   const waves = createWaveStarter(settings);
   const lane = createLane<Transfer, null>({
     async run(transfers) {
-      await Promise.all([...wavesOf(transfers).map(setOut), sleep(APART_MS)]);
+      const pause = transfers.length < MAX_WAVE ? sleep(APART_MS) : null;
+      await Promise.all([...wavesOf(transfers).map(setOut), pause]);
       return transfers.map(() => null);
     },
     maxBatch: MAX_WAVE,
