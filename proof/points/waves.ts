@@ -62,6 +62,17 @@ export async function heldUp<Result>(
   }
 }
 
+/** Longer than a wave takes to be tried again. */
+const PUT_OFF_MS = 60_000;
+
+/** When the worker is dead: has none of them overdue so soon that the dispatcher would be there before their wave. */
+export async function putOff({ service }: Stage, ids: readonly string[]): Promise<void> {
+  await eventually('the worker is dead', () => (service.worker.isRunning() ? undefined : true));
+  const open = { _id: { $in: ids }, due_at: { $type: 'date' } } as object;
+  const due_at = new Date(Date.now() + PUT_OFF_MS);
+  await service.deps.database.db.collection('transfers').updateMany(open, { $set: { due_at } });
+}
+
 /** Whether a worker died while it let several of these out by one workflow; that is named by the first of them. */
 export const diedInWave = (stage: Stage, ids: readonly string[]): Promise<boolean> =>
   isCutShort(stage, ids.map(waveWorkflowId));
