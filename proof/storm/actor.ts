@@ -6,6 +6,8 @@ export type Actor = {
   name: string;
   /** How often it is chosen, beside the weights of the others. */
   weight: number;
+  /** What has to be there before the first blow. */
+  prepare?(): Promise<void>;
   /** One request, chosen at random, repeated with its key until it is answered for good. */
   act(): Promise<void>;
   /** One read, by a reader who remembers that states only move forward. */

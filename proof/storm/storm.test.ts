@@ -135,6 +135,7 @@ const MUST = new Set([
 
 /** Until everything is quiet again and has stayed so, or is stuck. `late`: what did not stay so. */
 async function storm(on: StormStage, actors: readonly Actor[]) {
+  for (const actor of actors) await actor.prepare?.();
   const clients = startClients(on, actors, createRandom(SEED), CLIENTS);
   const readers = startReaders(on, actors, createRandom(SEED + 1), READERS);
   const monkey = startMonkey(on, createRandom(SEED + 2));

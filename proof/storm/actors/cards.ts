@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CardAuthorization } from '../../../src/cards/authorizations/authorization.js';
 import type { Card } from '../../../src/cards/card.js';
 import type { StoredCardEvent } from '../../../src/cards/events/event.js';
@@ -25,6 +26,7 @@ const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as con
 const MOST_CARDS = 40;
 /** Until one of them is there. */
 const AT_FIRST = 6;
+const PREPARED_WITHIN_MS = 60_000;
 /** How much falls on the first card, which is never closed. */
 const HOT_LOAD = 0.25;
 
@@ -126,6 +128,15 @@ export function createCards(stage: StormStage, random: Random): Actor {
   return {
     name: 'cards',
     weight: 4,
+    /** Cards with money: a short storm on a slow machine would be over before the first payment. */
+    async prepare() {
+      for (const giveUpAt = Date.now() + PREPARED_WITHIN_MS; cards.length < AT_FIRST;) {
+        if (Date.now() > giveUpAt)
+          throw new Error(`only ${cards.length} cards came before the storm`);
+        await (cards.length + ordered.length < AT_FIRST ? issue : receive)();
+        await sleep(100);
+      }
+    },
     async act() {
       const isFull = cards.length + ordered.length >= (cards.length === 0 ? AT_FIRST : MOST_CARDS);
       const chosen = cards.length === 0 ? issue : chooseOf(random, acts);
