@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { eventually } from '../../test/support/eventually.js';
 import type { Reply } from '../../test/support/tenant.js';
 import type { Asked, Stage } from './stage.js';
 
@@ -62,8 +63,21 @@ export const pursuitPoints = ({ commits = 1, told = 1 } = {}) => [
   ...nth('webhook.after', told),
 ];
 
-const nth = (point: string, times: number) =>
-  Array.from({ length: times }, (_, i) => (i === 0 ? point : `${point}:${i + 1}`));
+/** Of a record that is sent, settled and told of once; the rest of an API's and a dispatcher's way is that of transfers. */
+export const POINTS: Points = {
+  api: ['claim.written', 'commit.before', 'commit.after', 'start.after'],
+  worker: pursuitPoints(),
+  unanswered: VERIFY_POINTS,
+  dispatcher: ['dispatch.started'],
+};
+
+function nth(point: string, times: number): string[] {
+  return Array.from({ length: times }, (_, i) => (i === 0 ? point : `${point}:${i + 1}`));
+}
+
+/** Has a provider refuse what it keeps pending, once it has the order. `tell` answers with the status of that. */
+export const refusedOnceThere = (tell: () => Promise<number>): Promise<true> =>
+  eventually('the provider has the order', async () => ((await tell()) < 300 ? true : undefined));
 
 /** Each of its points, with each outcome. */
 export function casesOf(capability: Capability): Case[] {

@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { eventually } from '../../test/support/eventually.js';
 import {
   casesOf,
   OUTCOMES,
   PAID,
-  pursuitPoints,
+  POINTS,
   REFUSED,
+  refusedOnceThere,
   UNANSWERED,
-  VERIFY_POINTS,
   type Case,
   type Outcome,
 } from './capability.js';
 import type { Death, Stage } from './stage.js';
 
 const AMOUNT_MINOR = 5_000;
-const POINTS = {
-  api: ['claim.written', 'commit.before', 'commit.after', 'start.after'],
-  worker: pursuitPoints(),
-  unanswered: VERIFY_POINTS,
-  dispatcher: ['dispatch.started'],
-};
 
 const funding = (suffix: string) => ({
   amount_minor: AMOUNT_MINOR,
@@ -41,9 +34,7 @@ const eventOf = ({ who, point }: Death, outcome: Outcome): Case => ({
       const asked = funding(outcome === REFUSED ? '006' : '001');
       const { body } = await cards.act(card, 'fund', asked);
       if (outcome === REFUSED) {
-        await eventually('the issuer has the order', async () =>
-          (await service.bank.tellFunding(body.data.id, 'failed')) < 300 ? true : undefined,
-        );
+        await refusedOnceThere(() => service.bank.tellFunding(body.data.id, 'failed'));
       }
       return body.data.id;
     });

@@ -2,9 +2,9 @@ import { newCard } from '../../test/support/cards.js';
 import {
   casesOf,
   PAID,
+  POINTS,
   REFUSED,
   UNANSWERED,
-  VERIFY_POINTS,
   type Case,
   type Outcome,
 } from './capability.js';
@@ -17,7 +17,7 @@ async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Prom
   expect(await stage.effects(id)).toEqual(Array.from({ length: times }, () => 'issued'));
 }
 
-const POINTS = ['send.permitted', 'send.answered', 'commit.before', 'commit.after'];
+const WORKER = ['send.permitted', 'send.answered', 'commit.before', 'commit.after'];
 const SETTLED = ['settle.before', 'settle.after'];
 
 const issuing = (outcomes: readonly Outcome[], heard: readonly string[]): Case[] =>
@@ -27,10 +27,8 @@ const issuing = (outcomes: readonly Outcome[], heard: readonly string[]): Case[]
     ask: (_, { suffix }) => ({ path: '/cards', body: newCard(suffix) }),
     isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
     points: {
-      api: ['claim.written', 'commit.before', 'commit.after', 'start.after'],
-      worker: [...POINTS, ...heard, ...SETTLED],
-      unanswered: VERIFY_POINTS,
-      dispatcher: ['dispatch.started'],
+      ...POINTS,
+      worker: [...WORKER, ...heard, ...SETTLED],
     },
   });
 

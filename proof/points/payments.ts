@@ -5,21 +5,14 @@ import {
   casesOf,
   OUTCOMES,
   PAID,
-  pursuitPoints,
+  POINTS,
   REFUSED,
-  VERIFY_POINTS,
+  refusedOnceThere,
   type Case,
   type Order,
   type Outcome,
 } from './capability.js';
 import type { Stage } from './stage.js';
-
-const POINTS = {
-  api: ['claim.written', 'commit.before', 'commit.after', 'start.after'],
-  worker: pursuitPoints(),
-  unanswered: VERIFY_POINTS,
-  dispatcher: ['dispatch.started'],
-};
 
 function chargeAsked({ tokens: { good } }: Stage, suffix: string): Order {
   const { customer, token } = good;
@@ -75,11 +68,7 @@ const calledBack = (
     const asked = { ...ask(stage, suffix), key: randomUUID() };
     const reference = await stage.dies([{ who: 'api', point }], async () => {
       const of = referenceOf((await stage.post(asked)).body.data);
-      if (outcome === REFUSED) {
-        await eventually('the network has the order', async () =>
-          (await refuse(stage, of)) < 300 ? true : undefined,
-        );
-      }
+      if (outcome === REFUSED) await refusedOnceThere(() => refuse(stage, of));
       return of;
     });
     await isRight(stage, reference, outcome);

@@ -1,4 +1,3 @@
-import { eventually } from '../../test/support/eventually.js';
 import { order } from '../../test/support/tenant.js';
 import {
   API_POINTS,
@@ -8,6 +7,7 @@ import {
   PAID,
   pursuitPoints,
   REFUSED,
+  refusedOnceThere,
   VERIFY_POINTS,
   type Case,
   type Outcome,
@@ -30,9 +30,7 @@ const calledBack = (point: string, suffix: string, outcome: Outcome): Case => ({
     const id = await stage.dies([{ who: 'api', point }], async () => {
       const sent = await stage.tenant.send(suffix);
       if (outcome === REFUSED) {
-        await eventually('the bank has the order', async () =>
-          (await stage.service.bank.tell(sent, 'failed')) < 300 ? true : undefined,
-        );
+        await refusedOnceThere(() => stage.service.bank.tell(sent, 'failed'));
       }
       return sent;
     });

@@ -1,5 +1,6 @@
 import type { Random } from './random.js';
 import type { StormStage } from './stage.js';
+import type { Told } from './told.js';
 
 /** A capability in the storm: what its clients do, what its readers look at, and what has to hold afterwards. */
 export type Actor = {
@@ -14,8 +15,8 @@ export type Actor = {
   look?(): Promise<void>;
   /** All its requests once more, with their keys, when everything is quiet. How many there were. */
   repeat?(): Promise<number>;
-  /** What is wrong with this capability once everything is quiet, in plain words. */
-  check(): Promise<string[]>;
+  /** What is wrong with this capability once everything is quiet and its tenants were told so much, in plain words. */
+  check(told: Told): Promise<string[]>;
   figures(): Record<string, number>;
   /** What was wrong while it went on. */
   problems: string[];

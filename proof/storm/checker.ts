@@ -11,15 +11,16 @@ type Documents = Record<string, unknown>;
 
 /** Everything that may be wrong after a storm, in plain words. Empty when the claim holds. */
 export async function check(stage: StormStage, actors: readonly Actor[]): Promise<string[]> {
+  const told = await readTold(stage);
   const problems = [
     // Postings balance, wallets are their postings, what is held is what is open, and the bank agrees.
     ...(await stage.service.problems()),
     ...(await nothingOpen(stage)),
-    ...(await readTold(stage)).problems,
+    ...told.problems,
     ...(await nothingLeaks(stage)),
   ];
   for (const actor of actors) {
-    const found = [...actor.problems, ...(await actor.check())];
+    const found = [...actor.problems, ...(await actor.check(told))];
     problems.push(...found.map((problem) => `${actor.name}: ${problem}`));
   }
   return problems;

@@ -1,11 +1,11 @@
 import { verifyWebhook } from '../../client/src/index.js';
 import { nameOf } from './asking.js';
-import type { StormStage, StormTenant } from './stage.js';
+import type { StormStage } from './stage.js';
 
 /** What tenants were told. */
 export type Told = {
-  /** How often this tenant heard this event of this resource: under how many ids. */
-  times(of: StormTenant, resource: string, event: string): number;
+  /** How often the tenant of this id heard this event of this resource: under how many ids. */
+  times(tenant: string, resource: string, event: string): number;
   problems: string[];
 };
 
@@ -27,6 +27,7 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
   const numbers: Ids = new Map();
   const bodies: Ids = new Map();
   const secrets = new Map(tenants.map(({ hook, secret }) => [hook, secret]));
+  const hooks = new Map(tenants.map(({ hook, tenant }) => [tenant.id, hook]));
   for (const { path, headers, body } of receiver.received) {
     const named = String(headers['webhook-id']);
     const event = await verifyWebhook(secrets.get(path) ?? '', headers, body, ANY_AGE).catch(
@@ -42,7 +43,8 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
   }
   const twice = severalOf(events).filter(([what]) => !RECURS.test(eventIn(what)));
   return {
-    times: ({ hook }, resource, event) => events.get(`${hook} ${resource} ${event}`)?.size ?? 0,
+    times: (tenant, resource, event) =>
+      events.get(`${hooks.get(tenant)} ${resource} ${event}`)?.size ?? 0,
     problems: [
       ...problems,
       ...[...twice, ...severalOf(numbers)].map(

@@ -35,7 +35,6 @@ export function createFirstTries({
 }): FirstTries {
   const rates = new Map(providers.map(({ name, callsPerSecond }) => [name, callsPerSecond]));
   const places = new Map<string, Place>();
-  let running = 0;
 
   function placeOf(provider: string): Place {
     const place = places.get(provider) ?? {
@@ -49,6 +48,8 @@ export function createFirstTries({
     return place;
   }
 
+  const runningAnywhere = () => [...places.values()].reduce((sum, { running }) => sum + running, 0);
+
   /** What has come since is added; at most what a second brings is kept. */
   function refill(place: Place, perSecond: number): void {
     const at = now();
@@ -59,7 +60,6 @@ export function createFirstTries({
 
   /** Calls that were under way together fail together: who rests already is not sent to rest again. */
   function leave(place: Place, isWell: boolean): void {
-    running -= 1;
     place.running -= 1;
     if (isWell) place.restMs = 0;
     else if (now() >= place.restsUntil) {
@@ -75,11 +75,10 @@ export function createFirstTries({
       if (sharers === 0 || rate === undefined) return null;
       const place = placeOf(provider);
       refill(place, (rate * HERE_SHARE) / sharers);
-      const isFull = running >= ALL_AT_ONCE || place.running >= AT_ONCE;
+      const isFull = runningAnywhere() >= ALL_AT_ONCE || place.running >= AT_ONCE;
       if (place.tokens < 1 || isFull || now() < place.restsUntil) return null;
       place.tokens -= 1;
       place.running += 1;
-      running += 1;
       const began = now();
       return ({ answered }) => leave(place, answered && now() - began <= SLOW_MS);
     },

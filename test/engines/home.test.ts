@@ -123,6 +123,7 @@ test('what a killed start left running is stopped, also if it will not listen; n
   expect(stopped).toHaveLength(3);
   // That they are gone is heard of in a later turn; who is not gone is waited for until the test fails.
   await Promise.all(ours.map(async (child) => hasEnded(child) || (await once(child, 'exit'))));
+  expect(ours.map(hasEnded)).toEqual([true, true, true]);
   expect(others.map(hasEnded)).toEqual([false, false, false]);
   expect(await stopOrphans(home)).toEqual([]);
   home.release();

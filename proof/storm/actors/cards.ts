@@ -10,7 +10,7 @@ import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
 import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
-import { readTold } from '../told.js';
+import type { Told } from '../told.js';
 import { createPayers } from './card-payments.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
 
@@ -145,7 +145,7 @@ export function createCards(stage: StormStage, random: Random): Actor {
     },
     look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
     repeat: async () => (await issues.repeat()) + (await orders.repeat()),
-    check: () => check(stage, issues.asked, [...orders.asked, ...inTime.asked]),
+    check: (told) => check(stage, told, issues.asked, [...orders.asked, ...inTime.asked]),
     figures: () => ({
       cards: cards.length,
       on_their_way: ordered.length,
@@ -195,6 +195,7 @@ function createReader(
 /** What the books and the issuer's journal say is compared by test/support; here is what clients were promised. */
 async function check(
   stage: StormStage,
+  told: Told,
   issues: readonly Asked<ReturnType<typeof newCard>>[],
   orders: readonly Asked<Named>[],
 ): Promise<string[]> {
@@ -213,7 +214,7 @@ async function check(
       asFor(orders, ({ request_id }) => request_id),
       ordered.map((one) => ({ ...one, reference: String(one.request_id) })),
     ),
-    ...(await everythingTold(stage, cards, operations.filter(isShown))),
+    ...everythingTold(told, cards, operations.filter(isShown)),
     ...(await nothingLeft(stage, cards)),
     ...(await isolated(stage, cards, {
       one: (id) => `/cards/${id}`,
@@ -229,13 +230,11 @@ async function check(
   ];
 }
 
-async function everythingTold(
-  stage: StormStage,
+function everythingTold(
+  told: Told,
   cards: readonly Card[],
   operations: readonly CardOperation[],
-): Promise<string[]> {
-  const told = await readTold(stage);
-  const owner = (id: string) => stage.tenants.find(({ tenant }) => tenant.id === id) as StormTenant;
+): string[] {
   const unlocks = operations.filter(
     // One without a number found the card open already.
     ({ type, status, number }) => type === 'unlock' && status === 'completed' && number !== null,
@@ -243,11 +242,11 @@ async function everythingTold(
   return [
     ...operations
       .filter(
-        ({ _id, tenant, status }) => !told.times(owner(tenant), _id, `card.operation.${status}`),
+        ({ _id, tenant, status }) => told.times(tenant, _id, `card.operation.${status}`) === 0,
       )
       .map(({ _id, status }) => `nobody was told card.operation.${status} of ${_id}`),
     ...cards.flatMap((card) => {
-      const times = (event: string) => told.times(owner(card.tenant), card._id, event);
+      const times = (event: string) => told.times(card.tenant, card._id, event);
       const opened = unlocks.filter(({ card: id }) => id === card._id).length;
       return locksTold(card, opened, times('card.unlocked'), times('card.locked'));
     }),

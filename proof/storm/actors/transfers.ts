@@ -6,7 +6,7 @@ import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
 import { createReading } from '../reading.js';
 import type { StormStage } from '../stage.js';
-import { readTold } from '../told.js';
+import type { Told } from '../told.js';
 
 /**
  * How accounts end: the bank pays most at once; a fifth is answered in a way that leaves doubt. Orders that are lost
@@ -24,13 +24,11 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
   const { asked, ask, repeat } = createAsking<ReturnType<typeof order>>(stage, random, problems);
   const { db } = stage.service.deps.database;
 
-  async function check(): Promise<string[]> {
+  async function check(told: Told): Promise<string[]> {
     const transfers = await db.collection<Transfer>('transfers').find().toArray();
-    const told = await readTold(stage);
-    const untold = transfers.filter(({ _id, tenant, status }) => {
-      const of = stage.tenants.find((each) => each.tenant.id === tenant);
-      return !of || !told.times(of, _id, `transfer.${status}`);
-    });
+    const untold = transfers.filter(
+      ({ _id, tenant, status }) => told.times(tenant, _id, `transfer.${status}`) === 0,
+    );
     return [
       ...answersHold(asked, transfers),
       ...untold.map(({ _id, status }) => `nobody was told that ${_id} is ${status}`),
