@@ -28,7 +28,7 @@ export async function check(stage: StormStage, actors: readonly Actor[]): Promis
 
 /** Collections whose records go through states, and when one of them is under way. */
 const IN_DOUBT = { status: { $in: ['pending', 'processing'] } };
-const RUNNING = 'ExecutionStatus = "Running"';
+export const RUNNING = 'ExecutionStatus = "Running"';
 const DUE = { due_at: { $type: 'date' } };
 const OPEN: readonly (readonly [string, Documents])[] = [
   ['transfers', { $or: [IN_DOUBT, DUE] }],

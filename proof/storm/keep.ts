@@ -1,6 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { RUNNING } from './checker.js';
 import type { StormStage } from './stage.js';
 
 /** Who made the storm fail may be away still. */
@@ -8,8 +9,8 @@ const WITHIN_MS = 30_000;
 const COLLECTIONS = ['transfers', 'card_operations', 'charges', 'refunds'];
 
 /**
- * What is needed to understand a failure: the seed, what was done, the bank's journal, the logs, what is open. Of a storm
- * that broke off, as much of it as can be had; what is on the disk comes first.
+ * What is needed to understand a failure: the seed, what was done, the bank's journal, the logs, what is open with its histories.
+ * Of a storm that broke off, as much of it as can be had; what is on the disk comes first.
  */
 export async function keep(
   name: string,
@@ -26,6 +27,7 @@ export async function keep(
   if (!stage) return;
   stage.giveUp();
   write('journal.json', await inTime(journalOf(stage)));
+  write('histories.json', await inTime(historiesOf(stage)));
   for (const collection of COLLECTIONS) {
     write(`${collection}.json`, await inTime(openOf(stage, collection)));
   }
@@ -34,6 +36,23 @@ export async function keep(
 async function journalOf({ service: { bank } }: StormStage): Promise<unknown> {
   if (!bank.isRunning()) await bank.start();
   return bank.journal();
+}
+
+const MOST_HISTORIES = 20;
+
+/** Of workflows that run still: what each waits for, and how it came there. */
+async function historiesOf({ service }: StormStage): Promise<unknown[]> {
+  const { workflow } = service.deps.temporal.client;
+  const histories: unknown[] = [];
+  for await (const { workflowId, runId } of workflow.list({ query: RUNNING })) {
+    const handle = workflow.getHandle(workflowId, runId);
+    const { raw } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const { pendingActivities, pendingWorkflowTask } = raw;
+    histories.push({ workflowId, pendingActivities, pendingWorkflowTask, events });
+    if (histories.length === MOST_HISTORIES) break;
+  }
+  return histories;
 }
 
 async function openOf({ service }: StormStage, collection: string): Promise<unknown> {
