@@ -76,8 +76,11 @@ async function openOf({ service }: StormStage, what: string): Promise<string[]> 
   }
   const names: string[] = [];
   if (what !== 'workflows') return names;
-  for await (const { workflowId } of temporal.client.workflow.list({ query: RUNNING })) {
-    if (names.push(workflowId) === MOST_NAMED) break;
+  const { workflow } = temporal.client;
+  for await (const { workflowId, runId } of workflow.list({ query: RUNNING })) {
+    // Temporal's list follows its workflows, late at times: what the workflow itself says is told beside it.
+    const { status } = await workflow.getHandle(workflowId, runId).describe();
+    if (names.push(`${workflowId} (${status.name})`) === MOST_NAMED) break;
   }
   return names;
 }
