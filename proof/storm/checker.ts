@@ -1,9 +1,5 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { atMost } from '../../src/concurrency.js';
-import { FAMILY_NAMES, GIVEN_NAMES } from '../../src/sandbox-bank/directory.js';
-import { newCustomer } from '../../test/support/payments.js';
 import type { Actor } from './actor.js';
+import { wrongHistories } from './histories.js';
 import type { StormStage } from './stage.js';
 import { readTold } from './told.js';
 
@@ -17,7 +13,7 @@ export async function check(stage: StormStage, actors: readonly Actor[]): Promis
     ...(await stage.service.problems()),
     ...(await nothingOpen(stage)),
     ...told.problems,
-    ...(await nothingLeaks(stage)),
+    ...(await wrongHistories(stage)),
   ];
   for (const actor of actors) {
     const found = [...actor.problems, ...(await actor.check(told))];
@@ -84,57 +80,3 @@ async function openOf({ service }: StormStage, what: string): Promise<string[]> 
   }
   return names;
 }
-
-/** What no history may hold: the accounts that orders of the storm go to, their holders, keys, secrets. */
-const NOWHERE: readonly (readonly [string, RegExp])[] = [
-  ['an account number', /0123456\d{3}/],
-  ['an API key', /\b[sp]k_(?:sandbox|live)_[0-9A-Za-z]/],
-  ['a webhook secret', /\bwhsec_[0-9A-Za-z+/]/],
-  ["a provider's authorization", /\bauthz_[0-9a-f]/],
-  [
-    'the name of an account holder',
-    new RegExp(`\\b(?:${GIVEN_NAMES.join('|')})\\s+(?:${FAMILY_NAMES.join('|')})\\b`, 'i'),
-  ],
-];
-
-const HISTORIES_AT_ONCE = 4;
-
-/** The same as the logs are searched for (test/support/logs.ts), and who pays in this storm. */
-function notedSecrets(): (readonly [string, string])[] {
-  const file = join(String(process.env['BURSAR_TEST_LOGS']), 'secrets.jsonl');
-  const noted = new Set(readFileSync(file, 'utf8').split('\n').filter(Boolean));
-  const { email, name } = newCustomer();
-  return [
-    ...[...noted].map((line) => ['a secret of the tests', JSON.parse(line) as string] as const),
-    ['the e-mail address of a customer', email],
-    ['the name of a customer', name],
-  ];
-}
-
-/** Nothing of it in any history; the logs are searched when the run ends. */
-async function nothingLeaks({ service }: StormStage): Promise<string[]> {
-  const { workflow } = service.deps.temporal.client;
-  const secrets = notedSecrets();
-  const runs: { workflowId: string; runId: string }[] = [];
-  for await (const { workflowId, runId } of workflow.list()) runs.push({ workflowId, runId });
-  const found = await atMost(HISTORIES_AT_ONCE, runs, async ({ workflowId, runId }) => {
-    const text = textOf(await workflow.getHandle(workflowId, runId).fetchHistory());
-    // A history in which not even the id is found was not read.
-    const id = workflowId.slice(workflowId.indexOf('/') + 1);
-    const unread = text.includes(id) ? [] : [`the history of ${workflowId} is not readable`];
-    const leaks = [
-      ...NOWHERE.filter(([, pattern]) => pattern.test(text)),
-      ...secrets.filter(([, secret]) => text.includes(secret)),
-    ];
-    return [...unread, ...leaks.map(([what]) => `the history of ${workflowId} has ${what}`)];
-  });
-  return found.flat();
-}
-
-/** Everything in a history, payloads decoded. */
-const textOf = (history: object): string =>
-  JSON.stringify(history, (_, value: unknown) => {
-    if (value instanceof Uint8Array) return Buffer.from(value).toString('utf8');
-    const bytes = value as { type?: string; data?: number[] } | null;
-    return bytes?.type === 'Buffer' ? Buffer.from(bytes.data ?? []).toString('utf8') : value;
-  });
