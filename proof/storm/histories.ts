@@ -41,9 +41,12 @@ export async function wrongHistories(stage: StormStage): Promise<string[]> {
     { workflowBundle: { codePath } },
     allHistories(stage, problems),
   );
+  let count = 0;
   for await (const { workflowId, error } of replayed) {
+    count += 1;
     if (error) problems.push(`the history of ${workflowId} does not replay: ${error.message}`);
   }
+  if (count === 0) problems.push('no history was replayed');
   return problems;
 }
 

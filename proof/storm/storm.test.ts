@@ -36,7 +36,7 @@ const GOALS = { kills: 120, transfers: 3_000 };
 /** How long it has to stay quiet before it counts as over. */
 const QUIET_MS = IS_LONG ? 60_000 : 15_000;
 /** A short storm, over before what is rare has happened, goes on until it has, blows and all: for so long at most. */
-const LONGER_AT_MOST_MS = IS_LONG ? 0 : 3 * 60_000;
+const LONGER_AT_MOST_MS = IS_LONG ? 0 : 2 * 60_000;
 /** A storm that hangs ends before jest ends it, which would keep nothing. */
 const AT_MOST_MS = (MINUTES + 25) * 60_000;
 const TO_KEEP_MS = 5 * 60_000;

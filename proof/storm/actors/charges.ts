@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Charge } from '../../../src/payments/charges/charge.js';
 import type { PaymentToken } from '../../../src/payments/tokens/token.js';
 import {
@@ -43,6 +44,8 @@ const CHOICES = [
   [4, 'stolen'],
   [8, null],
 ] as const;
+const PAID_AT_FIRST = 4;
+const PREPARED_WITHIN_MS = 60_000;
 const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later_declined']);
 
 /**
@@ -160,6 +163,16 @@ export function createCharges(stage: StormStage, random: Random): Actor {
   return {
     name: 'charges',
     weight: 2.2,
+    /** Some have paid: what is charged without its customer, or given back, waits for them. */
+    async prepare() {
+      for (const giveUpAt = Date.now() + PREPARED_WITHIN_MS; counts.pages_paid < PAID_AT_FIRST;) {
+        if (Date.now() > giveUpAt)
+          throw new Error(`only ${counts.pages_paid} had paid before the storm`);
+        await begin();
+        await sleep(200);
+        await visit();
+      }
+    },
     act: async () => (pages.length === 0 ? begin() : chooseOf(random, acts)()),
     async look() {
       const known = charges.asked.filter(({ answer }) => answer?.status === 201);
