@@ -2,17 +2,16 @@ import {
   CancellationScope,
   condition,
   continueAsNew,
-  proxyLocalActivities,
   setCurrentDetails,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
 import type { AuthorizationRef } from '../src/cards/authorizations/reports.js';
 import { wakeSignal } from './operator-inbox.js';
+import { localActivities } from './local-calls.js';
 import { ownStore } from './policies.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
+const store = localActivities(ownStore);
 
 /**
  * Follows what was approved until nothing is held for it: until the issuer says that it was cleared, reversed or has

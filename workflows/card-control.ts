@@ -1,13 +1,14 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import { controlWords } from '../src/cards/control/words.js';
 import type { CardControlInput } from '../src/cards/reports.js';
 import { operationStore, operationSubject } from './card-operations.js';
+import { localActivities } from './local-calls.js';
 import { callHere, ownStore, providerCall } from './policies.js';
 import { pursueInTurn } from './pursuit.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
-const here = proxyLocalActivities<Activities>(callHere);
+const store = localActivities(ownStore);
+const here = localActivities(callHere);
 
 /**
  * Has a card stand at its issuer as its newest lock, unlock or closing wants it, and ends when it does: the next one

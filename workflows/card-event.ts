@@ -1,16 +1,11 @@
-import {
-  CancellationScope,
-  condition,
-  proxyLocalActivities,
-  setHandler,
-} from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
+import { CancellationScope, condition, setHandler } from '@temporalio/workflow';
 import type { CardEventInput } from '../src/cards/events/reports.js';
 import { createAttention } from './attention.js';
 import { wakeSignal } from './operator-inbox.js';
+import { localActivities } from './local-calls.js';
 import { ownStore } from './policies.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
+const store = localActivities(ownStore);
 
 const WHAT_TO_DO =
   'Find out what it is about (`bursar events list --attention`), and replay it once that is there: `bursar events replay`.';

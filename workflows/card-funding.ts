@@ -1,14 +1,15 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { FundingInput } from '../src/cards/funding/reports.js';
 import { fundingWords, unwindingWords } from '../src/cards/funding/words.js';
 import { operationStore, operationSubject } from './card-operations.js';
+import { localActivities } from './local-calls.js';
 import { callHere, ownStore, providerCall } from './policies.js';
 import type { Subject } from './pursuit-run.js';
 import { pursueInTurn } from './pursuit.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
-const here = proxyLocalActivities<Activities>(callHere);
+const store = localActivities(ownStore);
+const here = localActivities(callHere);
 
 /**
  * Keeps one accepted funding of a card, as pursuit.ts does it. One that is not confirmed by its deadline is unwound by

@@ -1,9 +1,8 @@
-import { proxyLocalActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
 import type { OperationInput } from '../src/cards/reports.js';
+import { localActivities } from './local-calls.js';
 import { ownStore } from './policies.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
+const store = localActivities(ownStore);
 
 /** What the pursuits of all operations on cards have in common. */
 export const operationSubject = ({ tenant, id, calls, acceptedAtMs, policy }: OperationInput) => ({

@@ -1,12 +1,13 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { PaymentInput } from '../src/payments/reports.js';
 import { chargeWords } from '../src/payments/charges/words.js';
+import { localActivities } from './local-calls.js';
 import { callHere, ownStore, providerCall } from './policies.js';
 import { pursue } from './pursuit.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
-const here = proxyLocalActivities<Activities>(callHere);
+const store = localActivities(ownStore);
+const here = localActivities(callHere);
 
 /** Keeps one accepted charge, as pursuit.ts does it. Its id is `charge/<charge id>`. */
 export async function charge(input: PaymentInput): Promise<void> {

@@ -1,16 +1,15 @@
 import {
   CancellationScope,
   continueAsNew,
-  proxyLocalActivities,
   setCurrentDetails,
   sleep,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
 import type { RenewalInput } from '../src/payments/recurring/reports.js';
+import { localActivities } from './local-calls.js';
 import { ownStore } from './policies.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
+const store = localActivities(ownStore);
 
 /**
  * Charges the periods of a recurring charge that are due, the oldest first: one commit each, and the record says which.

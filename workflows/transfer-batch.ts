@@ -1,14 +1,10 @@
-import {
-  CancellationScope,
-  proxyActivities,
-  proxyLocalActivities,
-  setCurrentDetails,
-} from '@temporalio/workflow';
+import { CancellationScope, proxyActivities, setCurrentDetails } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { TransferBatchInput } from '../src/transfers/reports.js';
+import { localActivities } from './local-calls.js';
 import { BATCH_PART, batchPart, ownStore, PARTS_AT_ONCE } from './policies.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
+const store = localActivities(ownStore);
 
 /**
  * Lets the orders of a batch out, many by one activity, and books what the bank answers at once. What does not end so

@@ -1,10 +1,10 @@
-import { CancellationScope, proxyLocalActivities, setCurrentDetails } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
+import { CancellationScope, setCurrentDetails } from '@temporalio/workflow';
 import type { TransferWaveInput } from '../src/transfers/reports.js';
+import { localActivities } from './local-calls.js';
 import { ownStore, waveHere } from './policies.js';
 
-const here = proxyLocalActivities<Activities>(waveHere);
-const store = proxyLocalActivities<Activities>(ownStore);
+const here = localActivities(waveHere);
+const store = localActivities(ownStore);
 
 /**
  * Tries the first orders of transfers that were accepted together, and books what the bank answers at once. What does

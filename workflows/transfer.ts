@@ -1,13 +1,14 @@
-import { continueAsNew, proxyActivities, proxyLocalActivities } from '@temporalio/workflow';
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { NoSuchAccount, TransferInput } from '../src/transfers/reports.js';
 import { transferWords } from '../src/transfers/words.js';
+import { localActivities } from './local-calls.js';
 import { callHere, ownStore, providerCall } from './policies.js';
 import type { Step } from './pursuit-steps.js';
 import { pursue } from './pursuit.js';
 
-const store = proxyLocalActivities<Activities>(ownStore);
-const here = proxyLocalActivities<Activities>(callHere);
+const store = localActivities(ownStore);
+const here = localActivities(callHere);
 
 /** Keeps one accepted transfer, as pursuit.ts does it. Its id is `transfer/<transfer id>`. */
 export async function transfer(input: TransferInput): Promise<void> {

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import type { FundingInput } from '../../src/cards/funding/reports.js';
+import { sharedEngines } from '../support/engines.js';
+
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+const { temporalAddress: address, bundle: codePath } = sharedEngines();
+const namespace = 'bursar-sandbox';
+const DEADLINE_MS = 1_000;
+
+let connection: Connection;
+let native: NativeConnection;
+
+beforeAll(async () => {
+  connection = await Connection.connect({ address });
+  native = await NativeConnection.connect({ address });
+});
+afterAll(async () => {
+  await native.close();
+  await connection.close();
+});
+
+/**
+ * Calls whose times are chosen: what they answer is what ours answer to a funding that its issuer confirms at its
+ * deadline, found to be too early at first by a store whose clock is a little behind.
+ */
+function timedCalls(sent: EventTarget, { settleMs, expireMs }: Times) {
+  let asked = 0;
+  return {
+    submitFundingHere: async () => ({ kind: 'not_tried' }),
+    async submitFunding() {
+      sent.dispatchEvent(new Event('sent'));
+      await sleep(DEADLINE_MS);
+      return { kind: 'paid', amountMinor: null, providerRequestId: null, via: 'provider_answer' };
+    },
+    async expireFunding() {
+      await sleep(expireMs);
+      asked += 1;
+      return { over: asked > 1, unwinding: null };
+    },
+    async settleFunding() {
+      await sleep(settleMs);
+      return { status: 'completed', attention: null, watched: true };
+    },
+    verifyFunding: async () => ({ kind: 'closed', attention: null }),
+    readCardStanding: async () => ({ status: 'completed', attention: null }),
+  };
+}
+
+type Times = { settleMs: number; expireMs: number };
+
+test.each([
+  ['the deadline', { settleMs: 100, expireMs: 600 }],
+  ['the answer', { settleMs: 600, expireMs: 100 }],
+])(
+  'a deadline and an answer that reach a run at once, and %s takes longer: the run can be taken up again',
+  async (_, times) => {
+    const taskQueue = `overlap-${randomUUID()}`;
+    const queue = `${taskQueue}-issuer`;
+    const sent = new EventTarget();
+    const activities = timedCalls(sent, times);
+    const common = { connection: native, namespace, activities };
+    const ours = () => Worker.create({ ...common, taskQueue, workflowBundle: { codePath } });
+
+    const issuer = await Worker.create({ ...common, taskQueue: queue });
+    const first = await ours();
+    const running = [issuer.run(), first.run()];
+    const isSent = once(sent, 'sent');
+    const input: FundingInput = {
+      id: 'cop_overlap',
+      tenant: 'ten_overlap',
+      calls: 'issuer',
+      queue,
+      acceptedAtMs: Date.now(),
+      policy: { attentionAfterMs: 3_600_000, pollMaxMs: 3_000 },
+      deadlineAtMs: Date.now() + DEADLINE_MS,
+    };
+    const handle = await new Client({ connection, namespace }).workflow.start('cardFunding', {
+      workflowId: `card-funding/${randomUUID()}`,
+      taskQueue,
+      args: [input],
+    });
+    // While nobody is there to hear of them, both happen.
+    await isSent;
+    first.shutdown();
+    await running[1];
+    await sleep(2 * DEADLINE_MS);
+    const second = await ours();
+    await second.runUntil(handle.result());
+    issuer.shutdown();
+    await running[0];
+
+    const history = await handle.fetchHistory();
+    await Worker.runReplayHistory({ workflowBundle: { codePath } }, history, handle.workflowId);
+  },
+  60_000,
+);
