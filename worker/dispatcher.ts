@@ -3,6 +3,7 @@ import type { Authorizations } from '../src/cards/authorizations/authorizations.
 import type { CardEvents } from '../src/cards/events/card-events.js';
 import type { CardStarters } from '../src/cards/starters.js';
 import type { CardOperations } from '../src/cards/store.js';
+import type { Watched } from '../src/database/overdue.js';
 import { failpoint } from '../src/failpoints.js';
 import type { Log } from '../src/log.js';
 import type { ChargeStarter, RefundStarter } from '../src/payments/starters.js';
@@ -85,14 +86,14 @@ export function createDispatcher(deps: {
 }
 
 /** Starts what is due. Ends early when Temporal is away; a start that fails otherwise is put off like the others. */
-async function startAll<Due extends { _id: string }>(
+async function startAll<Due extends Watched>(
   log: Log,
-  store: { due(limit: number): Promise<Due[]>; postponeDue(ids: string[]): Promise<void> },
+  store: { due(limit: number): Promise<Due[]>; postponeDue(found: Due[]): Promise<void> },
   starter: { start(due: Due): Promise<void> },
 ): Promise<number> {
   const queue = await store.due(BATCH);
   if (queue.length > 0) failpoint('dispatch.found');
-  const done: string[] = [];
+  const done: Due[] = [];
   let away: unknown = null;
   const runner = async () => {
     for (let next = queue.shift(); next && away === null; next = queue.shift()) {
@@ -105,7 +106,7 @@ async function startAll<Due extends { _id: string }>(
         }
         log.error({ err: error, record: next._id }, 'workflow could not be started');
       }
-      done.push(next._id);
+      done.push(next);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL }, runner));

@@ -1,7 +1,7 @@
 import type { Collection, Document } from 'mongodb';
 
 /** What the sweep looks at: `due_at` is when somebody has to look whether its workflow still runs; null is never. */
-type Watched = { _id: string; due_at: Date | null };
+export type Watched = { _id: string; due_at: Date | null };
 
 /** Nothing that is due is left alone for longer than so many times the slack. */
 const MAX_SLACKS = 10;
@@ -31,16 +31,26 @@ export function overdue<R extends Watched>(
     /**
      * A workflow has been started for these: look again only if it says nothing. The longer a record has been silent, the
      * later, three times the silence so far: where workers are behind, what waits for them is not started again and again.
+     * What was made due again since they were found stays due.
      */
-    async postponeDue(ids: string[]): Promise<void> {
+    async postponeDue(found: readonly Watched[]): Promise<void> {
       const now = clock();
       const silentMs = { $subtract: [now, `$${silentSince}`] };
       const longer = { $max: [{ $multiply: [2, silentMs] }, sweepSlackMs] };
       const pauseMs = { $min: [longer, MAX_SLACKS * sweepSlackMs] };
       const next = { $cond: [{ $isNumber: '$version' }, { $add: ['$version', 1] }, '$$REMOVE'] };
-      await records.updateMany({ _id: { $in: ids }, due_at: { $lt: now, $type: 'date' } }, [
+      await records.updateMany(stillDue(found), [
         { $set: { due_at: { $add: [now, pauseMs] }, version: next } },
       ]);
     },
   };
 }
+
+/** Those of the found that nobody has made due again, or put off, since. */
+export const stillDue = (found: readonly Watched[]) => ({
+  _id: { $in: found.map(({ _id }) => _id) },
+  due_at: {
+    $lte: new Date(Math.max(...found.map(({ due_at: at }) => at?.getTime() ?? 0))),
+    $type: 'date' as const,
+  },
+});

@@ -77,7 +77,7 @@ export function createTransfers(
     async handOver(tenant: string, ids: string[]) {
       const now = clock();
       await collection.updateMany(
-        { _id: { $in: ids }, tenant, due_at: { $gt: now } },
+        { _id: { $in: ids }, tenant, due_at: { $type: 'date' } },
         { $set: { due_at: now }, $inc: { version: 1 } },
       );
     },

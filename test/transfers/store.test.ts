@@ -110,7 +110,7 @@ describe('the sweep', () => {
           { _id: id },
           { $set: { updated_at: silentSince, due_at: new Date(before - 1) } },
         );
-      await transfers.postponeDue([id]);
+      await transfers.postponeDue([{ _id: id, due_at: new Date(before - 1) }]);
       const found = await database.db.collection<Transfer>('transfers').findOne({ _id: id });
       return { least: Number(found?.due_at) - before, most: Number(found?.due_at) - Date.now() };
     };
@@ -125,6 +125,17 @@ describe('the sweep', () => {
       expect(least).toBeGreaterThanOrEqual(from);
       expect(most).toBeLessThanOrEqual(to);
     }
+  });
+
+  test('what is handed over while the sweep starts it stays due', async () => {
+    const transfer = await accepted();
+    const { tenant, _id: id } = transfer;
+    const all = database.db.collection<Transfer>('transfers');
+    await all.updateOne({ _id: id }, { $set: { due_at: new Date(Date.now() - 60_000) } });
+    const found = (await transfers.due(1_000)).filter(({ _id }) => _id === id);
+    await transfers.handOver(tenant, [id]);
+    await transfers.postponeDue(found);
+    expect(Number((await now(transfer)).due_at)).toBeLessThanOrEqual(Date.now());
   });
 
   test('an ended transfer is due no more; one that needs an operator stays due', async () => {

@@ -1,5 +1,6 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../database/client.js';
+import { stillDue, type Watched } from '../../database/overdue.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { RefusalItem } from '../../ledger/kinds.js';
 import type { AcceptOutcome } from '../../ledger/view.js';
@@ -131,14 +132,14 @@ function looks(collection: Collection<RecurringCharge>, sweepSlackMs: number, cl
         .toArray(),
 
     /** They have been looked at: again when a period is overdue, or after a day. Of those that are over never again. */
-    async postponeDue(ids: string[]): Promise<void> {
+    async postponeDue(found: readonly Watched[]): Promise<void> {
       const now = clock();
       const later = new Date(now.getTime() + LOOK_EVERY_MS);
       const overdue = { $add: [{ $max: ['$next_at', now] }, sweepSlackMs] };
       const idle = { $or: [{ $eq: ['$status', 'paused'] }, { $eq: ['$next_at', null] }] };
       const next = { $cond: [idle, later, { $min: [overdue, later] }] };
       const over = { $in: ['$status', ['ended', 'cancelled']] };
-      await collection.updateMany({ _id: { $in: ids }, due_at: { $lt: now } }, [
+      await collection.updateMany(stillDue(found), [
         {
           $set: { due_at: { $cond: [over, null, next] }, version: { $add: ['$version', 1] } },
         },
