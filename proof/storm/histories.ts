@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
 import { FAMILY_NAMES, GIVEN_NAMES } from '../../src/sandbox-bank/directory.js';
+import { sharedEngines } from '../../test/support/engines.js';
 import { newCustomer } from '../../test/support/payments.js';
 import type { StormStage } from './stage.js';
 
@@ -36,7 +37,7 @@ function notedSecrets(): (readonly [string, string])[] {
 export async function wrongHistories(stage: StormStage): Promise<string[]> {
   const problems: string[] = [];
   Runtime.install({ logger: new DefaultLogger('ERROR') });
-  const codePath = String(process.env['BURSAR_TEST_BUNDLE']);
+  const { bundle: codePath } = sharedEngines();
   const replayed = Worker.runReplayHistories(
     { workflowBundle: { codePath } },
     allHistories(stage, problems),

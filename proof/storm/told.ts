@@ -6,8 +6,13 @@ import type { StormStage } from './stage.js';
 export type Told = {
   /** How often the tenant of this id heard this event of this resource: under how many ids. */
   times(tenant: string, resource: string, event: string): number;
+  /** Of these records those of whose last state their tenant was never told, in plain words. */
+  untold(what: string, records: readonly Ended[]): string[];
   problems: string[];
 };
+
+/** `_id`: what its events call it. */
+type Ended = { _id: string; tenant: string; status: string };
 
 /** Messages of the whole storm are read at its end. */
 const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
@@ -42,9 +47,14 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
     if (named !== event.id) problems.push(`${event.id} came as ${named}`);
   }
   const twice = severalOf(events).filter(([what]) => !RECURS.test(eventIn(what)));
+  const times: Told['times'] = (tenant, resource, event) =>
+    events.get(`${hooks.get(tenant)} ${resource} ${event}`)?.size ?? 0;
   return {
-    times: (tenant, resource, event) =>
-      events.get(`${hooks.get(tenant)} ${resource} ${event}`)?.size ?? 0,
+    times,
+    untold: (what, records) =>
+      records
+        .filter(({ _id, tenant, status }) => times(tenant, _id, `${what}.${status}`) === 0)
+        .map(({ _id, status }) => `nobody was told that ${what} ${_id} is ${status}`),
     problems: [
       ...problems,
       ...[...twice, ...severalOf(numbers)].map(

@@ -50,7 +50,7 @@ export function overdue<R extends Watched>(
 export const stillDue = (found: readonly Watched[]) => ({
   _id: { $in: found.map(({ _id }) => _id) },
   due_at: {
-    $lte: new Date(Math.max(...found.map(({ due_at: at }) => at?.getTime() ?? 0))),
+    $lte: new Date(Math.max(0, ...found.map(({ due_at: at }) => at?.getTime() ?? 0))),
     $type: 'date' as const,
   },
 });

@@ -7,12 +7,13 @@ import {
   Worker,
   type WorkflowBundle,
 } from '@temporalio/worker';
+import { sharedEngines } from '../support/engines.js';
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 const folder = join(import.meta.dirname, 'histories');
 const histories = readdirSync(folder).filter((file) => file.endsWith('.json'));
-const codePath = String(process.env.BURSAR_TEST_BUNDLE);
+const { bundle: codePath } = sharedEngines();
 
 const load = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as unknown;
 

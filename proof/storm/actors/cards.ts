@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { CardAuthorization } from '../../../src/cards/authorizations/authorization.js';
 import type { Card } from '../../../src/cards/card.js';
 import type { StoredCardEvent } from '../../../src/cards/events/event.js';
 import { isShown, type CardOperation } from '../../../src/cards/operation.js';
+import { eventually } from '../../../test/support/eventually.js';
 import { newCard } from '../../../test/support/cards.js';
 import type { Actor } from '../actor.js';
 import { createAsking, type Asked } from '../asking.js';
@@ -26,7 +26,6 @@ const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as con
 const MOST_CARDS = 40;
 /** Until one of them is there. */
 const AT_FIRST = 6;
-const PREPARED_WITHIN_MS = 60_000;
 /** How much falls on the first card, which is never closed. */
 const HOT_LOAD = 0.25;
 
@@ -130,12 +129,10 @@ export function createCards(stage: StormStage, random: Random): Actor {
     weight: 4,
     /** Cards with money: a short storm on a slow machine would be over before the first payment. */
     async prepare() {
-      for (const giveUpAt = Date.now() + PREPARED_WITHIN_MS; cards.length < AT_FIRST;) {
-        if (Date.now() > giveUpAt)
-          throw new Error(`only ${cards.length} cards came before the storm`);
+      await eventually('cards before the storm', async () => {
         await (cards.length + ordered.length < AT_FIRST ? issue : receive)();
-        await sleep(100);
-      }
+        return cards.length >= AT_FIRST ? true : undefined;
+      });
     },
     async act() {
       const isFull = cards.length + ordered.length >= (cards.length === 0 ? AT_FIRST : MOST_CARDS);
@@ -240,11 +237,7 @@ function everythingTold(
     ({ type, status, number }) => type === 'unlock' && status === 'completed' && number !== null,
   );
   return [
-    ...operations
-      .filter(
-        ({ _id, tenant, status }) => told.times(tenant, _id, `card.operation.${status}`) === 0,
-      )
-      .map(({ _id, status }) => `nobody was told card.operation.${status} of ${_id}`),
+    ...told.untold('card.operation', operations),
     ...cards.flatMap((card) => {
       const times = (event: string) => told.times(card.tenant, card._id, event);
       const opened = unlocks.filter(({ card: id }) => id === card._id).length;

@@ -46,12 +46,7 @@ export function createRefunds(stage: StormStage, random: Random): Actor {
     const made = refunds.map((one) => ({ ...one, _id: one.reference }));
     return [
       ...answersHold(asked, made),
-      ...refunds
-        .filter(
-          ({ reference, tenant, status }) =>
-            told.times(tenant, reference, `refund.${status}`) === 0,
-        )
-        .map(({ reference, status }) => `nobody was told that ${reference} is ${status}`),
+      ...told.untold('refund', made),
       ...(await beyond()),
       ...(await isolated(stage, made, { one: (reference) => `/payments/refunds/${reference}` })),
     ];

@@ -26,12 +26,9 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
 
   async function check(told: Told): Promise<string[]> {
     const transfers = await db.collection<Transfer>('transfers').find().toArray();
-    const untold = transfers.filter(
-      ({ _id, tenant, status }) => told.times(tenant, _id, `transfer.${status}`) === 0,
-    );
     return [
       ...answersHold(asked, transfers),
-      ...untold.map(({ _id, status }) => `nobody was told that ${_id} is ${status}`),
+      ...told.untold('transfer', transfers),
       ...(await isolated(stage, transfers, {
         one: (id) => `/transfers/${id}`,
         list: '/transfers',
