@@ -172,6 +172,7 @@ try {
   printTable([...head, 'operator told'], rows);
   const lost = rows.filter(([, name, orders, right]) => name === 'ours' && orders !== right);
   console.log(lost.length === 0 ? 'ours: all right' : `ours: NOT right in ${lost.length} rows`);
+  if (lost.length > 0) process.exitCode = 1;
   await close();
 } finally {
   await stack.stop();

@@ -53,6 +53,15 @@ export async function openStage() {
   const paid = await payments.paid({ amount_minor: 1_000_000 });
   await isQuiet(service);
   const fired = new Set<string>();
+  /** What this case has been told so far, and is to be told in all. */
+  const wanted = new Map<string, readonly string[]>();
+
+  function told(resource: string): string[] {
+    const all = receiver
+      .events()
+      .filter(({ data }) => data.id === resource || data['reference'] === resource);
+    return [...new Map(all.map(({ id, event }) => [id, event])).values()].toSorted();
+  }
 
   /** Answers what happens then: it dies there, and comes back. */
   async function arm({ who, point }: Death): Promise<() => Promise<void>> {
@@ -102,16 +111,11 @@ export async function openStage() {
 
     /** Told once each, of this resource: by its id, or by its reference where it has none. */
     async isTold(resource: string, names: readonly string[]): Promise<void> {
-      const told = () => {
-        const all = receiver
-          .events()
-          .filter(({ data }) => data.id === resource || data['reference'] === resource);
-        return [...new Map(all.map(({ id, event }) => [id, event])).values()].toSorted();
-      };
       await eventually(`${resource} is told: ${names.join(', ')}`, () =>
-        names.every((name) => told().includes(name)) ? true : undefined,
+        names.every((name) => told(resource).includes(name)) ? true : undefined,
       );
-      expect(told()).toEqual(names.toSorted());
+      expect(told(resource)).toEqual(names.toSorted());
+      wanted.set(resource, names);
     },
 
     /** How often the bank has done it. */
@@ -119,7 +123,12 @@ export async function openStage() {
       return (await service.bank.journal(reference)).map(({ kind }) => kind);
     },
 
-    isQuiet: () => isQuiet(service),
+    /** Nothing is left to do, and nobody was told more than was said: what comes late has come by then. */
+    async isQuiet(): Promise<void> {
+      await isQuiet(service);
+      for (const [resource, names] of wanted) expect(told(resource)).toEqual(names.toSorted());
+      wanted.clear();
+    },
 
     async close(): Promise<void> {
       await service.close();

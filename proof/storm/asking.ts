@@ -26,8 +26,8 @@ export const nameOf = (data: object): string => {
   return String(names.id ?? names.reference ?? names.payment_token_id);
 };
 
-/** Of all answers these say nothing for good: the client comes again, with its key. */
-const isPassing = ({ status }: Reply) => status >= 500 || status === 429;
+/** These answers say nothing for good: the client comes again, with its key. Any other is one, also a 500. */
+const PASSING = new Set([429, 502, 503, 504]);
 
 /**
  * Clients as they should be: each request has a key, and is repeated with it, at any API, until it is answered for
@@ -43,7 +43,7 @@ export function createAsking<Body extends object = Record<string, unknown>>(
   async function once({ of, path, body, key }: Asked<Body>): Promise<Reply | null> {
     const api = of.tenant.at(random.pick(stage.service.apis).url);
     const reply = await api.call('POST', path, JSON.stringify(body), { key }).catch(() => null);
-    return reply === null || isPassing(reply) ? null : reply;
+    return reply === null || PASSING.has(reply.status) ? null : reply;
   }
 
   async function until(request: Asked<Body>): Promise<Answer> {
@@ -64,6 +64,7 @@ export function createAsking<Body extends object = Record<string, unknown>>(
       code: body.success ? null : body.error.code,
     };
     const first = (request.answer ??= answer);
+    if (status >= 500) problems.push(`${request.key} was answered ${status}: ${text}`);
     if (first.text !== text || first.status !== status) {
       problems.push(`${request.key} was answered ${first.text}, and then ${text}`);
     }
@@ -89,24 +90,6 @@ export function createAsking<Body extends object = Record<string, unknown>>(
         if ((await until(one)) === GIVEN_UP) problems.push(`${one.key} is not answered again`);
       });
       return answered.length;
-    },
-  };
-}
-
-/** What readers have seen; see reading.ts. `saw` names a state that is less far than one seen before. */
-export function createMemory(rank: Record<string, number>, problems: string[]) {
-  const seen = new Map<string, string>();
-  const far = (state: string) => rank[state] ?? -1;
-  return {
-    /** What was known before a read is sent: another reader may see more while it is under way. */
-    before: (id: string) => seen.get(id),
-    saw(id: string, before: string | undefined, state: string): void {
-      if (rank[state] === undefined) problems.push(`${id} is ${state}, which is no state`);
-      if (before !== undefined && far(state) < far(before)) {
-        problems.push(`${id} was ${before}, and then ${state}`);
-      }
-      const known = seen.get(id);
-      if (known === undefined || far(state) > far(known)) seen.set(id, state);
     },
   };
 }

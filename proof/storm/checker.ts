@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import type { Actor } from './actor.js';
 import { wrongHistories } from './histories.js';
 import type { StormStage } from './stage.js';
@@ -14,12 +16,22 @@ export async function check(stage: StormStage, actors: readonly Actor[]): Promis
     ...(await nothingOpen(stage)),
     ...told.problems,
     ...(await wrongHistories(stage)),
+    ...leaksInLogs(),
   ];
   for (const actor of actors) {
     const found = [...actor.problems, ...(await actor.check(told))];
     problems.push(...found.map((problem) => `${actor.name}: ${problem}`));
   }
   return problems;
+}
+
+const LEAKS = fileURLToPath(new URL('../../test/support/log-leaks.mjs', import.meta.url));
+
+/** The same as after every run of tests, before anything of the storm is gone. */
+function leaksInLogs(): string[] {
+  const logs = String(process.env['BURSAR_TEST_LOGS']);
+  const { status, stderr } = spawnSync(process.execPath, [LEAKS, logs], { encoding: 'utf8' });
+  return status === 0 ? [] : [stderr];
 }
 
 /** Collections whose records go through states, and when one of them is under way. */

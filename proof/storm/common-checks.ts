@@ -4,13 +4,22 @@ import type { StormStage, StormTenant } from './stage.js';
 /** Resources of which one in so many is asked for by another tenant. */
 const EVERY = 25;
 
-export type Made = { _id: string; tenant: string; reference: string };
+/** `amount_minor`: null where no money moves. */
+export type Made = {
+  _id: string;
+  tenant: string;
+  reference: string;
+  amount_minor?: bigint | null;
+  recipient?: { account: string };
+};
+/** Without an amount: all that there is, or nothing. */
+type Order = { reference: string; amount_minor?: number; recipient_account?: string };
 
 /**
- * Every 201 is there once, under the id that was answered; what was refused is not there, and nothing is there that
- * nobody asked for. `reference` is what the client named it by.
+ * Every 201 is there once, under the id that was answered and as it was asked for; what was refused is not there, and
+ * nothing is there that nobody asked for. `reference` is what the client named it by.
  */
-export function answersHold<Body extends { reference: string }>(
+export function answersHold<Body extends Order>(
   asked: readonly Asked<Body>[],
   made: readonly Made[],
 ): string[] {
@@ -25,14 +34,20 @@ export function answersHold<Body extends { reference: string }>(
     if (answer.status !== 201) {
       return found.length === 0 ? [] : [`${body.reference} was refused, and is there`];
     }
-    return found.length === 1 && found[0]?._id === answer.id
-      ? []
-      : [`${body.reference} was accepted as ${answer.id}, and is there ${found.length} times`];
+    const [one] = found;
+    if (!one || found.length > 1 || one._id !== answer.id) {
+      return [`${body.reference} was accepted as ${answer.id}, and is there ${found.length} times`];
+    }
+    return isAsAsked(body, one) ? [] : [`${body.reference} is there as something else`];
   });
   const wanted = new Set(asked.map(({ of, body }) => `${of.tenant.id}/${body.reference}`));
   const strangers = made.filter(({ tenant, reference }) => !wanted.has(`${tenant}/${reference}`));
   return [...problems, ...strangers.map(({ _id }) => `${_id} is there, and nobody asked for it`)];
 }
+
+const isAsAsked = ({ amount_minor: minor, recipient_account: account }: Order, one: Made) =>
+  (minor === undefined || one.amount_minor === BigInt(minor)) &&
+  (account === undefined || one.recipient?.account === account);
 
 /** Where a kind of resource is found, and what may be ordered about one: paths, and bodies that are valid. */
 export type Doors = {

@@ -27,6 +27,7 @@ export async function keep(
   if (!stage) return;
   stage.giveUp();
   write('journal.json', await inTime(journalOf(stage)));
+  write('evidence.json', stage.evidence);
   write('histories.json', await inTime(historiesOf(stage)));
   for (const collection of COLLECTIONS) {
     write(`${collection}.json`, await inTime(openOf(stage, collection)));

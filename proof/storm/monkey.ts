@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../test/support/bank.js';
+import { untilDone } from './actors/choosing.js';
 import type { Random } from './random.js';
 import type { StormStage } from './stage.js';
 import type { Victim } from './victims.js';
@@ -96,11 +97,11 @@ export function startMonkey(stage: StormStage, random: Random) {
     },
   ];
   async function disturb({ name, on, off }: (typeof disturbances)[number]): Promise<void> {
-    note(name);
-    // The bank may be dead just now.
-    await on().catch(() => {});
+    // The bank may be dead just now: then it is when it has come back.
+    await untilDone(stage, random, on);
+    note(`disturb: ${name}`);
     await sleep(random.between(1_000, 4_000));
-    await off().catch(() => {});
+    await untilDone(stage, random, off);
   }
 
   async function disconnect(link: (typeof links)[number]): Promise<void> {
@@ -116,10 +117,11 @@ export function startMonkey(stage: StormStage, random: Random) {
     () => exclusively(free(victims), kill),
     () => exclusively(free(victims), freeze),
     () => exclusively(free(links), disconnect),
+    ...disturbances.map((each) => () => exclusively([each], disturb)),
   ];
 
-  async function run(blow?: () => Promise<void>): Promise<void> {
-    await blow?.();
+  async function run(blows: readonly (() => Promise<void>)[]): Promise<void> {
+    for (const blow of blows) await blow();
     while (going.on && isPatient()) {
       const dice = random.next();
       await (dice < 0.75
@@ -133,7 +135,10 @@ export function startMonkey(stage: StormStage, random: Random) {
     }
   }
 
-  const all = [...Array.from({ length: PAWS }, (_, i) => run(first[i])), supervise()];
+  const all = [
+    ...Array.from({ length: PAWS }, (_, i) => run(first.filter((_, k) => k % PAWS === i))),
+    supervise(),
+  ];
   // Where one fails, the others still heal what they have broken: what is kept of the storm is read from there.
   async function end(): Promise<void> {
     await Promise.allSettled(all);
@@ -151,6 +156,8 @@ export function startMonkey(stage: StormStage, random: Random) {
         kills: count(/^kill/),
         freezes: count(/^freeze/),
         'links disturbed': count(/^(cut|delay|reset)/),
+        'faults at the bank': count(/^disturb: faults/),
+        'refusing receivers': count(/^disturb: receiver/),
         'ended by themselves': count(/ended by itself$/),
         'failed starts': count(/^start/),
       };

@@ -1,7 +1,11 @@
 import type { Reply } from '../../test/support/tenant.js';
-import { createMemory } from './asking.js';
 import type { Random } from './random.js';
 import type { StormStage, StormTenant } from './stage.js';
+
+/** What a resource that has come to one state may come to next, in one step. */
+export type Course = Readonly<Record<string, readonly string[]>>;
+/** Where a payment can be taken back by who made it, that is a state of its own: `failed`, and the time of it. */
+export type Standing = { status: string; reversed_at?: string | null };
 
 export type Read = { of: StormTenant; path: string; id: string };
 
@@ -9,16 +13,16 @@ export type Read = { of: StormTenant; path: string; id: string };
 const isAway = ({ status }: Reply) => status === 503 || status === 429;
 
 /**
- * Readers of what was answered 2xx: it is there from then on, at any API, whoever dies; and its states only move forward.
- * What says otherwise is among `problems`.
+ * Readers of what was answered 2xx: it is there from then on, at any API, whoever dies; and its states only move forward,
+ * as their course has it. What says otherwise is among `problems`.
  */
 export function createReading(
   stage: StormStage,
   random: Random,
-  rank: Record<string, number>,
+  course: Course,
   problems: string[],
 ) {
-  const memory = createMemory(rank, problems);
+  const memory = createMemory(course, problems);
   let reads = 0;
 
   /** Null where nobody answered. */
@@ -37,11 +41,35 @@ export function createReading(
     /** How it stands. */
     look: async ({ of, path, id }: Read): Promise<string | null> => {
       const before = memory.before(id);
-      const found = await get<{ status: string }>(of, path);
+      const found = await get<Standing>(of, path);
       if (!found) return null;
       reads += 1;
-      memory.saw(id, before, found.status);
+      memory.saw(id, before, found.reversed_at ? 'reversed' : found.status);
       return found.status;
     },
   };
+}
+
+/** The furthest that anybody has seen of each. */
+function createMemory(course: Course, problems: string[]) {
+  const seen = new Map<string, string>();
+  return {
+    /** What was known before a read is sent: another reader may see more while it is under way. */
+    before: (id: string) => seen.get(id),
+    saw(id: string, before: string | undefined, state: string): void {
+      if (!course[state]) problems.push(`${id} is ${state}, which is no state`);
+      if (before !== undefined && !leadsTo(course, before, state)) {
+        problems.push(`${id} was ${before}, and then ${state}`);
+      }
+      const known = seen.get(id);
+      if (known === undefined || leadsTo(course, known, state)) seen.set(id, state);
+    },
+  };
+}
+
+/** In any number of steps: who reads now and then misses some. */
+function leadsTo(course: Course, from: string, to: string): boolean {
+  const reached = new Set([from]);
+  for (const state of reached) for (const next of course[state] ?? []) reached.add(next);
+  return reached.has(to);
 }

@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import { compiled } from '../../src/engines/paths.js';
 import { privateMongod, privateTemporal } from '../../test/support/engines.js';
 import { startReceiver } from '../../test/support/receiver.js';
 import { startService } from '../../test/support/service.js';
@@ -110,6 +112,10 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     victims,
     links,
     freezeMs,
+    /** The workflows as the workers have them. */
+    bundle: join(dist ?? compiled(), 'workflow-bundle.js'),
+    /** What the checker has found and nobody can look up any more. */
+    evidence: [] as object[],
     async close(): Promise<void> {
       waiting.on = false;
       await service.close();

@@ -109,6 +109,8 @@ function expectStorm(figures: Figures, hasNetwork: boolean): void {
   expect(figures.kills).toBeGreaterThan(5 * MINUTES);
   expect(figures.freezes).toBeGreaterThan(0);
   if (hasNetwork) expect(figures['links disturbed']).toBeGreaterThan(0);
+  expect(figures['faults at the bank']).toBeGreaterThan(0);
+  expect(figures['refusing receivers']).toBeGreaterThan(0);
   expect(transfers?.['insufficient']).toBeGreaterThan(0);
   expect(unseenOf(figures.actors)).toEqual([]);
   if (!IS_LONG) return;

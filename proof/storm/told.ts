@@ -6,13 +6,20 @@ import type { StormStage } from './stage.js';
 export type Told = {
   /** How often the tenant of this id heard this event of this resource: under how many ids. */
   times(tenant: string, resource: string, event: string): number;
-  /** Of these records those of whose last state their tenant was never told, in plain words. */
-  untold(what: string, records: readonly Ended[]): string[];
+  /**
+   * Of these records those of whose last state their tenant was never told, or was told what is not so, or of which
+   * others were told; in plain words.
+   */
+  wrong(what: string, records: readonly Ended[]): string[];
   problems: string[];
 };
 
-/** `_id`: what its events call it. */
-type Ended = { _id: string; tenant: string; status: string };
+/** `_id`: what its events call it. `endings`: what it may have come to before, and went on from. */
+type Ended = { _id: string; tenant: string; status: string; endings?: readonly string[] };
+
+const ENDINGS = ['completed', 'failed', 'reversed'];
+/** Where an event has a name of its own for a state. */
+const STATE_OF: Record<string, string> = { reversed: 'failed', unlocked: 'active' };
 
 /** Messages of the whole storm are read at its end. */
 const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
@@ -31,6 +38,7 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
   const events: Ids = new Map();
   const numbers: Ids = new Map();
   const bodies: Ids = new Map();
+  const hearers: Ids = new Map();
   const secrets = new Map(tenants.map(({ hook, secret }) => [hook, secret]));
   const hooks = new Map(tenants.map(({ hook, tenant }) => [tenant.id, hook]));
   for (const { path, headers, body } of receiver.received) {
@@ -44,6 +52,11 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
     note(events, `${resource} ${event.event}`, event.id);
     note(numbers, `${resource} event number ${event.sequence}`, event.id);
     note(bodies, event.id, body);
+    note(hearers, nameOf(event.data), path);
+    const said = event.event.slice(event.event.lastIndexOf('.') + 1);
+    const { status } = event.data as { status?: string };
+    if (status !== (STATE_OF[said] ?? said))
+      problems.push(`${event.id} is ${event.event} of what is ${status}`);
     if (named !== event.id) problems.push(`${event.id} came as ${named}`);
   }
   const twice = severalOf(events).filter(([what]) => !RECURS.test(eventIn(what)));
@@ -51,10 +64,19 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
     events.get(`${hooks.get(tenant)} ${resource} ${event}`)?.size ?? 0;
   return {
     times,
-    untold: (what, records) =>
-      records
-        .filter(({ _id, tenant, status }) => times(tenant, _id, `${what}.${status}`) === 0)
-        .map(({ _id, status }) => `nobody was told that ${what} ${_id} is ${status}`),
+    wrong: (what, records) =>
+      records.flatMap(({ _id, tenant, status, endings = [] }) => {
+        const isTold = (ending: string) => times(tenant, _id, `${what}.${ending}`) > 0;
+        const never = ENDINGS.filter((each) => each !== status && !endings.includes(each));
+        const others = [...(hearers.get(_id) ?? [])].filter((path) => path !== hooks.get(tenant));
+        return [
+          ...(isTold(status) ? [] : [`nobody was told that ${what} ${_id} is ${status}`]),
+          ...never
+            .filter(isTold)
+            .map((each) => `${what} ${_id} is ${status}, and was told as ${each}`),
+          ...others.map((path) => `${path} was told of ${what} ${_id}, which is of ${tenant}`),
+        ];
+      }),
     problems: [
       ...problems,
       ...[...twice, ...severalOf(numbers)].map(

@@ -60,12 +60,14 @@ export async function openWork({ deps }: Service): Promise<Record<string, number
   const count = (collection: string, filter: object) =>
     deps.database.db.collection(collection).countDocuments(filter);
   const hasDate = { $type: 'date' };
-  const query = `ExecutionStatus = "Running" AND TaskQueue = "${deps.config.temporal.taskQueue}"`;
+  const { taskQueue } = deps.config.temporal;
+  const ours = [taskQueue, `${taskQueue}-webhooks`].map((queue) => `TaskQueue = "${queue}"`);
+  const query = `ExecutionStatus = "Running" AND (${ours.join(' OR ')})`;
   return {
     transfers: await count('transfers', { status: { $in: ['pending', 'processing'] } }),
     transfers_due: await count('transfers', { due_at: hasDate }),
     callbacks: await count('callbacks', { next_try_at: hasDate }),
-    deliveries: await count('webhook_deliveries', { due_at: hasDate }),
+    deliveries: await count('webhook_deliveries', { status: { $ne: 'delivered' } }),
     attention: await count('transfers', { 'attention.since': hasDate }),
     workflows: (await deps.temporal.client.workflow.count(query)).count,
   };

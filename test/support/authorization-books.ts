@@ -25,7 +25,12 @@ export async function compareAuthorizations(
   const last = new Map(journal.map((entry) => [entry.reference, entry]));
   return {
     knows: ({ reference }) => byToken.has(reference),
-    problems: [...last.values()].flatMap((entry) => compare(entry, byToken.get(entry.reference))),
+    problems: [
+      ...[...last.values()].flatMap((entry) => compare(entry, byToken.get(entry.reference))),
+      ...all
+        .filter(({ token, cleared_minor }) => cleared_minor > 0n && !last.has(token))
+        .map(({ token }) => `${token} is booked here, and the issuer has never heard of it`),
+    ],
     clearingMinor: 0n,
     feesMinor: 0n,
   };

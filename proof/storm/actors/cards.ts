@@ -29,8 +29,21 @@ const AT_FIRST = 6;
 /** How much falls on the first card, which is never closed. */
 const HOT_LOAD = 0.25;
 
-const OPERATION_RANK = { pending: 0, processing: 1, completed: 2, failed: 3 };
-const CARD_RANK = { pending: 0, active: 1, locked: 1, failed: 2, closed: 2, expired: 2 };
+/** `failed` after `completed`: the issuer took it back. */
+const OPERATION_COURSE = {
+  pending: ['processing', 'completed', 'failed'],
+  processing: ['completed', 'failed'],
+  completed: ['failed'],
+  failed: [],
+};
+const CARD_COURSE = {
+  pending: ['active', 'failed'],
+  active: ['locked', 'closed', 'expired'],
+  locked: ['active', 'closed', 'expired'],
+  failed: [],
+  closed: [],
+  expired: [],
+};
 
 export function createCards(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
@@ -163,8 +176,8 @@ function createReader(
   problems: string[],
   asked: () => Asked<Named>[],
 ) {
-  const operations = createReading(stage, random, OPERATION_RANK, problems);
-  const standings = createReading(stage, random, CARD_RANK, problems);
+  const operations = createReading(stage, random, OPERATION_COURSE, problems);
+  const standings = createReading(stage, random, CARD_COURSE, problems);
 
   const card = ({ of, id }: StormCard) => standings.look({ of, path: `/cards/${id}`, id });
 
@@ -200,7 +213,7 @@ async function check(
   const cards = await db.collection<Card>('cards').find().toArray();
   const operations = await db.collection<CardOperation>('card_operations').find().toArray();
   const asFor = <Body extends object>(asked: readonly Asked<Body>[], nameOf: (b: Body) => string) =>
-    asked.map((one) => ({ ...one, body: { reference: nameOf(one.body) } }));
+    asked.map((one) => ({ ...one, body: { ...one.body, reference: nameOf(one.body) } }));
   const ordered = operations.filter(({ request_id }) => request_id !== null);
   return [
     ...answersHold(
@@ -237,7 +250,10 @@ function everythingTold(
     ({ type, status, number }) => type === 'unlock' && status === 'completed' && number !== null,
   );
   return [
-    ...told.untold('card.operation', operations),
+    ...told.wrong(
+      'card.operation',
+      operations.map((one) => ({ ...one, endings: one.reversed_at === null ? [] : ['completed'] })),
+    ),
     ...cards.flatMap((card) => {
       const times = (event: string) => told.times(card.tenant, card._id, event);
       const opened = unlocks.filter(({ card: id }) => id === card._id).length;

@@ -51,7 +51,14 @@ const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later
  * `completed` may follow `failed`: a payment that is proven later. What is declined for now is `pending` again, until its
  * next attempt.
  */
-const RANK = { pending: 0, processing: 0, requires_action: 0, failed: 1, completed: 2 };
+const OPEN = ['pending', 'processing', 'requires_action'];
+const COURSE = {
+  pending: [...OPEN, 'completed', 'failed'],
+  processing: [...OPEN, 'completed', 'failed'],
+  requires_action: [...OPEN, 'completed', 'failed'],
+  failed: ['completed'],
+  completed: [],
+};
 
 const chargePath = (reference: string) => `/payments/charges/${reference}`;
 
@@ -59,12 +66,15 @@ export function createCharges(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
   const tokens = createAsking<TokenOrder>(stage, random, problems);
   const charges = createAsking<Order>(stage, random, problems);
-  const { look, get, reads } = createReading(stage, random, RANK, problems);
+  const { look, get, reads } = createReading(stage, random, COURSE, problems);
   const pages: Page[] = [];
   const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0 };
 
   const clientOf = ({ tenant }: StormTenant) =>
     paymentClient(tenant.at(random.pick(stage.service.apis).url));
+
+  /** Each another, so that what is swapped is seen. */
+  const anyAmount = () => Math.round(random.between(200_000, 400_000));
 
   async function ask(of: StormTenant, body: Order) {
     return charges.ask({ of, path: '/payments/charges', body, key: `storm ${body.reference}` });
@@ -80,6 +90,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
       : null;
     const bound = token !== null && { payment_token_id: token };
     const body = chargeOrder(random.pick(PAGES), {
+      amount_minor: anyAmount(),
       customer,
       return_url: 'https://shop.example/paid',
       ...bound,
@@ -138,6 +149,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
     if (paid.length === 0) return begin();
     const { of, token, customer } = random.pick(paid);
     const body = chargeOrder(random.pick(random.chance(0.2) ? DOUBTFUL_CHARGES : CHARGES), {
+      amount_minor: anyAmount(),
       capture_mode: 'merchant_initiated',
       payment_token_id: token,
       customer,
@@ -212,7 +224,13 @@ async function check(
       askedTokens.map((one) => ({ ...one, body: { reference: one.body.customer.id } })),
       tokens.map(({ _id, tenant, customer }) => ({ _id, tenant, reference: customer.id })),
     ),
-    ...told.untold('charge', named),
+    ...told.wrong(
+      'charge',
+      named.map((charge) => ({
+        ...charge,
+        endings: charge.status === 'completed' ? ['failed'] : [],
+      })),
+    ),
     ...charges
       .filter(({ attention }) => attention !== null)
       .map(({ _id, attention }) => `${_id} waits for an operator: ${attention?.reason}`),

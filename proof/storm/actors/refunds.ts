@@ -15,12 +15,17 @@ type Order = { charge_reference: string; reference: string; amount_minor?: numbe
 const PLAIN = ['789', '789', '789', '789', '001', '002'] as const;
 const DOUBTFUL = ['004', '007', '009', '010'] as const;
 
-const RANK = { pending: 0, processing: 1, completed: 2, failed: 2 };
+const COURSE = {
+  pending: ['processing', 'completed', 'failed'],
+  processing: ['completed', 'failed'],
+  completed: [],
+  failed: [],
+};
 
 /** Refunds of what the charges of the storm have completed: parts, all that is left, and several at once. */
 export function createRefunds(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
-  const { look, get, reads } = createReading(stage, random, RANK, problems);
+  const { look, get, reads } = createReading(stage, random, COURSE, problems);
   const { asked, ask, repeat } = createAsking<Order>(stage, random, problems);
   const { db } = stage.service.deps.database;
   let named = 0;
@@ -46,7 +51,7 @@ export function createRefunds(stage: StormStage, random: Random): Actor {
     const made = refunds.map((one) => ({ ...one, _id: one.reference }));
     return [
       ...answersHold(asked, made),
-      ...told.untold('refund', made),
+      ...told.wrong('refund', made),
       ...(await beyond()),
       ...(await isolated(stage, made, { one: (reference) => `/payments/refunds/${reference}` })),
     ];

@@ -9,12 +9,12 @@ import type { Random } from '../random.js';
 import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
 
-const RANK = { pending: 0, completed: 1, failed: 1 };
+const COURSE = { pending: ['completed', 'failed'], completed: [], failed: [] };
 
 /** What issuers told is applied again, and what tenants were told is delivered again: nothing happens twice by it. */
 export function createReplays(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
-  const { look, get, reads } = createReading(stage, random, RANK, problems);
+  const { look, get, reads } = createReading(stage, random, COURSE, problems);
   const { asked, ask, repeat } = createAsking<{ note?: string }>(stage, random, problems);
   const { database, webhooks } = stage.service.deps;
   let named = 0;

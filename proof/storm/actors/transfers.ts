@@ -7,20 +7,36 @@ import type { Random } from '../random.js';
 import { createReading } from '../reading.js';
 import type { StormStage } from '../stage.js';
 import type { Told } from '../told.js';
+import { chooseOf } from './choosing.js';
 
 /**
- * How accounts end: the bank pays most at once; a fifth is answered in a way that leaves doubt. Orders that are lost
- * for good (005) end with an operator, and are left to the bank's faults, which lose any.
+ * How accounts end: the bank pays most at once; a fifth is answered in a way that leaves open whether money has moved.
+ * Orders that are lost for good (005) end with an operator, and are left to the bank's faults, which lose any.
  */
-const PLAIN = ['789', '789', '789', '789', '789', '789', '001', '002'] as const;
-const DOUBTFUL = ['004', '007', '009', '010', '011'] as const;
+const PLAIN = [
+  [12, '789'],
+  [1, '001'],
+  [1, '002'],
+  [1, '008'],
+  [1, '009'],
+  [1, '010'],
+  [1, '011'],
+] as const;
+const DOUBTFUL = ['004', '007'] as const;
 
-/** How far a transfer has come. `failed` may follow `completed`: a reversal. */
-const RANK = { pending: 0, processing: 1, completed: 2, failed: 3 };
+const COURSE = {
+  pending: ['processing', 'completed', 'failed'],
+  processing: ['completed', 'failed'],
+  completed: ['reversed'],
+  failed: [],
+  reversed: [],
+};
+/** Amounts and accounts differ, so that what is swapped is seen. */
+const AMOUNTS_MINOR = [100_000, 200_000] as const;
 
 export function createTransfers(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
-  const { look, reads } = createReading(stage, random, RANK, problems);
+  const { look, reads } = createReading(stage, random, COURSE, problems);
   const { asked, ask, repeat } = createAsking<ReturnType<typeof order>>(stage, random, problems);
   const { db } = stage.service.deps.database;
 
@@ -28,7 +44,7 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
     const transfers = await db.collection<Transfer>('transfers').find().toArray();
     return [
       ...answersHold(asked, transfers),
-      ...told.untold('transfer', transfers),
+      ...told.wrong('transfer', transfers.map(asTold)),
       ...(await isolated(stage, transfers, {
         one: (id) => `/transfers/${id}`,
         list: '/transfers',
@@ -41,7 +57,11 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
     weight: 13,
     async act() {
       const of = stage.anyTenant(random);
-      const body = order(random.pick(random.chance(0.2) ? DOUBTFUL : PLAIN));
+      const suffix = random.chance(0.2) ? random.pick(DOUBTFUL) : chooseOf<string>(random, PLAIN);
+      const body = order(suffix, {
+        amount_minor: Math.round(random.between(...AMOUNTS_MINOR)),
+        recipient_account: `012345${Math.floor(random.next() * 10)}${suffix}`,
+      });
       await ask({ of, path: '/transfers', body, key: `storm ${body.reference}` });
     },
     async look() {
@@ -63,3 +83,9 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
     problems,
   };
 }
+
+/** What the bank took back was completed before, as far as we had heard of it. */
+const asTold = (transfer: Transfer) =>
+  transfer.reversed_at === null
+    ? transfer
+    : { ...transfer, status: 'reversed', endings: ['completed'] };

@@ -61,8 +61,10 @@ export function createWallets(stage: StormStage, random: Random): Actor {
       const booked = new Set(postings.map(({ _id }) => _id));
       const lost = [...given].filter((id) => !booked.has(id));
       const strangers = [...booked].filter((id) => !asked.has(id));
+      const unheard = [...asked].filter((id) => !given.has(id));
       return [
         ...found,
+        ...unheard.map((id) => `${id} was never acknowledged`),
         ...lost.map((id) => `${id} was given, and is not booked`),
         ...strangers.map((id) => `${id} is booked, and nobody gave it`),
       ];
