@@ -177,8 +177,8 @@ async function verify<R extends PursuedRecord, Own>(
     }
   }
   if (answer.report) return reported(pursued, answer.report, record);
-  // What was given up is never sent again, whatever the provider does not know.
-  if (closed && !anyway && answer.kind === 'not_found') return { kind: 'pending' };
+  // What was given up is never sent again, and calls nobody, whatever the provider does not know or say.
+  if (closed && !anyway && !isFinal(answer)) return { kind: 'pending', watched: true };
   return toReport(answer, 'poll', calls.absence, sendsOf(record));
 }
 

@@ -72,7 +72,10 @@ async function letOut(
       }
       if (report.kind !== 'throttled' || putOff === MAX_PUT_OFF) return;
       sends = report.sends;
-      await sleep(Math.min(report.retryAfterMs, MAX_PAUSE_MS), undefined, { signal });
+      const pauseMs = Math.min(report.retryAfterMs, MAX_PAUSE_MS);
+      // Longer than the sweep leaves it alone: a workflow of its own would ask meanwhile, and send beside this one.
+      await transfers.postpone(ref.tenant, ref.id, pauseMs);
+      await sleep(pauseMs, undefined, { signal });
     }
   } catch (error) {
     // One that goes wrong is handed over, and spoils none of the others.

@@ -39,6 +39,8 @@ export async function call<Own>(
   const heardMs = Date.now();
   const idleMs = idleTime(report);
   if (idleMs !== null) attention.putOff(heardMs + idleMs + run.policy.attentionAfterMs);
+  // A new attempt: what was called for was the one before, and the record says so no more.
+  if (report.kind === 'unsent' && idleMs !== null) attention.clear('');
   if (!closed) tellOfProvider(run, report, heardMs);
   return nextStep(pursuit, report, run, { askedMs, heardMs });
 }

@@ -1,5 +1,5 @@
 import type { Absence } from '../src/providers/provider.js';
-import type { CallReport, FactReport, PursuitPolicy } from '../src/pursuits/reports.js';
+import type { CallReport, FactReport, PursuitPolicy, Sends } from '../src/pursuits/reports.js';
 import type { Words } from '../src/pursuits/words.js';
 import { FIRST_POLL_MS, IDLE_POLL_MS, MAX_ERRORS, MAX_SENDS } from './policies.js';
 
@@ -12,7 +12,7 @@ export type Pursuit = {
   granted: number;
   pollMs: number;
   errors: number;
-  /** When the first "not found" after the last send was heard, if nothing else was heard since. */
+  /** When the first "not found" after the last send, whoever sent it, was heard, if nothing else was heard since. */
   absentSinceMs: number | null;
 };
 
@@ -32,7 +32,7 @@ export type Step<Own = never> =
   | { do: 'settle'; fact: FactReport<Own> }
   /** `quietly`: the last one was explicitly not taken; the timeline has that already. */
   | { do: 'send'; afterMs: number; quietly?: boolean }
-  /** `stuck`: why an operator has to be called. `closed`: the record has ended, and is only watched. */
+  /** `stuck`: why an operator has to be called. `closed`: the record has ended, and is looked after. */
   | { do: 'ask'; afterMs: number; stuck: string | null; closed?: boolean }
   | { do: 'end' };
 
@@ -90,6 +90,10 @@ export function nextStep(
     case 'not_permitted':
       return [heard, { do: 'ask', afterMs: 0, stuck: null }];
     case 'pending': {
+      if (report.watched) {
+        const [later, { afterMs }] = askLater(heard, policy, null);
+        return [later, { do: 'ask', afterMs, stuck: null, closed: true }];
+      }
       const pollMs = report.idle ? Math.max(heard.pollMs, IDLE_POLL_MS) : heard.pollMs;
       return askLater({ ...heard, pollMs }, policy, null, report.untilMs);
     }
@@ -105,7 +109,12 @@ export function nextStep(
     case 'not_found':
       return rules.repeatable
         ? [heard, { do: 'send', afterMs: 0 }]
-        : notFound({ ...pursuit, ...known, errors: 0 }, report.absence, rules, asked);
+        : notFound(
+            { ...absentSoFar(pursuit, report), ...known, errors: 0 },
+            report.absence,
+            rules,
+            asked,
+          );
   }
 }
 
@@ -114,13 +123,17 @@ function askLater(
   policy: PursuitPolicy,
   stuck: string | null,
   untilMs = Infinity,
-): [Pursuit, Step] {
+): [Pursuit, Extract<Step, { do: 'ask' }>] {
   const afterMs = Math.min(pursuit.pollMs, policy.pollMaxMs);
   return [
     { ...pursuit, pollMs: afterMs * 2 },
     { do: 'ask', afterMs: Math.min(afterMs, untilMs), stuck },
   ];
 }
+
+/** What was not found before somebody else sent it says nothing about that order: it may be on its way still. */
+const absentSoFar = (pursuit: Pursuit, { sends }: Sends): Pursuit =>
+  sends === pursuit.sends ? pursuit : { ...pursuit, absentSinceMs: null };
 
 /** "Not found" lets the order out again only where, and as far as, this provider's word proves absence. */
 function notFound(

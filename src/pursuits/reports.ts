@@ -34,8 +34,11 @@ export type Sends = { sends: number; tries: number };
 /** What a provider call came to. `sends` is how often the order has been let out so far. */
 export type CallReport =
   | FactReport
-  /** `idle`: it is somebody else's turn, and nobody is late. `untilMs`: to be asked again within that. */
-  | { kind: 'pending'; idle?: boolean; untilMs?: number }
+  /**
+   * `idle`: it is somebody else's turn, and nobody is late. `untilMs`: to be asked again within that. `watched`: the
+   * record has been given up, and nobody waits for it.
+   */
+  | { kind: 'pending'; idle?: boolean; untilMs?: number; watched?: boolean }
   | ({ kind: 'throttled'; retryAfterMs: number } & Sends)
   /** Explicitly not done, for a reason that passes: sent again until the provider agrees. */
   | ({ kind: 'refused_for_now'; code: string } & Sends)

@@ -109,6 +109,12 @@ function attempts<R extends PursuedRecord>({
       return permitted as R | null;
     },
 
+    /** Who has it goes on after so long: until then nobody else has to look. */
+    async postpone(tenant: string, id: string, ms: number) {
+      const change = { $set: { due_at: dueAfter(ms) }, $inc: { version: 1 } };
+      await collection.updateOne({ _id: id, tenant, due_at: { $ne: null } }, change);
+    },
+
     /** A poll that learned nothing only counts, and says when the next one is due. */
     async countPoll(tenant: string, id: string, nextPollMs: number) {
       const change = { $set: { due_at: dueAfter(nextPollMs) }, $inc: { polls: 1, version: 1 } };

@@ -32,8 +32,9 @@ export function createBankList(
   return async () => {
     if (!known || clock() - known.at > FRESH_MS) {
       asking ??= ask();
-      // Who has an old list takes it: the new one is for those who come next.
-      if (!known) await asking;
+      // Who has an old list takes it: the new one is for those who come next, and may fail to come.
+      if (known) asking.catch(() => undefined);
+      else await asking;
     }
     return known?.banks ?? null;
   };

@@ -18,7 +18,9 @@ let payments: PaymentClient;
 let browser: PaymentClient;
 
 beforeAll(async () => {
-  service = await startService({ env: { BURSAR_ATTENTION_AFTER_MS: '3000' } });
+  // Attempts follow each other within seconds.
+  const env = { BURSAR_ATTENTION_AFTER_MS: '3000', BURSAR_DUNNING_DAYS: '0.00006,0.1' };
+  service = await startService({ env });
   tenant = await service.tenant({ balanceMinor: 0 });
   payments = paymentClient(tenant);
   const { key } = await service.deps.apiKeys.create({
@@ -258,5 +260,25 @@ describe('operators', () => {
     expect(await service.bank.tellCharge(`${id}-1`, 'paid')).toBe(200);
     const done = await payments.waitFor(order.reference, 'completed');
     expect(done.attention).toBeNull();
+  });
+
+  test('are called for a later attempt as for the first, for which nobody is waited for any more', async () => {
+    const { token, customer } = await activeToken(payments, 'later_low_funds');
+    const order = merchantOrder({ customer, payment_token_id: token.payment_token_id });
+    const attempt = async () =>
+      (await service.deps.charges.byReference(tenant.id, order.reference))?.attempt;
+    const silent = [{ call: 'any', kind: 'drop_before', probability: 1 }] as const;
+
+    await service.bank.faults([...silent]);
+    await payments.charge(order);
+    await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    await service.bank.faults([]);
+    await payments.waitFor(order.reference, ({ attention }) => attention === null);
+    expect(await attempt()).toBe(2);
+
+    await service.bank.faults([...silent]);
+    await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    expect(await attempt()).toBe(2);
+    await service.bank.faults([]);
   });
 });

@@ -85,6 +85,17 @@ describe('a name enquiry that comes late', () => {
 });
 
 describe('the sweep', () => {
+  test('leaves alone what somebody goes on with after a pause, for that pause and its own slack', async () => {
+    const transfer = await accepted();
+    const before = Date.now();
+    await transfers.postpone(transfer.tenant, transfer._id, 60_000);
+    const { due_at } = await now(transfer);
+    expect(Number(due_at) - before).toBeGreaterThanOrEqual(61_000);
+    expect(await transfers.due(100)).not.toContainEqual(
+      expect.objectContaining({ _id: transfer._id }),
+    );
+  });
+
   test('finds what is due by its small index, whatever else is stored', async () => {
     await accepted();
     const plan = await database.db

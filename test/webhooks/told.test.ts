@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { deliveryWorkflowId } from '../../src/webhooks/outbound/reports.js';
+import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';
 import type { Received } from '../support/receiver.js';
 
@@ -146,4 +147,23 @@ describe('a secret', () => {
     expect(dead?.attempts.at(-1)).toMatchObject({ status: null, error: 'secret_unreadable' });
     expect(at.received).toEqual([]);
   });
+});
+
+test('no sweep of any collection reads what is not due, whatever else is stored', async () => {
+  const { db } = all.service.deps.database;
+  const at = await all.receiver();
+  const { tenant } = await all.tenant(at);
+  const id = await tenant.send();
+  await all.told(at, id, 2);
+  const sweeps = { op: 'query', 'command.filter.due_at': { $exists: true } };
+  const swept = () => db.collection('system.profile').distinct('command.find', sweeps);
+  await db.command({ profile: 2 });
+  await eventually('all have swept', async () =>
+    (await swept()).includes('webhook_deliveries') && (await swept()).includes('transfers')
+      ? true
+      : undefined,
+  );
+  await db.command({ profile: 0 });
+  const scans = { ...sweeps, planSummary: { $not: /IXSCAN/ } };
+  expect(await db.collection('system.profile').distinct('command.find', scans)).toEqual([]);
 });

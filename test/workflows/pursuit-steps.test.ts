@@ -108,6 +108,18 @@ describe('what comes next for a record', () => {
     expect(step.do).toBe('ask');
   });
 
+  test('an order that somebody else has sent between two "not found" starts the proof of absence again', () => {
+    const { step, pursuit } = walk([
+      [notFound(finalAfter, 1), 0],
+      [notFound(finalAfter, 2), 6_000],
+    ]);
+    expect(step).toMatchObject({ do: 'ask', afterMs: 5_000 });
+    expect(walk([[notFound(finalAfter, 2), 11_000]], pursuit).step).toEqual({
+      do: 'send',
+      afterMs: 0,
+    });
+  });
+
   test('with de-duplication "not found" allows the same order again', () => {
     expect(
       walk([
@@ -179,11 +191,18 @@ describe('what comes next for a record', () => {
     expect(attention.step).toMatchObject({ do: 'ask', stuck: 'in suspense', closed: true });
   });
 
+  test('what was given up is asked about less and less often, and calls nobody', () => {
+    const given = walk(
+      Array.from({ length: 3 }, (_, i) => [{ kind: 'pending', watched: true }, i]),
+    );
+    expect(given.step).toEqual({ do: 'ask', afterMs: 4_000, stuck: null, closed: true });
+  });
+
   test('whatever is reported in whatever order: an order leaves only when unsent, refused for now, or proven absent', () => {
     const report: fc.Arbitrary<CallReport> = fc.oneof(
       fc.constant(silent),
       fc.constant<CallReport>({ kind: 'pending' }),
-      fc.constant(notFound(finalAfter)),
+      fc.integer({ min: 1, max: 2 }).map((sends) => notFound(finalAfter, sends)),
       fc.constant<CallReport>({ kind: 'not_permitted', attention: null }),
       fc.constant<CallReport>({ kind: 'unsent', sends: 0, tries: 0 }),
       fc.constant<CallReport>({ kind: 'throttled', retryAfterMs: 10, sends: 1, tries: 0 }),
@@ -201,6 +220,8 @@ describe('what comes next for a record', () => {
           for (const [one, gap] of heard) {
             now += gap;
             const [next, step] = nextStep(pursuit, one, rules, { askedMs: now, heardMs: now });
+            // Orders that others have sent meanwhile count: what was not there before them proves nothing.
+            if (one.kind === 'not_found' && one.sends !== pursuit.sends) absentSince = null;
             const proven =
               one.kind === 'not_found' && absentSince !== null && now - absentSince >= 5_000;
             const allowed = one.kind === 'unsent' || one.kind === 'throttled' || proven;
