@@ -17,5 +17,5 @@ export default {
   globalSetup: '<rootDir>/test/support/global-setup.ts',
   globalTeardown: '<rootDir>/test/support/global-teardown.ts',
   testTimeout: 180_000,
-  maxWorkers: 3,
+  maxWorkers: 2,
 };
