@@ -1,5 +1,3 @@
-import type { Charge } from '../../../src/payments/charges/charge.js';
-import type { PaymentToken } from '../../../src/payments/tokens/token.js';
 import { eventually } from '../../../test/support/eventually.js';
 import {
   chargeOrder,
@@ -9,22 +7,21 @@ import {
   type ChargeView,
 } from '../../../test/support/payments.js';
 import type { Actor } from '../actor.js';
-import { createAsking, type Asked } from '../asking.js';
-import { answersHold, isolated } from '../common-checks.js';
+import { createAsking } from '../asking.js';
 import type { Random } from '../random.js';
 import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
-import type { Told } from '../told.js';
+import { chargePath, checkCharges } from './charge-checks.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
 
-type Order = ReturnType<typeof chargeOrder>;
-type TokenOrder = { customer: ReturnType<typeof newCustomer> };
+export type ChargeOrder = ReturnType<typeof chargeOrder>;
+export type TokenOrder = { customer: ReturnType<typeof newCustomer> };
 /** A page of the network, and what its customer does there: one thing, however often. Null: leaves. */
-type Page = {
+export type Page = {
   of: StormTenant;
   reference: string;
   token: string | null;
-  customer: Order['customer'];
+  customer: ChargeOrder['customer'];
   url: string | null;
   choice: string | null;
   visited: boolean;
@@ -45,7 +42,6 @@ const CHOICES = [
   [8, null],
 ] as const;
 const PAID_AT_FIRST = 4;
-const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later_declined']);
 
 /**
  * `completed` may follow `failed`: a payment that is proven later. What is declined for now is `pending` again, until its
@@ -60,12 +56,10 @@ const COURSE = {
   completed: [],
 };
 
-const chargePath = (reference: string) => `/payments/charges/${reference}`;
-
 export function createCharges(stage: StormStage, random: Random): Actor {
   const problems: string[] = [];
   const tokens = createAsking<TokenOrder>(stage, random, problems);
-  const charges = createAsking<Order>(stage, random, problems);
+  const charges = createAsking<ChargeOrder>(stage, random, problems);
   const { look, get, reads } = createReading(stage, random, COURSE, problems);
   const pages: Page[] = [];
   const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0 };
@@ -76,7 +70,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
   /** Each another, so that what is swapped is seen. */
   const anyAmount = () => Math.round(random.between(200_000, 400_000));
 
-  async function ask(of: StormTenant, body: Order) {
+  async function ask(of: StormTenant, body: ChargeOrder) {
     return charges.ask({ of, path: '/payments/charges', body, key: `storm ${body.reference}` });
   }
 
@@ -191,7 +185,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
       await look({ of, path: chargePath(id), id });
     },
     repeat: async () => (await tokens.repeat()) + (await charges.repeat()),
-    check: (told) => check(stage, told, charges.asked, tokens.asked, pages),
+    check: (told) => checkCharges(stage, told, charges.asked, tokens.asked, pages),
     figures: () => ({
       tokens: tokens.asked.length,
       requests: charges.asked.length,
@@ -204,65 +198,4 @@ export function createCharges(stage: StormStage, random: Random): Actor {
     }),
     problems,
   };
-}
-
-/** What the books and the network's journal say is compared by test/support; here is what clients were promised. */
-async function check(
-  stage: StormStage,
-  told: Told,
-  asked: readonly Asked<Order>[],
-  askedTokens: readonly Asked<TokenOrder>[],
-  pages: readonly Page[],
-): Promise<string[]> {
-  const { db } = stage.service.deps.database;
-  const charges = await db.collection<Charge>('charges').find().toArray();
-  const tokens = await db.collection<PaymentToken>('payment_tokens').find().toArray();
-  const named = charges.map((charge) => ({ ...charge, _id: charge.reference }));
-  return [
-    ...answersHold(asked, named),
-    ...answersHold(
-      askedTokens.map((one) => ({ ...one, body: { reference: one.body.customer.id } })),
-      tokens.map(({ _id, tenant, customer }) => ({ _id, tenant, reference: customer.id })),
-    ),
-    ...told.wrong(
-      'charge',
-      named.map((charge) => ({
-        ...charge,
-        endings: charge.status === 'completed' ? ['failed'] : [],
-      })),
-    ),
-    ...charges
-      .filter(({ attention }) => attention !== null)
-      .map(({ _id, attention }) => `${_id} waits for an operator: ${attention?.reason}`),
-    ...pages.flatMap((page) => checkPage(page, charges, tokens)),
-    ...(await isolated(stage, named, {
-      one: chargePath,
-      list: '/payments/charges',
-      orders: (reference) => [
-        [`${chargePath(reference)}/verify`],
-        ['/payments/refunds', { charge_reference: reference, reference: `foreign-${reference}` }],
-      ],
-    })),
-  ];
-}
-
-/** Who has paid on a page has paid, whatever we were told first; and what was left there can be charged again. */
-function checkPage(
-  { of, reference, paid, choice, token }: Page,
-  charges: readonly Charge[],
-  tokens: readonly PaymentToken[],
-): string[] {
-  const charge = charges.find((one) => one.tenant === of.tenant.id && one.reference === reference);
-  const bound = tokens.find(({ _id }) => _id === token);
-  const problems: string[] = [];
-  if (paid !== (charge?.status === 'completed')) {
-    problems.push(
-      `${reference} was ${paid ? '' : 'not '}paid on its page, and is ${charge?.status}`,
-    );
-  }
-  const wanted = paid && REUSABLE.has(choice) ? 'active' : 'unbound';
-  if (token !== null && bound?.status !== wanted) {
-    problems.push(`the token of ${reference} is ${bound?.status}, and should be ${wanted}`);
-  }
-  return problems;
 }
