@@ -58,7 +58,7 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
 
   return {
     name: 'transfers',
-    weight: 13,
+    weight: 22,
     async act() {
       const of = stage.anyTenant(random);
       const suffix = chooseOf<string>(random, random.chance(0.2) ? DOUBTFUL : PLAIN);
