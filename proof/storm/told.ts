@@ -21,6 +21,11 @@ const ENDINGS = ['completed', 'failed', 'reversed'];
 /** Where an event has a name of its own for a state. */
 const STATE_OF: Record<string, string> = { reversed: 'failed', unlocked: 'active' };
 
+function stateIn(event: string): string {
+  const said = event.slice(event.lastIndexOf('.') + 1);
+  return STATE_OF[said] ?? said;
+}
+
 /** Messages of the whole storm are read at its end. */
 const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
 
@@ -53,10 +58,10 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
     note(numbers, `${resource} event number ${event.sequence}`, event.id);
     note(bodies, event.id, body);
     note(hearers, nameOf(event.data), path);
-    const said = event.event.slice(event.event.lastIndexOf('.') + 1);
     const { status } = event.data as { status?: string };
-    if (status !== (STATE_OF[said] ?? said))
+    if (status !== stateIn(event.event)) {
       problems.push(`${event.id} is ${event.event} of what is ${status}`);
+    }
     if (named !== event.id) problems.push(`${event.id} came as ${named}`);
   }
   const twice = severalOf(events).filter(([what]) => !RECURS.test(eventIn(what)));
@@ -64,19 +69,9 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
     events.get(`${hooks.get(tenant)} ${resource} ${event}`)?.size ?? 0;
   return {
     times,
-    wrong: (what, records) =>
-      records.flatMap(({ _id, tenant, status, endings = [] }) => {
-        const isTold = (ending: string) => times(tenant, _id, `${what}.${ending}`) > 0;
-        const never = ENDINGS.filter((each) => each !== status && !endings.includes(each));
-        const others = [...(hearers.get(_id) ?? [])].filter((path) => path !== hooks.get(tenant));
-        return [
-          ...(isTold(status) ? [] : [`nobody was told that ${what} ${_id} is ${status}`]),
-          ...never
-            .filter(isTold)
-            .map((each) => `${what} ${_id} is ${status}, and was told as ${each}`),
-          ...others.map((path) => `${path} was told of ${what} ${_id}, which is of ${tenant}`),
-        ];
-      }),
+    wrong: wrongOf(times, ({ _id, tenant }) =>
+      [...(hearers.get(_id) ?? [])].filter((path) => path !== hooks.get(tenant)),
+    ),
     problems: [
       ...problems,
       ...[...twice, ...severalOf(numbers)].map(
@@ -85,6 +80,23 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
       ...severalOf(bodies).map(([id]) => `${id} came with different bytes`),
     ],
   };
+}
+
+/** `others`: who has heard of a record that is not theirs. */
+function wrongOf(times: Told['times'], others: (record: Ended) => string[]): Told['wrong'] {
+  return (what, records) =>
+    records.flatMap((record) => {
+      const { _id, tenant, status, endings = [] } = record;
+      const isTold = (ending: string) => times(tenant, _id, `${what}.${ending}`) > 0;
+      const never = ENDINGS.filter((each) => each !== status && !endings.includes(each));
+      return [
+        ...(isTold(status) ? [] : [`nobody was told that ${what} ${_id} is ${status}`]),
+        ...never
+          .filter(isTold)
+          .map((each) => `${what} ${_id} is ${status}, and was told as ${each}`),
+        ...others(record).map((path) => `${path} was told of ${what} ${_id} of ${tenant}`),
+      ];
+    });
 }
 
 function note(ids: Ids, key: string, id: string): void {
