@@ -91,8 +91,8 @@ export function nextStep(
       return [heard, { do: 'ask', afterMs: 0, stuck: null }];
     case 'pending': {
       if (report.watched) {
-        const [later, { afterMs }] = askLater(heard, policy, null);
-        return [later, { do: 'ask', afterMs, stuck: null, closed: true }];
+        const [later, step] = askLater(heard, policy, null);
+        return [later, { ...step, closed: true }];
       }
       const pollMs = report.idle ? Math.max(heard.pollMs, IDLE_POLL_MS) : heard.pollMs;
       return askLater({ ...heard, pollMs }, policy, null, report.untilMs);

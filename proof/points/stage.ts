@@ -8,6 +8,7 @@ import { activeToken, paymentClient } from '../../test/support/payments.js';
 import { startReceiver } from '../../test/support/receiver.js';
 import { startService, type Service } from '../../test/support/service.js';
 import type { Reply } from '../../test/support/tenant.js';
+import { runningWorkflows } from '../support/nothing-lost.js';
 
 /** Who dies. */
 export type Who = 'api' | 'worker';
@@ -162,13 +163,9 @@ const LEFT = {
 
 /** Records that somebody has to look after, and workflows that run. */
 async function underWay({ deps }: Service): Promise<number> {
-  const { database, temporal, config } = deps;
   const counts = Object.entries(LEFT).map(([name, filter]) =>
-    database.db.collection(name).countDocuments(filter),
+    deps.database.db.collection(name).countDocuments(filter),
   );
-  const { taskQueue } = config.temporal;
-  const ours = [taskQueue, `${taskQueue}-webhooks`].map((queue) => `TaskQueue = "${queue}"`);
-  const query = `ExecutionStatus = "Running" AND (${ours.join(' OR ')})`;
-  const workflows = (await temporal.client.workflow.count(query)).count;
+  const workflows = await runningWorkflows(deps);
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, workflows);
 }

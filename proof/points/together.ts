@@ -81,7 +81,6 @@ const letOut = (point: string, outcome: Outcome, by: 'wave' | 'dispatcher' = 'wa
       const replies = await heldUp(stage, postMore);
       const ids = replies.map((reply) => String(reply?.body.data.id));
       if (by === 'wave') await putOff(stage, ids);
-      return replies;
     }
     for (let tries = 0; tries < TRIES; tries += 1) {
       await sendsHere(stage);

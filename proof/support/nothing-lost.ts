@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../test/support/service.js';
 import type { Transfer } from '../../src/transfers/transfer.js';
+import { webhooksQueue } from '../../src/webhooks/outbound/reports.js';
 import type { Asked } from './load.js';
 
 /**
@@ -55,21 +56,26 @@ async function replaysAreEqual(asked: readonly Asked[]): Promise<string[]> {
   return problems;
 }
 
+/** Workflows of this service that run, by what Temporal's list says of them: those of records, and of webhooks. */
+export async function runningWorkflows({ config, temporal }: Service['deps']): Promise<number> {
+  const { taskQueue } = config.temporal;
+  const ours = [taskQueue, webhooksQueue(taskQueue)].map((queue) => `TaskQueue = "${queue}"`);
+  const query = `ExecutionStatus = "Running" AND (${ours.join(' OR ')})`;
+  return (await temporal.client.workflow.count(query)).count;
+}
+
 /** What is under way, by what it is: all zero when everything has come to its end. */
 export async function openWork({ deps }: Service): Promise<Record<string, number>> {
   const count = (collection: string, filter: object) =>
     deps.database.db.collection(collection).countDocuments(filter);
   const hasDate = { $type: 'date' };
-  const { taskQueue } = deps.config.temporal;
-  const ours = [taskQueue, `${taskQueue}-webhooks`].map((queue) => `TaskQueue = "${queue}"`);
-  const query = `ExecutionStatus = "Running" AND (${ours.join(' OR ')})`;
   return {
     transfers: await count('transfers', { status: { $in: ['pending', 'processing'] } }),
     transfers_due: await count('transfers', { due_at: hasDate }),
     callbacks: await count('callbacks', { next_try_at: hasDate }),
     deliveries: await count('webhook_deliveries', { status: { $ne: 'delivered' } }),
     attention: await count('transfers', { 'attention.since': hasDate }),
-    workflows: (await deps.temporal.client.workflow.count(query)).count,
+    workflows: await runningWorkflows(deps),
   };
 }
 
