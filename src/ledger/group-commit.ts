@@ -8,7 +8,7 @@ import { ApiError, OUTCOME_UNKNOWN } from '../errors.js';
 import { decide } from './decide.js';
 import { kindOf, type Item, type Outcome, type OutcomeOf } from './kinds.js';
 import { noOutbox, type Outbox } from '../webhooks/outbound/outbox.js';
-import type { Writes } from './view.js';
+import { Unread, type Writes } from './view.js';
 import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
 /** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
@@ -118,6 +118,17 @@ function createTransact(
   created: (records: Writes['created']) => void,
 ) {
   const collections = ledgerCollections(db);
+
+  async function readAndDecide(items: Item[], session: ClientSession, again: boolean) {
+    const snapshot = await readSnapshot(collections, items, again, session);
+    try {
+      return decide(snapshot, items, new Date());
+    } catch (error) {
+      if (!(error instanceof Unread)) throw error;
+      return decide(await readSnapshot(collections, items, true, session), items, new Date());
+    }
+  }
+
   return async (
     items: Item[],
     session: ClientSession,
@@ -127,9 +138,7 @@ function createTransact(
     session.startTransaction(TRANSACTION_OPTIONS);
     const long = items.filter((item) => kindOf(item).long).map((item) => item.tenant);
     if (long.length > 0) await ownWallets(collections, long, session);
-    const reads = items.map((item) => kindOf(item).reads(item, again));
-    const snapshot = await readSnapshot(collections, reads, session);
-    const { writes, outcomes } = decide(snapshot, items, new Date());
+    const { writes, outcomes } = await readAndDecide(items, session, again);
     const outgoing = await outbox.address(writes.events);
     await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);

@@ -5,7 +5,10 @@ export type ItemBase = { tenant: string; id?: string };
 
 /** A kind of item: what it reads, and the rules by which it is decided. Pure; lanes and transactions are not its own. */
 export type Kind<I extends ItemBase, O> = {
-  /** `again`: an earlier try may have been committed without our knowing. */
+  /**
+   * `again`: an earlier try may have been committed without our knowing, or has met what it had not read. A first try
+   * may leave unread what a unique index holds anyway; see `View.known`.
+   */
   reads(item: I, again: boolean): Reads;
   decide(view: View, item: I, now: Date): O;
   /** It moves nothing in the wallet's document, so it must not compete with acceptance for it. */

@@ -2,6 +2,7 @@ import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongo
 import type { CollectionSpec } from '../database/migrations.js';
 import { failpoint } from '../failpoints.js';
 import { countsOf, countUpdate } from '../transfers/counts.js';
+import { kindOf, type Item } from './kinds.js';
 import type { Posting } from './posting.js';
 import {
   forRecords,
@@ -151,9 +152,11 @@ async function readAll<T extends { _id: string }>(
 /** Reads what the items of a transaction have to see, inside it: all of it as it stood at the first read. */
 export async function readSnapshot(
   { wallets, postings, keys, records }: LedgerCollections,
-  reads: readonly Reads[],
+  items: readonly Item[],
+  again: boolean,
   session: ClientSession,
 ): Promise<Snapshot> {
+  const reads = items.map((item): Reads => kindOf(item).reads(item, again));
   const all = (of: (read: Reads) => string[] | undefined) =>
     reads.flatMap((read) => of(read) ?? []);
   const claimed = await readAll(
@@ -184,6 +187,7 @@ export async function readSnapshot(
     session,
   );
   return {
+    first: !again,
     keys: new Map(claimed.map((d) => [d._id, toClaimedKey(d)])),
     references,
     records: found as unknown as Snapshot['records'],

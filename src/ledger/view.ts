@@ -71,6 +71,8 @@ export type Reads = {
 
 /** What the transaction read. Only what the items name is in it; what is missing does not exist. */
 export type Snapshot = {
+  /** A first try: of what items name by a unique index, some may be missing that does exist. */
+  first: boolean;
   keys: Map<string, ClaimedKey>;
   /** The ids of the records that have them, by `referenceKey`. */
   references: Map<string, string>;
@@ -100,6 +102,9 @@ export const forRecords = <T>(make: (name: RecordName) => T) =>
 
 export type View = ReturnType<typeof createView>;
 
+/** A first try can't decide this: everything has to be read. */
+export class Unread extends Error {}
+
 /** The snapshot with the effects of the items so far laid over it. */
 export function createView(snapshot: Snapshot) {
   type Layer = { [Name in RecordName]: Map<string, Records[Name]> };
@@ -112,6 +117,14 @@ export function createView(snapshot: Snapshot) {
   const events: EventDraft[] = [];
   const counts: CountChange[] = [];
   return {
+    /**
+     * Throws `Unread` in a first try. Taking a key or a reference needs no look at it before, for a taken one collides
+     * and everything is read and decided again; an answer that takes none has to be sure.
+     */
+    known(): void {
+      if (snapshot.first) throw new Unread();
+    },
+
     key: (id: string) => keys.get(id) ?? snapshot.keys.get(id),
     claim: (key: ClaimedKey) => void keys.set(key.id, key),
 

@@ -51,7 +51,7 @@ const MAX_EXHAUSTED = 10_000;
 /** Subjects counted at one moment. A flood from more addresses than this passes uncounted and ends in its 401s. */
 const MAX_SUBJECTS_AT_ONCE = 5_000;
 /** Attempts that pass ahead of their count are counted this much later, together. */
-const COUNT_AFTER_MS = 10;
+const COUNT_AFTER_MS = 50;
 const WARN_EVERY_MS = 10_000;
 
 export type RateLimits = ReturnType<typeof createRateLimits>;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { decide } from '../../src/ledger/decide.js';
 import type { Item } from '../../src/ledger/kinds.js';
-import type { Snapshot } from '../../src/ledger/view.js';
+import { Unread, type Snapshot } from '../../src/ledger/view.js';
 import type { BulkItem } from '../../src/transfers/items.js';
 import { countChange, sumChanges, type CountChange } from '../../src/transfers/counts.js';
 import type { Transfer } from '../../src/transfers/transfer.js';
 import { holdPosting } from '../../src/transfers/postings.js';
 import { emptyWallet, lagosDay } from '../../src/ledger/wallet.js';
-import { balances, run } from '../support/decisions.js';
+import { balances, collides, firstSight, run } from '../support/decisions.js';
 import {
   acceptItem,
   bulkItem,
@@ -212,6 +212,28 @@ describe('decide', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  test('a first try comes to what it would with everything read, or collides, or asks to read it', () => {
+    let same = 0;
+    let others = 0;
+    fc.assert(
+      fc.property(history, fc.array(item, { minLength: 1, maxLength: 4 }), (before, items) => {
+        const { state } = run(emptySnapshot(), split(before, []));
+        const sure = decide(state, items, NOW);
+        try {
+          const first = decide(firstSight(state, items), items, NOW);
+          if (collides(state, first.writes)) return void (others += 1);
+          same += 1;
+          expect(first).toEqual(sure);
+        } catch (error) {
+          if (!(error instanceof Unread)) throw error;
+          others += 1;
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(same, others)).toBeGreaterThan(200);
   });
 
   test('a batch comes to what its items would come to one by one, in order', () => {

@@ -102,6 +102,40 @@ describe('group commit', () => {
     expect(await available(tenant)).toBe(10_000_000n - 251_000n);
   });
 
+  test('keys and references that others took are found, though nobody looks before writing, also with an empty wallet', async () => {
+    const tenant = await tenantWith(251_000n * 2n);
+    const keyed = (key: string, fingerprint: string, at = now()) => ({
+      claim: claimOf(`${tenant}/secret/${key}`, fingerprint, at),
+    });
+    const earlier = createGroupCommit(database);
+    const first = await earlier.commit(
+      acceptItem(fresh(tenant, { reference: 'r' }), keyed('k', 'f')),
+    );
+    const yesterday = new Date(now().getTime() - 25 * 60 * 60 * 1000);
+    await earlier.commit(
+      acceptItem(fresh(tenant, { reference: 'r' }), keyed('old', 'f', yesterday)),
+    );
+    const askAll = async () => {
+      const later = createGroupCommit(other);
+      return {
+        replayed: await later.commit(acceptItem(fresh(tenant), keyed('k', 'f'))),
+        reused: await later.commit(acceptItem(fresh(tenant), keyed('k', 'g'))),
+        duplicate: await later.commit(acceptItem(fresh(tenant, { reference: 'r' }))),
+      };
+    };
+    const told = {
+      replayed: { ...first, replayed: true },
+      reused: { kind: 'key_reused' },
+      duplicate: { resource: null, answer: { body: expect.stringContaining('duplicate_ref') } },
+    };
+    expect(await askAll()).toMatchObject(told);
+    const renewed = await earlier.commit(acceptItem(fresh(tenant), keyed('old', 'g')));
+    expect(renewed).toMatchObject({ resource: expect.any(String), replayed: false });
+    expect(await available(tenant)).toBe(0n);
+    expect(await askAll()).toMatchObject(told);
+    expect(await stored(tenant)).toBe(2);
+  });
+
   test('a credit counts once per reference, and another amount under it is refused', async () => {
     const tenant = await tenantWith(1_000n);
     const commit = createGroupCommit(database);

@@ -1,9 +1,10 @@
 import { decide } from '../../src/ledger/decide.js';
-import type { Item } from '../../src/ledger/kinds.js';
+import { kindOf, type Item } from '../../src/ledger/kinds.js';
 import {
   forRecords,
   RECORD_NAMES,
   referenceKey,
+  type RecordName,
   type Snapshot,
   type Writes,
 } from '../../src/ledger/view.js';
@@ -12,6 +13,7 @@ import { NOW } from './transfers.js';
 /** A database in memory, good enough for one thing: what one decision wrote is what the next one reads. */
 export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   const next: Snapshot = {
+    first: false,
     keys: new Map(snapshot.keys),
     references: new Map(snapshot.references),
     records: forRecords(
@@ -39,6 +41,44 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   for (const wallet of writes.wallets) next.wallets.set(wallet.tenant, wallet);
   return next;
 }
+
+/** What a first try of these items sees of a database. */
+export function firstSight(state: Snapshot, items: Item[]): Snapshot {
+  const reads = items.map((item) => kindOf(item).reads(item, false));
+  const only = <T>(all: Map<string, T>, names: (string | undefined)[]) =>
+    new Map([...all].filter(([name]) => names.includes(name)));
+  const named = (name: RecordName) => reads.flatMap((read) => read.records?.[name] ?? []);
+  return {
+    first: true,
+    keys: only(
+      state.keys,
+      reads.flatMap((read) => read.keys ?? []),
+    ),
+    references: only(
+      state.references,
+      reads.flatMap((read) => read.references ?? []).map(referenceKey),
+    ),
+    records: forRecords((name) =>
+      only(state.records[name] as Map<string, unknown>, named(name)),
+    ) as Snapshot['records'],
+    wallets: only(
+      state.wallets,
+      reads.flatMap((read) => read.wallets ?? []),
+    ),
+    postings: only(
+      state.postings,
+      reads.flatMap((read) => read.postings ?? []),
+    ),
+  };
+}
+
+/** Whether a unique index would refuse what is written. */
+export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean =>
+  newKeys.some(({ id }) => state.keys.has(id)) ||
+  RECORD_NAMES.some((name) => created[name].some(({ _id }) => state.records[name].has(_id))) ||
+  created.transfers.some(({ tenant, reference }) =>
+    state.references.has(referenceKey({ collection: 'transfers', tenant, reference })),
+  );
 
 export function run(snapshot: Snapshot, batches: Item[][]) {
   const outcomes = [];
