@@ -67,6 +67,7 @@ export async function createDeps(config: Config, name: string) {
     charge: chargeApplier({ ...payments, log }),
     refund: refundApplier({ ...payments, log }),
   };
+  const rateLimits = createRateLimits({ db, log });
   const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
@@ -90,7 +91,7 @@ export async function createDeps(config: Config, name: string) {
     webhooks,
     idempotency: createIdempotency(database),
     callbacks: createCallbacks(database, { appliers, log }),
-    rateLimits: createRateLimits({ db, log }),
+    rateLimits,
 
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
@@ -98,7 +99,7 @@ export async function createDeps(config: Config, name: string) {
       await idle([authorizations.decisions, groupCommit, starter, bulk.batchStarter]);
       await idle([cardStarters, authorizations.starter, cardEvents, payments.paymentStarters]);
       await webhooks.close();
-      await apiKeys.idle();
+      await idle([apiKeys, rateLimits]);
       await temporal.close();
       await database.client.close();
     },

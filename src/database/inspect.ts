@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CollectionInfo, Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
-import { missing, type CollectionSpec, type Migration } from './migrations.js';
+import { missing, wantedOf, type CollectionSpec, type Migration } from './migrations.js';
 
 export type SchemaProblem = {
   /** In plain words. */
@@ -23,15 +23,6 @@ export async function inspectSchema(
     problems.push(...found.map((what) => ({ what: `${spec.name} ${what}`, migration })));
   }
   return problems;
-}
-
-/** Each collection once, with the last migration that brings it to its present state. */
-function wantedOf(migrations: readonly Migration[]): [CollectionSpec, string][] {
-  const wanted = new Map<string, [CollectionSpec, string]>();
-  for (const { id, collections = [] } of migrations) {
-    for (const spec of collections) wanted.set(spec.name, [spec, id]);
-  }
-  return [...wanted.values()];
 }
 
 async function inspectCollection(

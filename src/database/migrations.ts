@@ -37,7 +37,11 @@ type Lock = { _id: string; owner: string; expires_at: Date };
  * older version can start beside a newer one.
  */
 export async function migrate(db: Db, migrations: readonly Migration[]): Promise<void> {
-  if ((await missing(db, migrations)).length === 0) return;
+  if ((await missing(db, migrations)).length > 0) await applyMissing(db, migrations);
+  await ensureUnique(db, migrations);
+}
+
+async function applyMissing(db: Db, migrations: readonly Migration[]): Promise<void> {
   const lock = await acquireLock(db);
   try {
     for (const migration of await missing(db, migrations)) {
@@ -48,6 +52,28 @@ export async function migrate(db: Db, migrations: readonly Migration[]): Promise
   } finally {
     await lock.release();
   }
+}
+
+/**
+ * What is taken twice is known by unique indexes alone: where a restore left one out, or somebody dropped it, it is built
+ * again before anything is accepted. A newer version may want others: its database is left as it is.
+ */
+async function ensureUnique(db: Db, migrations: readonly Migration[]): Promise<void> {
+  const known = new Set(migrations.map(({ id }) => id));
+  if ((await applied(db)).some((id) => !known.has(id))) return;
+  for (const [{ name, indexes }] of wantedOf(migrations)) {
+    const unique = indexes.filter((index) => index.unique);
+    if (unique.length > 0) await db.collection(name).createIndexes(unique);
+  }
+}
+
+/** Each collection once, with the last migration that brings it to its present state. */
+export function wantedOf(migrations: readonly Migration[]): [CollectionSpec, string][] {
+  const wanted = new Map<string, [CollectionSpec, string]>();
+  for (const { id, collections = [] } of migrations) {
+    for (const spec of collections) wanted.set(spec.name, [spec, id]);
+  }
+  return [...wanted.values()];
 }
 
 /** A migration that creates these collections with validators and indexes, or brings existing ones to that state. */
@@ -81,9 +107,11 @@ async function ensureCollection(db: Db, spec: CollectionSpec): Promise<void> {
 
 /** Those that are not recorded. */
 export async function missing(db: Db, migrations: readonly Migration[]): Promise<Migration[]> {
-  const applied = new Set(await records(db).distinct('_id'));
-  return migrations.filter((migration) => !applied.has(migration.id));
+  const recorded = new Set(await applied(db));
+  return migrations.filter(({ id }) => !recorded.has(id));
 }
+
+const applied = (db: Db) => records(db).distinct('_id');
 
 /**
  * One document is the lock. Its time is the server's, so the clocks of two machines are never compared; it is renewed

@@ -20,6 +20,8 @@ const MAX_BATCH_BYTES = 1_000_000;
 const MAX_WAITING = 4_096;
 /** Callers are answered 503 after this; what waited longer is dropped before its batch begins, never during. */
 const MAX_WAIT_MS = 4_000;
+/** A larger batch reads all: its items share the round trips, and a duplicate among them would spoil the work of many. */
+const MAX_FIRST_TRY = 16;
 /** How long a batch is decided again after conflicts and repeated commits. */
 const RETRY_FOR_MS = 5_000;
 
@@ -81,7 +83,7 @@ export function createGroupCommit(
         return await transact(items, session, again || attempt > 0, deadline);
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // Read again, a racing process explains a duplicate; one that stays is no race, and its item has to be found.
+        // A first try or a racing process explains a duplicate; one that stays is neither, and its item has to be found.
         if (isDuplicate(error) && attempt >= MAX_DUPLICATES) throw error;
         if (performance.now() > deadline) throw unavailable(error);
         // Another process has the same wallet: spread the next try.
@@ -119,8 +121,8 @@ function createTransact(
 ) {
   const collections = ledgerCollections(db);
 
-  async function readAndDecide(items: Item[], session: ClientSession, again: boolean) {
-    const snapshot = await readSnapshot(collections, items, again, session);
+  async function readAndDecide(items: Item[], session: ClientSession, complete: boolean) {
+    const snapshot = await readSnapshot(collections, items, complete, session);
     try {
       return decide(snapshot, items, new Date());
     } catch (error) {
@@ -138,7 +140,8 @@ function createTransact(
     session.startTransaction(TRANSACTION_OPTIONS);
     const long = items.filter((item) => kindOf(item).long).map((item) => item.tenant);
     if (long.length > 0) await ownWallets(collections, long, session);
-    const { writes, outcomes } = await readAndDecide(items, session, again);
+    const complete = again || long.length > 0 || items.length > MAX_FIRST_TRY;
+    const { writes, outcomes } = await readAndDecide(items, session, complete);
     const outgoing = await outbox.address(writes.events);
     await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);
@@ -185,7 +188,7 @@ const leavesOpen = (error: unknown): boolean =>
 
 const MAX_DUPLICATES = 12;
 
-/** Somebody else was faster: reading again and deciding again gives the right answer. */
+/** Something was taken, before or just now: reading everything and deciding again gives the right answer. */
 function isConflict(error: unknown): boolean {
   if (isDuplicate(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');

@@ -6,10 +6,11 @@ export type ItemBase = { tenant: string; id?: string };
 /** A kind of item: what it reads, and the rules by which it is decided. Pure; lanes and transactions are not its own. */
 export type Kind<I extends ItemBase, O> = {
   /**
-   * `again`: an earlier try may have been committed without our knowing, or has met what it had not read. A first try
-   * may leave unread what a unique index holds anyway; see `View.known`.
+   * `complete`: an earlier try may have been committed without our knowing, or something was taken that a first try had not
+   * looked at. A first try may leave out what a unique index holds anyway, if `decide` calls `View.mustHaveRead`
+   * wherever it answers without writing to that index.
    */
-  reads(item: I, again: boolean): Reads;
+  reads(item: I, complete: boolean): Reads;
   decide(view: View, item: I, now: Date): O;
   /** It moves nothing in the wallet's document, so it must not compete with acceptance for it. */
   leavesWallet?(item: I): boolean;

@@ -149,14 +149,14 @@ async function readAll<T extends { _id: string }>(
   return (await collection.find(filter, { session }).toArray()) as unknown as T[];
 }
 
-/** Reads what the items of a transaction have to see, inside it: all of it as it stood at the first read. */
+/** Reads what this try to decide the items has to see, inside their transaction: all as it stood at the first read. */
 export async function readSnapshot(
   { wallets, postings, keys, records }: LedgerCollections,
   items: readonly Item[],
-  again: boolean,
+  complete: boolean,
   session: ClientSession,
 ): Promise<Snapshot> {
-  const reads = items.map((item): Reads => kindOf(item).reads(item, again));
+  const reads = items.map((item): Reads => kindOf(item).reads(item, complete));
   const all = (of: (read: Reads) => string[] | undefined) =>
     reads.flatMap((read) => of(read) ?? []);
   const claimed = await readAll(
@@ -187,7 +187,7 @@ export async function readSnapshot(
     session,
   );
   return {
-    first: !again,
+    complete,
     keys: new Map(claimed.map((d) => [d._id, toClaimedKey(d)])),
     references,
     records: found as unknown as Snapshot['records'],
@@ -254,7 +254,10 @@ export async function applyWrites(
         replaceOne: { filter: { _id: record._id, tenant: record.tenant }, replacement: record },
       })),
     ];
-    if (changes.length > 0) await (records as unknown as AnyRecords)[name].bulkWrite(changes, bulk);
+    if (changes.length === 0) continue;
+    // In order: past a duplicate there is no transaction any more, and what is said of that would hide the duplicate.
+    const inOrder = { session, ordered: true } as const;
+    await (records as unknown as AnyRecords)[name].bulkWrite(changes, inOrder);
   }
   if (writes.postings.length > 0) {
     await postings.insertMany(writes.postings.map(fromPosting), bulk);

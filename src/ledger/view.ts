@@ -56,7 +56,7 @@ export type Reference = { collection: RecordName; tenant: string; reference: str
 export const referenceKey = ({ collection, tenant, reference }: Reference) =>
   `${collection}/${tenant}/${reference}`;
 
-/** What an item has to see before it can be decided. */
+/** What a try to decide an item has to see. */
 export type Reads = {
   keys?: string[];
   references?: Reference[];
@@ -69,10 +69,10 @@ export type Reads = {
   further?: (found: Snapshot['records']) => Partial<Record<RecordName, string[]>>;
 };
 
-/** What the transaction read. Only what the items name is in it; what is missing does not exist. */
+/** What the transaction read. Only what the items name is in it. */
 export type Snapshot = {
-  /** A first try: of what items name by a unique index, some may be missing that does exist. */
-  first: boolean;
+  /** What is missing does not exist. If not: or a unique index holds it, and this first try does not look. */
+  complete: boolean;
   keys: Map<string, ClaimedKey>;
   /** The ids of the records that have them, by `referenceKey`. */
   references: Map<string, string>;
@@ -102,7 +102,7 @@ export const forRecords = <T>(make: (name: RecordName) => T) =>
 
 export type View = ReturnType<typeof createView>;
 
-/** A first try can't decide this: everything has to be read. */
+/** A first try can't decide this: everything has to be read. Nothing has failed. */
 export class Unread extends Error {}
 
 /** The snapshot with the effects of the items so far laid over it. */
@@ -118,11 +118,11 @@ export function createView(snapshot: Snapshot) {
   const counts: CountChange[] = [];
   return {
     /**
-     * Throws `Unread` in a first try. Taking a key or a reference needs no look at it before, for a taken one collides
-     * and everything is read and decided again; an answer that takes none has to be sure.
+     * Throws `Unread` in a first try. Whoever takes a key or a reference need not look at it before: a taken one collides,
+     * and all is read and decided again. An answer that takes none has to be sure.
      */
-    known(): void {
-      if (snapshot.first) throw new Unread();
+    mustHaveRead(): void {
+      if (!snapshot.complete) throw new Unread();
     },
 
     key: (id: string) => keys.get(id) ?? snapshot.keys.get(id),

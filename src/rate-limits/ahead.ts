@@ -18,7 +18,7 @@ const UNCOUNTED = 1 / 1_000;
 /** The part of it that has to be left. */
 const FAR = 1 / 2;
 /** Not so close to the end that the count would fall into the next window. */
-const MARGIN_MS = 100;
+const MARGIN_MS = 150;
 
 type Entry = {
   allowance: Allowance;

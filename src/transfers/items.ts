@@ -59,9 +59,9 @@ export type FactOutcome =
 export type PermitOutcome = { kind: 'permit'; transfer: Transfer | null };
 
 const acceptTransfer: Kind<AcceptItem, AcceptOutcome> = {
-  // A first try takes key and reference unread: two round trips less, and it decides again if either is taken.
-  reads: ({ tenant, transfer, claim }, again) =>
-    again
+  // A first try takes key and reference unread, two round trips less; and nobody else can have made this transfer before.
+  reads: ({ tenant, transfer, claim }, complete) =>
+    complete
       ? { ...readsOf(tenant, [transfer], claim), records: { transfers: [transfer._id] } }
       : { wallets: [tenant] },
   decide: decideAccept,
@@ -69,9 +69,9 @@ const acceptTransfer: Kind<AcceptItem, AcceptOutcome> = {
 };
 
 const acceptBatch: Kind<BulkItem, AcceptOutcome> = {
-  reads: ({ tenant, batch, transfers, claim }, again) => ({
+  reads: ({ tenant, batch, transfers, claim }, complete) => ({
     ...readsOf(tenant, transfers, claim),
-    records: { transfer_batches: again ? [batch._id] : [] },
+    records: { transfer_batches: complete ? [batch._id] : [] },
   }),
   decide: decideBulk,
   // So much that it goes alone.
@@ -120,12 +120,12 @@ function decideAccept(view: View, item: AcceptItem, now: Date): AcceptOutcome {
   if (earlier) return earlier;
   // My own earlier commit, whose result never reached me.
   if (view.record('transfers', transfer._id)) {
-    view.known();
+    view.mustHaveRead();
     return { kind: 'answered', answer, resource: transfer._id, replayed: false };
   }
   const refusal = admit(view, item, transfer);
   if (!refusal) return answerWith(view, item, answer, transfer._id);
-  view.known();
+  view.mustHaveRead();
   return answerWith(view, item, refusalAnswer(refusal));
 }
 

@@ -315,23 +315,3 @@ describe('operators', () => {
     expect(await atIssuer(id)).toEqual(['locked', 2]);
   });
 });
-
-test('the worker is killed after the issuer has set it and before that is recorded: confirmed, and set once', async () => {
-  const ids = await Promise.all([cards.issue(), cards.issue(), cards.issue()]);
-  const locks = await Promise.all(
-    ids.map(({ id }) => act(id, 'lock', { request_id: 'killed-004' })),
-  );
-  for (const { id } of ids) {
-    await eventually('the issuer has set it', async () =>
-      (await changesOf(id)).length > 0 ? true : undefined,
-    );
-  }
-  await service.worker.kill();
-  const open = await Promise.all(locks.map(operationOf));
-  expect(open.filter(({ status }) => status === 'processing').length).toBeGreaterThan(0);
-  await service.worker.start();
-  for (const [i, { id }] of ids.entries()) {
-    expect(await ended(String(locks[i]))).toMatchObject({ status: 'completed' });
-    expect(await changesOf(id)).toEqual(['card_locked']);
-  }
-}, 120_000);

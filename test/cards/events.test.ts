@@ -1,7 +1,11 @@
-import type { Funding } from '../../src/cards/funding/postings.js';
-import { newOperation } from '../../src/cards/operation.js';
 import { newId } from '../../src/ids.js';
-import { cardEventClient, cardEventSender, type ReplayView } from '../support/card-events.js';
+import {
+  cardEventClient,
+  cardEventSender,
+  FUNDED_MINOR,
+  fundingsOf,
+  type ReplayView,
+} from '../support/card-events.js';
 import { cardClient, newCard, type CardClient, type CardView } from '../support/cards.js';
 import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
@@ -13,6 +17,7 @@ let tenant: TestTenant;
 let cards: CardClient;
 let events: ReturnType<typeof cardEventClient>;
 let issuer: ReturnType<typeof cardEventSender>;
+let fundings: ReturnType<typeof fundingsOf>;
 
 beforeAll(async () => {
   service = await startService({ env: { BURSAR_CARD_EVENT_RETRY_SECONDS: '0.3,0.3' } });
@@ -20,23 +25,9 @@ beforeAll(async () => {
   cards = cardClient(tenant);
   events = cardEventClient(tenant);
   issuer = cardEventSender(service);
+  fundings = fundingsOf(service, tenant);
 });
 afterAll(() => service?.close());
-
-const AMOUNT = 5_000;
-
-/** The issuer's own id of a card. */
-async function issuedAs({ id }: CardView): Promise<string> {
-  const card = await service.deps.cards.get(tenant.id, id);
-  return String(card?.issued?.card);
-}
-
-async function fund({ id }: CardView, suffix: string): Promise<string> {
-  const body = { amount_minor: AMOUNT, transaction_reference: `${newId('request')}-${suffix}` };
-  const { status, text, body: answer } = await cards.act(id, 'fund', body);
-  expect([status, text]).toEqual([201, expect.anything()]);
-  return answer.data.id;
-}
 
 /** Replays an event and waits for the end of it. */
 async function replay(event: string): Promise<ReplayView> {
@@ -47,44 +38,6 @@ async function replay(event: string): Promise<ReplayView> {
     const { data } = (await events.replayed(event, body.data.id)).body;
     return data.status === 'pending' ? undefined : data;
   });
-}
-
-/** Accepts a funding under an id that was chosen before: what an event was about and was not there. */
-async function accept(card: CardView, id: string): Promise<void> {
-  const operation = newOperation(
-    {
-      _id: id,
-      tenant: tenant.id,
-      card: card.id,
-      type: 'fund',
-      provider: card.provider,
-      amount_minor: BigInt(AMOUNT),
-    },
-    new Date(),
-    'accepted late',
-  ) as Funding;
-  const answer = { status: 201, body: '{}' };
-  await service.deps.groupCommit.commit({
-    kind: 'acceptFunding',
-    tenant: tenant.id,
-    operation,
-    claim: null,
-    answer,
-  });
-}
-
-/** What an event tells has to be so: the issuer funds without being asked by us. */
-async function fundAtIssuer(card: string, operation: string): Promise<void> {
-  const order = {
-    reference: operation,
-    clientReference: operation,
-    card,
-    amountMinor: BigInt(AMOUNT),
-    currency: 'NGN',
-    requestedAt: new Date(),
-  } as const;
-  const { kind } = await service.deps.providers.forCards.fund(order, AbortSignal.timeout(20_000));
-  expect(kind).toBe('funded');
 }
 
 /** A card of which its issuer has told one thing; answers the event's id. */
@@ -101,12 +54,12 @@ const count = (filter: object) =>
 describe('what comes in', () => {
   test('is stored once, whoever repeats it, listed, and applied once', async () => {
     const card = await cards.issue();
-    const operation = await fund(card, '009');
+    const operation = await fundings.fund(card, '009');
     await cards.waitForOperation(card.id, operation, 'completed');
     // The issuer says it once more by the same event, five times at once.
     const again = issuer.about('card.funded', {
       reference: operation,
-      card: await issuedAs(card),
+      card: await fundings.issuedAs(card),
     });
     const answers = await Promise.all([1, 2, 3, 4, 5].map(() => issuer.post(again)));
     expect(answers).toEqual(answers.map(() => ({ status: 200, data: { received: true } })));
@@ -132,7 +85,7 @@ describe('what comes in', () => {
         processed_at: expect.any(String),
       });
     }
-    expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
+    expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
   });
 
   test('before our own answer is what issues the card', async () => {
@@ -145,9 +98,9 @@ describe('what comes in', () => {
 
   test('about a funding that has ended changes nothing', async () => {
     const card = await cards.issue();
-    const operation = await fund(card, '002');
+    const operation = await fundings.fund(card, '002');
     const { failure } = await cards.waitForOperation(card.id, operation, 'failed');
-    const data = { reference: operation, card: await issuedAs(card) };
+    const data = { reference: operation, card: await fundings.issuedAs(card) };
     await issuer.post(issuer.about('card.funding_refused', data));
     await issuer.post(issuer.about('card.funding_pending', data));
     await issuer.settled();
@@ -173,7 +126,7 @@ describe('what comes in', () => {
   test('about a payment whose token has digits that add up as those of cards do is applied like any other', async () => {
     const card = await cards.issue();
     const token = 'auth_b0c4242424242424242fa91e0d77cb5a3';
-    const data = { reference: token, card: await issuedAs(card) };
+    const data = { reference: token, card: await fundings.issuedAs(card) };
     await issuer.post(issuer.about('card.authorization_expired', data));
     expect(await issuer.waitFor(token, 'processed')).toMatchObject({ outcome: 'applied' });
   });
@@ -200,8 +153,8 @@ describe('what can’t be applied', () => {
   test('is tried again, then given up with an operator called; a replay applies it, and more of them nothing more', async () => {
     const card = await cards.issue();
     const operation = newId('cardOperation');
-    const data = { reference: operation, card: await issuedAs(card) };
-    await fundAtIssuer(data.card, operation);
+    const data = { reference: operation, card: await fundings.issuedAs(card) };
+    await fundings.fundAtIssuer(data.card, operation);
     await issuer.post(issuer.about('card.funded', data));
     const failed = await issuer.waitFor(operation, 'failed');
     expect(failed).toMatchObject({ tries: 3, attention: { reason: failed.outcome } });
@@ -220,13 +173,13 @@ describe('what can’t be applied', () => {
     });
     expect(await issuer.waitFor(operation, 'failed')).toBeDefined();
 
-    await accept(card, operation);
+    await fundings.accept(card, operation);
     for (let i = 0; i < 3; i += 1) {
       expect(await replay(failed._id)).toMatchObject({ status: 'completed', failure: null });
     }
     expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
     await cards.waitForOperation(card.id, operation, 'completed');
-    expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
+    expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
     await workflow.result();
   });
 
@@ -234,9 +187,12 @@ describe('what can’t be applied', () => {
     const card = await cards.issue();
     const operation = newId('cardOperation');
     await issuer.post(
-      issuer.about('card.funding_pending', { reference: operation, card: await issuedAs(card) }),
+      issuer.about('card.funding_pending', {
+        reference: operation,
+        card: await fundings.issuedAs(card),
+      }),
     );
-    await accept(card, operation);
+    await fundings.accept(card, operation);
     expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
     await cards.waitForOperation(card.id, operation, 'completed');
   });
@@ -245,7 +201,7 @@ describe('what can’t be applied', () => {
 describe('replays', () => {
   test('60 at once are all done, paced, and nothing happens twice', async () => {
     const card = await cards.issue();
-    const operation = await fund(card, '001');
+    const operation = await fundings.fund(card, '001');
     await cards.waitForOperation(card.id, operation, 'completed');
     await issuer.settled();
     const { data } = (await events.list(card.id)).body;
@@ -262,7 +218,7 @@ describe('replays', () => {
     const ids = made.map(({ body }) => body.data.id);
     const replays = db.collection<{ _id: string }>('card_event_replays');
     expect(await replays.countDocuments({ _id: { $in: ids }, status: 'completed' })).toBe(60);
-    expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
+    expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
   });
 
   test('with one idempotency key are one; the place of a replay tells how it stands', async () => {
@@ -330,7 +286,7 @@ describe('replays', () => {
 test('a card’s list has pages of its own, the latest first', async () => {
   const card = await cards.issue();
   const reference = card.id;
-  const issued = await issuedAs(card);
+  const issued = await fundings.issuedAs(card);
   await toldOf(card);
   for (let i = 0; i < 4; i += 1) {
     await issuer.post(
@@ -352,52 +308,4 @@ test('a card’s list has pages of its own, the latest first', async () => {
     has_more: true,
   });
   expect((await events.list(card.id, '?offset=1')).status).toBe(400);
-});
-
-describe('a crash', () => {
-  test('of the API right after its answer: the worker applies what was stored', async () => {
-    const card = await cards.issue();
-    const operation = await fund(card, '006');
-    const temporal = `127.0.0.1:${await service.deadPort()}`;
-    const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
-    await api.start();
-    const told = issuer.about('card.funded', { reference: operation, card: await issuedAs(card) });
-    expect(await issuer.post(told, { api: api.url })).toMatchObject({ status: 200 });
-    await api.kill();
-    await cards.waitForOperation(card.id, operation, 'completed');
-    await issuer.waitFor(operation, 'processed');
-    expect((await cards.balance(card.id)).available_minor).toBe(AMOUNT);
-    expect(await service.bank.tellFunding(operation, 'funded')).toBe(200);
-  });
-
-  test('of the worker in the middle: everything is applied, and once', async () => {
-    const card = await cards.issue();
-    const issued = await issuedAs(card);
-    const operations = Array.from({ length: 30 }, () => newId('cardOperation'));
-    for (const operation of operations) {
-      await fundAtIssuer(issued, operation);
-      await accept(card, operation);
-    }
-    const posted = operations.map((reference) =>
-      issuer.post(issuer.about('card.funded', { reference, card: issued })),
-    );
-    await eventually('some are applied', async () =>
-      (await count({ card: card.id, status: 'processed', event: 'card.funded' })) > 2
-        ? true
-        : undefined,
-    );
-    await service.worker.kill();
-    await Promise.all(posted);
-    await service.worker.start();
-    for (const operation of operations) {
-      await issuer.waitFor(operation, 'processed');
-      await cards.waitForOperation(card.id, operation, 'completed');
-    }
-    expect((await cards.balance(card.id)).available_minor).toBe(operations.length * AMOUNT);
-  });
-});
-
-test('the books are right at the end, and agree with the issuer', async () => {
-  await issuer.settled();
-  expect(await service.problems()).toEqual([]);
 });

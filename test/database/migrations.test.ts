@@ -134,3 +134,18 @@ test('an inspection finds nothing amiss in what was migrated, and tells what som
     { what: 'webhook_endpoints is missing', migration: '0003-webhooks-out' },
   ]);
 });
+
+test('a unique index that is gone, as after a restore without indexes, is there again after the next start; a newer version’s database is left alone', async () => {
+  const { db } = database;
+  await migrate(db, migrations);
+  const lacks = async () => (await inspectSchema(db, migrations)).map(({ what }) => what);
+  await db.collection('transfers').dropIndex('tenant_1_reference_1');
+  await migrate(db, migrations);
+  expect(await lacks()).toEqual([]);
+
+  await db.collection('transfers').dropIndex('tenant_1_reference_1');
+  await migrate(db, [...migrations, counting('9999-newer')]);
+  await db.collection('transfers').dropIndex('tenant_1_reference_1');
+  await migrate(db, migrations);
+  expect(await lacks()).toEqual(['transfers lacks its index on tenant, reference']);
+});

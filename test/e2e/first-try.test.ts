@@ -53,22 +53,6 @@ test('a bank that answers at once is called where the workflow runs, and paid is
   await paidOnce(id);
 });
 
-test('killed while the bank is asked from there: whoever comes back asks first, and it is paid once', async () => {
-  await sendsHere();
-  await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 900 }]);
-  const ids = await Promise.all(Array.from({ length: 8 }, () => tenant.send()));
-  await eventually('some were paid and not booked', async () =>
-    (await service.bank.journal(ids[0])).length > 0 ? true : undefined,
-  );
-  await service.worker.kill();
-  await service.bank.faults([]);
-  await service.worker.start();
-  for (const id of ids) {
-    await tenant.waitFor(id, 'completed');
-    await paidOnce(id);
-  }
-});
-
 /** The transfers that a wave was started with, which is named by its first; none if there is no such wave. */
 async function inWaveOf(id: string): Promise<string[]> {
   const { workflow } = service.deps.temporal.client;

@@ -136,6 +136,29 @@ describe('group commit', () => {
     expect(await stored(tenant)).toBe(2);
   });
 
+  test('a reference that is taken, in a commit that also changes a transfer: each gets its own answer', async () => {
+    const tenant = await tenantWith(251_000n * 4n);
+    const commit = createGroupCommit(database);
+    const first = fresh(tenant, { reference: 'r' });
+    await commit.commit(acceptItem(first));
+    // What the first waits for gathers behind it, and shares a commit.
+    const [, refused, duplicate, other] = await Promise.all([
+      commit.commit(acceptItem(fresh(tenant))),
+      commit.commit({
+        kind: 'transferFact',
+        tenant,
+        id: first._id,
+        fact: { ...byProvider, kind: 'refused', code: 'account_closed' },
+      }),
+      commit.commit(acceptItem(fresh(tenant, { reference: 'r' }))),
+      commit.commit(acceptItem(fresh(tenant))),
+    ]);
+    expect(refused).toMatchObject({ kind: 'fact', verdict: 'applied' });
+    expect(duplicate).toMatchObject({ resource: null, answer: { status: 422 } });
+    expect(other).toMatchObject({ resource: expect.any(String) });
+    expect(await available(tenant)).toBe(251_000n * 2n);
+  });
+
   test('a credit counts once per reference, and another amount under it is refused', async () => {
     const tenant = await tenantWith(1_000n);
     const commit = createGroupCommit(database);

@@ -261,32 +261,6 @@ describe('operators', () => {
   });
 });
 
-test('a worker killed after the network refunded and before that was recorded: refunded once', async () => {
-  // Whoever asks finds nothing out before the worker dies.
-  await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
-  const silent = await Promise.all(
-    ['004', '004', '004'].map(async (suffix) => {
-      const { reference } = await accepted(payments, order(suffix));
-      return reference;
-    }),
-  );
-  for (const reference of silent) {
-    await eventually('the network has refunded', async () =>
-      (await timesRefunded(reference)) > 0 ? true : undefined,
-    );
-    expect((await payments.getRefund(reference)).status).toBe('processing');
-  }
-  await service.worker.kill();
-  await service.bank.faults([]);
-  // Accepted while nobody works.
-  const waiting = (await accepted(payments)).reference;
-  await service.worker.start();
-  for (const reference of [...silent, waiting]) {
-    expect(await waitFor(reference, isOver)).toMatchObject({ status: 'completed' });
-    expect(await timesRefunded(reference)).toBe(1);
-  }
-});
-
 test('the books are right, and every refund is what the network did', async () => {
   expect(await service.problems()).toEqual([]);
 });

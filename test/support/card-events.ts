@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { cardEventResource, replayResource } from '../../src/cards/events/api.js';
-import { cardClient } from './cards.js';
+import type { Funding } from '../../src/cards/funding/postings.js';
+import { newOperation } from '../../src/cards/operation.js';
+import { newId } from '../../src/ids.js';
+import { cardClient, type CardView } from './cards.js';
 import { callbackSender, type CallbackOptions } from './callbacks.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
@@ -64,5 +67,66 @@ export function cardEventClient(tenant: TestTenant) {
       call<ReplayView>('POST', `${path}/${event}/replay`, undefined, options),
     replayed: (event: string, id: string) =>
       call<ReplayView>('GET', `${path}/${event}/replays/${id}`),
+  };
+}
+
+export const FUNDED_MINOR = 5_000;
+
+/** Fundings that events are about, each of `FUNDED_MINOR`. */
+export function fundingsOf(service: Service, tenant: TestTenant) {
+  const cards = cardClient(tenant);
+  return {
+    /** The issuer's own id of a card. */
+    async issuedAs({ id }: CardView): Promise<string> {
+      const card = await service.deps.cards.get(tenant.id, id);
+      return String(card?.issued?.card);
+    },
+
+    /** Asks for one; answers its id. By the end of its reference the issuer does what its table says. */
+    async fund({ id }: CardView, suffix: string): Promise<string> {
+      const reference = `${newId('request')}-${suffix}`;
+      const order = { amount_minor: FUNDED_MINOR, transaction_reference: reference };
+      const { status, text, body } = await cards.act(id, 'fund', order);
+      if (status !== 201) throw new Error(`not accepted: ${text}`);
+      return body.data.id;
+    },
+
+    /** Accepts one under an id that was chosen before: what an event was about and was not there. */
+    async accept({ id, provider }: CardView, operation: string): Promise<void> {
+      const about = {
+        _id: operation,
+        tenant: tenant.id,
+        card: id,
+        type: 'fund',
+        provider,
+      } as const;
+      const made = newOperation(
+        { ...about, amount_minor: BigInt(FUNDED_MINOR) },
+        new Date(),
+        'accepted late',
+      );
+      await service.deps.groupCommit.commit({
+        kind: 'acceptFunding',
+        tenant: tenant.id,
+        operation: made as Funding,
+        claim: null,
+        answer: { status: 201, body: '{}' },
+      });
+    },
+
+    /** What an event tells has to be so: the issuer funds without being asked by us. */
+    async fundAtIssuer(card: string, operation: string): Promise<void> {
+      const order = {
+        reference: operation,
+        clientReference: operation,
+        card,
+        amountMinor: BigInt(FUNDED_MINOR),
+        currency: 'NGN',
+        requestedAt: new Date(),
+      } as const;
+      const signal = AbortSignal.timeout(20_000);
+      const { kind } = await service.deps.providers.forCards.fund(order, signal);
+      if (kind !== 'funded') throw new Error(`the issuer says ${kind}`);
+    },
   };
 }

@@ -13,7 +13,7 @@ import { NOW } from './transfers.js';
 /** A database in memory, good enough for one thing: what one decision wrote is what the next one reads. */
 export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   const next: Snapshot = {
-    first: false,
+    complete: true,
     keys: new Map(snapshot.keys),
     references: new Map(snapshot.references),
     records: forRecords(
@@ -49,7 +49,7 @@ export function firstSight(state: Snapshot, items: Item[]): Snapshot {
     new Map([...all].filter(([name]) => names.includes(name)));
   const named = (name: RecordName) => reads.flatMap((read) => read.records?.[name] ?? []);
   return {
-    first: true,
+    complete: false,
     keys: only(
       state.keys,
       reads.flatMap((read) => read.keys ?? []),

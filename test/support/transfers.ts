@@ -90,7 +90,7 @@ export function bulkItem(
 }
 
 export const emptySnapshot = (): Snapshot => ({
-  first: false,
+  complete: true,
   keys: new Map(),
   references: new Map(),
   records: forRecords(() => new Map()) as Snapshot['records'],

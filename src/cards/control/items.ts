@@ -56,9 +56,9 @@ const underWay =
   });
 
 const acceptControl: Kind<AcceptControlItem, AcceptOutcome> = {
-  reads: ({ tenant, operation: { _id: id, card }, claim }, again) => ({
+  reads: ({ tenant, operation: { _id: id, card }, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
-    records: { cards: [card], card_operations: again ? [id] : [] },
+    records: { cards: [card], card_operations: complete ? [id] : [] },
     wallets: [tenant],
     further: underWay(card),
   }),

@@ -18,9 +18,9 @@ export type ReplayItem = {
 };
 
 const acceptReplay: Kind<ReplayItem, AcceptOutcome> = {
-  reads: ({ replay, claim }, again) => ({
+  reads: ({ replay, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
-    records: { card_event_replays: again ? [replay._id] : [] },
+    records: { card_event_replays: complete ? [replay._id] : [] },
   }),
   decide(view, item, now) {
     const { replay, claim, answer } = item;

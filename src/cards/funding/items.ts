@@ -55,11 +55,11 @@ export type FundingOutcome = Applied | { kind: 'no_such_funding' };
 export type ReloadOutcome = { kind: 'reload'; card: Card } | { kind: 'refused'; error: ApiError };
 
 const acceptFunding: Kind<FundItem, AcceptOutcome> = {
-  reads: ({ tenant, operation, claim }, again) => ({
+  reads: ({ tenant, operation, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     // One that is its own id can't have been taken.
     references: operation.reference === operation._id ? [] : [referenceOf(operation)],
-    records: { cards: [operation.card], card_operations: again ? [operation._id] : [] },
+    records: { cards: [operation.card], card_operations: complete ? [operation._id] : [] },
     wallets: [tenant],
   }),
   decide: decideAccept,

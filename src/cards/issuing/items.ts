@@ -41,10 +41,10 @@ export type IssueFactOutcome =
   | { kind: 'no_such_operation' };
 
 const acceptCard: Kind<AcceptCardItem, AcceptOutcome> = {
-  reads: ({ card, claim }, again) => ({
+  reads: ({ card, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     // Nobody else can have made it: looked up only by who may have done so before.
-    records: { cards: again ? [card._id] : [] },
+    records: { cards: complete ? [card._id] : [] },
   }),
   decide: decideAccept,
   weigh: ({ answer }) => 3_000 + 2 * answer.body.length,

@@ -53,12 +53,12 @@ export type ChargeFactOutcome =
 export type ChargeActionOutcome = { kind: 'action'; charge: Charge | null };
 
 const acceptCharge: Kind<AcceptChargeItem, AcceptOutcome> = {
-  reads: ({ charge, claim }, again) => {
+  reads: ({ charge, claim }, complete) => {
     const { references, records } = chargeReads(charge);
     return {
       keys: claim ? [claim.id] : [],
       references,
-      records: { ...records, charges: again ? [charge._id] : [] },
+      records: { ...records, charges: complete ? [charge._id] : [] },
     };
   },
   decide: decideAccept,

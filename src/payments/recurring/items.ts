@@ -58,11 +58,11 @@ export type RenewItem = {
 export type RenewOutcome = { kind: 'renewal'; charge: Charge | null };
 
 const acceptRecurring: Kind<AcceptRecurringItem, AcceptOutcome> = {
-  reads: ({ recurring, claim }, again) => ({
+  reads: ({ recurring, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     records: {
       payment_tokens: [recurring.payment_token],
-      recurring_charges: again ? [recurring._id] : [],
+      recurring_charges: complete ? [recurring._id] : [],
     },
   }),
   decide: decideAccept,
@@ -79,9 +79,9 @@ const changeRecurring: Kind<ChangeRecurringItem, ChangeOutcome> = {
 };
 
 const renewPeriod: Kind<RenewItem, RenewOutcome> = {
-  reads: ({ tenant, id, charge: { _id: charge, reference } }, again) => ({
+  reads: ({ tenant, id, charge: { _id: charge, reference } }, complete) => ({
     references: [{ collection: 'charges', tenant, reference }],
-    records: { recurring_charges: [id], charges: again ? [charge] : [] },
+    records: { recurring_charges: [id], charges: complete ? [charge] : [] },
   }),
   decide: decideRenew,
   leavesWallet: () => true,

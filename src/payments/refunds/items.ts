@@ -48,11 +48,11 @@ export type RefundFactOutcome =
   | { kind: 'no_such_refund' };
 
 const acceptRefund: Kind<AcceptRefundItem, AcceptRefundOutcome> = {
-  reads: ({ tenant, refund, claim }, again) => ({
+  reads: ({ tenant, refund, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     // One that is its own id can't have been taken.
     references: refund.reference === refund._id ? [] : [referenceOf(refund)],
-    records: { charges: [refund.charge], refunds: again ? [refund._id] : [] },
+    records: { charges: [refund.charge], refunds: complete ? [refund._id] : [] },
     wallets: [tenant],
   }),
   decide: decideAccept,

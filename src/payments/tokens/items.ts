@@ -19,9 +19,9 @@ export type CreateTokenItem = {
 };
 
 const createToken: Kind<CreateTokenItem, AcceptOutcome> = {
-  reads: ({ claim, id }, again) => ({
+  reads: ({ claim, id }, complete) => ({
     keys: claim ? [claim.id] : [],
-    records: { payment_tokens: again ? [id] : [] },
+    records: { payment_tokens: complete ? [id] : [] },
   }),
   decide(view, item, now) {
     const { claim, token, answer, id } = item;

@@ -14,7 +14,7 @@ import {
   temporaryFolder,
   type BankProcess,
   type JournalEntry,
-} from './support.js';
+} from '../../test/sandbox-bank/support.js';
 
 let folder: string;
 let running: BankProcess[];

@@ -1,4 +1,8 @@
-import { networkClient, submitForm, type NetworkClient } from './network-support.js';
+import {
+  networkClient,
+  submitForm,
+  type NetworkClient,
+} from '../../test/sandbox-bank/network-support.js';
 import {
   bankClient,
   removeBuild,
@@ -8,7 +12,7 @@ import {
   staysSilent,
   temporaryFolder,
   type BankProcess,
-} from './support.js';
+} from '../../test/sandbox-bank/support.js';
 
 let folder: string;
 let service: Awaited<ReturnType<typeof startReceiver>>;

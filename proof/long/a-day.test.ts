@@ -16,9 +16,9 @@ import { createBatches, type Batches } from '../../src/transfers/batches.js';
 import { createTransfers, type Transfers } from '../../src/transfers/store.js';
 import { transferWorkflowId, type Transfer } from '../../src/transfers/transfer.js';
 import { createWorkers } from '../../worker/worker.js';
-import { bankAudit } from '../support/bank.js';
-import { openTestDatabase, type TestDatabase } from '../support/database.js';
-import { acceptItem, pendingTransfer } from '../support/transfers.js';
+import { bankAudit } from '../../test/support/bank.js';
+import { openTestDatabase, type TestDatabase } from '../../test/support/database.js';
+import { acceptItem, pendingTransfer } from '../../test/support/transfers.js';
 
 /** The server's number for the type of `attention`. */
 const INDEXED_VALUE_TYPE_BOOL = 5;

@@ -4,7 +4,7 @@ import {
   startCardService,
   type CardClient,
   type Reaction,
-} from './card-support.js';
+} from '../../test/sandbox-bank/card-support.js';
 import {
   bankClient,
   eventually,
@@ -13,7 +13,7 @@ import {
   spawnBank,
   temporaryFolder,
   type BankProcess,
-} from './support.js';
+} from '../../test/sandbox-bank/support.js';
 
 let folder: string;
 let react: () => Reaction;

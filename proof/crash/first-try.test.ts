@@ -1,0 +1,44 @@
+import { transferWorkflowId } from '../../src/transfers/transfer.js';
+import { eventually } from '../../test/support/eventually.js';
+import { startService, type Service } from '../../test/support/service.js';
+import type { TestTenant } from '../../test/support/tenant.js';
+
+/** At a bank that pays a repeated order twice. */
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  service = await startService({ bank: { deduplicate: false, finalAfterMs: 3_000 } });
+  tenant = await service.tenant();
+});
+afterAll(async () => {
+  await service?.close();
+});
+
+/** Whether its order was asked for by the bank's own queue, and not from where its workflow runs. */
+async function wasQueued(id: string): Promise<boolean> {
+  const { workflow } = service.deps.temporal.client;
+  const { events } = await workflow.getHandle(transferWorkflowId(id)).fetchHistory();
+  return (events ?? []).some((event) => event.activityTaskScheduledEventAttributes);
+}
+
+test('killed while the bank is asked from where the workflow runs: whoever comes back asks first, and it is paid once', async () => {
+  await eventually('a worker knows that it may send where it is', async () => {
+    const id = await tenant.send();
+    await tenant.waitFor(id, 'completed');
+    return (await wasQueued(id)) ? undefined : true;
+  });
+  await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 900 }]);
+  const ids = await Promise.all(Array.from({ length: 8 }, () => tenant.send()));
+  await eventually('some were paid and not booked', async () =>
+    (await service.bank.journal(ids[0])).length > 0 ? true : undefined,
+  );
+  await service.worker.kill();
+  await service.bank.faults([]);
+  await service.worker.start();
+  for (const id of ids) {
+    await tenant.waitFor(id, 'completed');
+    expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['paid']);
+  }
+  expect(await service.problems()).toEqual([]);
+});
