@@ -16,7 +16,7 @@ import {
   idempotencyKeysCollection,
   postingsCollection,
   walletsCollection,
-} from '../ledger/store.js';
+} from '../ledger/collections.js';
 import { rateLimitsCollection } from '../rate-limits/store.js';
 import { tenantsCollection } from '../tenants/store.js';
 import { transferBatchesCollection } from '../transfers/batches.js';

@@ -1,12 +1,14 @@
 import type { RouterContext } from '@koa/router';
 import type { Middleware as KoaMiddleware, ParameterizedContext } from 'koa';
 import type { AuthenticatedKey } from '../api-keys/store.js';
-import type { Untimed } from './time-limit.js';
 
 /** A body as it was sent: the exact bytes (signatures are made over them) and, on JSON routes, the checked object. */
 export type RequestBody = { bytes: Buffer; json?: JsonObject };
 export type JsonObject = { [name: string]: JsonValue };
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+
+/** Stops the request's clock while a promise is pending; see time-limit.ts. */
+export type Untimed = <T>(wait: Promise<T>) => Promise<T>;
 
 export type AppState = {
   requestId: string;

@@ -44,8 +44,6 @@ export function timeLimit({
   };
 }
 
-export type Untimed = <T>(wait: Promise<T>) => Promise<T>;
-
 /** What a request waits for at a provider, or for its client: that time does not count. */
 export function untimed<T>(ctx: AppContext, wait: Promise<T>): Promise<T> {
   return ctx.state.untimed?.(wait) ?? wait;

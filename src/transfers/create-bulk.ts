@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.js';
 import { atMost } from '../concurrency.js';
-import type { Untimed } from '../http/time-limit.js';
+import type { Untimed } from '../http/context.js';
 import { validate } from '../http/validate.js';
 import { newId } from '../ids.js';
 import { unlessReused, type Answer, type Claim } from '../ledger/view.js';

@@ -1,5 +1,5 @@
 import { ApiError } from '../errors.js';
-import type { Untimed } from '../http/time-limit.js';
+import type { Untimed } from '../http/context.js';
 import { refusalAnswer, unlessReused, type Answer, type Claim } from '../ledger/view.js';
 import { START_WITHIN_MS } from '../pursuits/record.js';
 import type { AcceptItem } from './items.js';

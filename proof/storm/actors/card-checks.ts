@@ -7,7 +7,8 @@ import type { Asked } from '../asking.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { StormStage } from '../stage.js';
 import type { Told } from '../told.js';
-import type { NamedOrder } from './cards.js';
+
+export type NamedOrder = { request_id: string } & Record<string, unknown>;
 
 /** What the books and the issuer's journal say is compared by test/support; here is what clients were promised. */
 export async function checkCards(

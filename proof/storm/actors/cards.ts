@@ -5,12 +5,11 @@ import { createAsking, type Asked } from '../asking.js';
 import type { Random } from '../random.js';
 import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
-import { checkCards } from './card-checks.js';
+import { checkCards, type NamedOrder } from './card-checks.js';
 import { createPayers } from './card-payments.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
 
 export type StormCard = { of: StormTenant; id: string };
-export type NamedOrder = { request_id: string } & Record<string, unknown>;
 
 /** By the ends of names; see docs/guide/test-values.md. A fifth leaves doubt. */
 const ISSUES = ['789', '789', '789', '789', '001', '002', '004'] as const;

@@ -1,10 +1,24 @@
 import type { Charge } from '../../../src/payments/charges/charge.js';
 import type { PaymentToken } from '../../../src/payments/tokens/token.js';
+import type { chargeOrder, newCustomer } from '../../../test/support/payments.js';
 import type { Asked } from '../asking.js';
 import { answersHold, isolated } from '../common-checks.js';
-import type { StormStage } from '../stage.js';
+import type { StormStage, StormTenant } from '../stage.js';
 import type { Told } from '../told.js';
-import type { ChargeOrder, Page, TokenOrder } from './charges.js';
+
+export type ChargeOrder = ReturnType<typeof chargeOrder>;
+export type TokenOrder = { customer: ReturnType<typeof newCustomer> };
+/** A page of the network, and what its customer does there: one thing, however often. Null: leaves. */
+export type Page = {
+  of: StormTenant;
+  reference: string;
+  token: string | null;
+  customer: ChargeOrder['customer'];
+  url: string | null;
+  choice: string | null;
+  visited: boolean;
+  paid: boolean;
+};
 
 export const chargePath = (reference: string) => `/payments/charges/${reference}`;
 

@@ -11,22 +11,14 @@ import { createAsking } from '../asking.js';
 import type { Random } from '../random.js';
 import { createReading } from '../reading.js';
 import type { StormStage, StormTenant } from '../stage.js';
-import { chargePath, checkCharges } from './charge-checks.js';
+import {
+  chargePath,
+  checkCharges,
+  type ChargeOrder,
+  type Page,
+  type TokenOrder,
+} from './charge-checks.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
-
-export type ChargeOrder = ReturnType<typeof chargeOrder>;
-export type TokenOrder = { customer: ReturnType<typeof newCustomer> };
-/** A page of the network, and what its customer does there: one thing, however often. Null: leaves. */
-export type Page = {
-  of: StormTenant;
-  reference: string;
-  token: string | null;
-  customer: ChargeOrder['customer'];
-  url: string | null;
-  choice: string | null;
-  visited: boolean;
-  paid: boolean;
-};
 
 /** By the ends of references and by test cards; see docs/guide/test-values.md. */
 const PAGES = ['789', '789', '789', '789', '001', '007', '009', '010'] as const;

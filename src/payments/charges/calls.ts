@@ -1,5 +1,5 @@
 import { failpoint } from '../../failpoints.js';
-import type { Untimed } from '../../http/time-limit.js';
+import type { Untimed } from '../../http/context.js';
 import type { PaymentProvider } from '../../providers/payment-provider.js';
 import type { Absence } from '../../providers/provider.js';
 import type { Heard } from '../../pursuits/heard.js';
