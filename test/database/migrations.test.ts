@@ -149,3 +149,13 @@ test('a unique index that is gone, as after a restore without indexes, is there 
   await migrate(db, migrations);
   expect(await lacks()).toEqual(['transfers lacks its index on tenant, reference']);
 });
+
+test('where something is there twice that must not be, nothing starts, and the index is named', async () => {
+  const { db } = database;
+  const all = [collectionsMigration('0001', [walletSpec])];
+  await migrate(db, all);
+  await db.collection('money').dropIndex('owner_1');
+  const twice = { owner: 'ada', amount_minor: 1n };
+  await db.collection('money').insertMany([{ ...twice }, { ...twice }]);
+  await expect(migrate(db, all)).rejects.toThrow('owner_1');
+});
