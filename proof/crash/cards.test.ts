@@ -1,5 +1,5 @@
 import { cardEventSender, FUNDED_MINOR, fundingsOf } from '../../test/support/card-events.js';
-import { cardClient, type CardClient } from '../../test/support/cards.js';
+import { cardClient, changesOf, type CardClient } from '../../test/support/cards.js';
 import { eventually } from '../../test/support/eventually.js';
 import { startService, type Service } from '../../test/support/service.js';
 import type { TestTenant } from '../../test/support/tenant.js';
@@ -21,12 +21,6 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-/** Changes of state at the issuer that really happened to a card. */
-const changesOf = async (card: string) =>
-  (await service.bank.journal(card))
-    .map(({ kind }) => kind)
-    .filter((kind) => kind.startsWith('card_'));
-
 test('the worker is killed after the issuer has set it and before that is recorded: confirmed, and set once', async () => {
   const ids = await Promise.all([cards.issue(), cards.issue(), cards.issue()]);
   const locks = await Promise.all(
@@ -38,7 +32,7 @@ test('the worker is killed after the issuer has set it and before that is record
   );
   for (const { id } of locks) {
     await eventually('the issuer has set it', async () =>
-      (await changesOf(id)).length > 0 ? true : undefined,
+      (await changesOf(service, id)).length > 0 ? true : undefined,
     );
   }
   await service.worker.kill();
@@ -49,7 +43,7 @@ test('the worker is killed after the issuer has set it and before that is record
   await service.worker.start();
   for (const { id, operation } of locks) {
     await cards.waitForOperation(id, operation, 'completed');
-    expect(await changesOf(id)).toEqual(['card_locked']);
+    expect(await changesOf(service, id)).toEqual(['card_locked']);
   }
 });
 

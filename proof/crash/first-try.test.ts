@@ -1,5 +1,5 @@
-import { transferWorkflowId } from '../../src/transfers/transfer.js';
 import { eventually } from '../../test/support/eventually.js';
+import { sendsHere } from '../../test/support/first-try.js';
 import { startService, type Service } from '../../test/support/service.js';
 import type { TestTenant } from '../../test/support/tenant.js';
 
@@ -15,19 +15,8 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** Whether its order was asked for by the bank's own queue, and not from where its workflow runs. */
-async function wasQueued(id: string): Promise<boolean> {
-  const { workflow } = service.deps.temporal.client;
-  const { events } = await workflow.getHandle(transferWorkflowId(id)).fetchHistory();
-  return (events ?? []).some((event) => event.activityTaskScheduledEventAttributes);
-}
-
 test('killed while the bank is asked from where the workflow runs: whoever comes back asks first, and it is paid once', async () => {
-  await eventually('a worker knows that it may send where it is', async () => {
-    const id = await tenant.send();
-    await tenant.waitFor(id, 'completed');
-    return (await wasQueued(id)) ? undefined : true;
-  });
+  await sendsHere(service, tenant);
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 900 }]);
   const ids = await Promise.all(Array.from({ length: 8 }, () => tenant.send()));
   await eventually('some were paid and not booked', async () =>

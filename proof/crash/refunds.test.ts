@@ -1,5 +1,5 @@
 import { eventually } from '../../test/support/eventually.js';
-import { paymentClient, refundEffects, type PaymentClient } from '../../test/support/payments.js';
+import { paymentClient, timesRefunded, type PaymentClient } from '../../test/support/payments.js';
 import { startService, type Service } from '../../test/support/service.js';
 
 let service: Service;
@@ -12,9 +12,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.close();
 });
-
-const timesRefunded = async (reference: string) =>
-  (await refundEffects(service, reference)).filter(({ kind }) => kind === 'refunded').length;
 
 test('the worker is killed after the network refunded and before that was recorded: refunded once', async () => {
   const charge = await payments.paid();
@@ -32,7 +29,7 @@ test('the worker is killed after the network refunded and before that was record
   const silent = [await refund('004'), await refund('004'), await refund('004')];
   for (const reference of silent) {
     await eventually('the network has refunded', async () =>
-      (await timesRefunded(reference)) > 0 ? true : undefined,
+      (await timesRefunded(service, reference)) > 0 ? true : undefined,
     );
     expect((await payments.getRefund(reference)).status).toBe('processing');
   }
@@ -45,7 +42,7 @@ test('the worker is killed after the network refunded and before that was record
     await eventually(`${reference} is completed`, async () =>
       (await payments.getRefund(reference)).status === 'completed' ? true : undefined,
     );
-    expect(await timesRefunded(reference)).toBe(1);
+    expect(await timesRefunded(service, reference)).toBe(1);
   }
   expect(await service.problems()).toEqual([]);
 });

@@ -61,10 +61,13 @@ async function applyMissing(db: Db, migrations: readonly Migration[]): Promise<v
 async function ensureUnique(db: Db, migrations: readonly Migration[]): Promise<void> {
   const known = new Set(migrations.map(({ id }) => id));
   if ((await applied(db)).some((id) => !known.has(id))) return;
-  for (const [{ name, indexes }] of wantedOf(migrations)) {
-    const unique = indexes.filter((index) => index.unique);
-    if (unique.length > 0) await db.collection(name).createIndexes(unique);
-  }
+  // All at once: every start waits for this, and as a rule there is nothing to do.
+  await Promise.all(
+    wantedOf(migrations).map(async ([{ name, indexes }]) => {
+      const unique = indexes.filter((index) => index.unique);
+      if (unique.length > 0) await db.collection(name).createIndexes(unique);
+    }),
+  );
 }
 
 /** Each collection once, with the last migration that brings it to its present state. */

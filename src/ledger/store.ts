@@ -180,8 +180,8 @@ export async function applyWrites(
     ];
     if (changes.length === 0) continue;
     // In order: past a duplicate there is no transaction any more, and what is said of that would hide the duplicate.
-    const inOrder = { session, ordered: true } as const;
-    await (records as unknown as AnyRecords)[name].bulkWrite(changes, inOrder);
+    const collection = (records as unknown as AnyRecords)[name];
+    await collection.bulkWrite(changes, { session, ordered: true });
   }
   if (writes.postings.length > 0) {
     await postings.insertMany(writes.postings.map(fromPosting), bulk);

@@ -17,8 +17,10 @@ const MAX_SUBJECTS = 10_000;
 const UNCOUNTED = 1 / 1_000;
 /** The part of it that has to be left. */
 const FAR = 1 / 2;
+/** Attempts that pass ahead of their count are counted this much later, together. */
+export const COUNT_AFTER_MS = 50;
 /** Not so close to the end that the count would fall into the next window. */
-const MARGIN_MS = 150;
+const MARGIN_MS = COUNT_AFTER_MS + 100;
 
 type Entry = {
   allowance: Allowance;

@@ -5,7 +5,7 @@ import { createLane, OverloadError, type Lane } from '../batching.js';
 import { isDuplicate } from '../database/duplicate.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { Log } from '../log.js';
-import { createAhead } from './ahead.js';
+import { COUNT_AFTER_MS, createAhead } from './ahead.js';
 import {
   judge,
   secondsUntil,
@@ -50,8 +50,6 @@ const MAX_BATCH = 10_000;
 const MAX_EXHAUSTED = 10_000;
 /** Subjects counted at one moment. A flood from more addresses than this passes uncounted and ends in its 401s. */
 const MAX_SUBJECTS_AT_ONCE = 5_000;
-/** Attempts that pass ahead of their count are counted this much later, together. */
-const COUNT_AFTER_MS = 50;
 const WARN_EVERY_MS = 10_000;
 
 export type RateLimits = ReturnType<typeof createRateLimits>;

@@ -2,7 +2,7 @@ import type { Card } from '../../src/cards/card.js';
 import type { CardOperation } from '../../src/cards/operation.js';
 import { presentOperation } from '../../src/cards/presenter.js';
 import type { CardStanding } from '../../src/providers/card-issuer.js';
-import { cardClient, type CardClient, type OperationView } from '../support/cards.js';
+import { cardClient, changesOf, type CardClient, type OperationView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
@@ -24,12 +24,6 @@ const stored = async (id: string) => (await service.deps.cards.find(id)) as Card
 const operationOf = async (id: string) =>
   (await service.deps.cardOperations.find(id)) as CardOperation;
 const workflow = (card: string) => service.deps.temporal.client.workflow.getHandle(`card/${card}`);
-
-/** Changes of state at the issuer that really happened to a card. */
-const changesOf = async (card: string) =>
-  (await service.bank.journal(card))
-    .map(({ kind }) => kind)
-    .filter((kind) => kind.startsWith('card_'));
 
 /** How the card stands at the issuer, and by the order of which number. */
 async function atIssuer(card: string): Promise<[CardStanding, number]> {
@@ -120,7 +114,7 @@ describe('lock and unlock', () => {
         const lock = await act(id, 'lock', { request_id: `lock-${suffix}` });
         expect((await cards.get(id)).status).toBe('locked');
         expect(await ended(lock)).toMatchObject({ status: 'completed', attention: null });
-        expect(await changesOf(id)).toEqual(['card_locked']);
+        expect(await changesOf(service, id)).toEqual(['card_locked']);
         expect(await atIssuer(id)).toEqual(['locked', 1]);
         const told = await lines(lock);
         expect(told.some((line) => line.includes('not_now'))).toBe(suffix === '002');
@@ -154,7 +148,7 @@ describe('lock and unlock', () => {
     expect(status).toBe(control.wanted === 'open' ? 'active' : 'locked');
 
     // The journal says the same: it never went from one state to the same again.
-    const changes = await changesOf(id);
+    const changes = await changesOf(service, id);
     changes.forEach((change, i) => expect(change).not.toBe(changes[i - 1]));
     const operations = await service.deps.database.db
       .collection<CardOperation>('card_operations')
@@ -228,7 +222,7 @@ describe('closing', () => {
       .updateOne({ _id: id }, { $set: { 'issued.expiry_year': 2025 }, $inc: { version: 1 } });
     await service.deps.expireCards(100);
     expect((await cards.get(id)).status).toBe('expired');
-    expect(await changesOf(id)).toEqual([]);
+    expect(await changesOf(service, id)).toEqual([]);
     expect((await cards.act(id, 'unlock')).body.error.code).toBe('invalid_state');
   });
 });

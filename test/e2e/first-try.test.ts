@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
+import { callsByQueue, sendsHere } from '../support/first-try.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -20,32 +21,13 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** The calls of this transfer that went by the bank's queue. */
-async function callsByQueue(id: string): Promise<string[]> {
-  const { temporal } = service.deps;
-  const { events } = await temporal.client.workflow
-    .getHandle(transferWorkflowId(id))
-    .fetchHistory();
-  return (events ?? []).flatMap((event) => {
-    const name = event.activityTaskScheduledEventAttributes?.activityType?.name;
-    return typeof name === 'string' ? [name] : [];
-  });
-}
-
-const queued = async (id: string) => (await callsByQueue(id)).length > 0;
-
-const sendsHere = () =>
-  eventually('a worker knows that it may send where it is', async () => {
-    const id = await tenant.send();
-    await tenant.waitFor(id, 'completed');
-    return (await queued(id)) ? undefined : true;
-  });
+const queued = async (id: string) => (await callsByQueue(service, id)).length > 0;
 
 const paidOnce = async (id: string) =>
   expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['paid']);
 
 test('a bank that answers at once is called where the workflow runs, and paid is booked as ever', async () => {
-  await sendsHere();
+  await sendsHere(service, tenant);
   const id = await tenant.send();
   const transfer = await tenant.waitFor(id, 'completed');
   expect(transfer.session_id).not.toBeNull();
@@ -88,7 +70,7 @@ async function sentTogether(suffix: string): Promise<{ last: string; others: str
 }
 
 test('what is accepted together is sent by one workflow, each paid once, and none needs one of its own', async () => {
-  await sendsHere();
+  await sendsHere(service, tenant);
   const { last, others } = await sentTogether('789');
   expect(others.length).toBeGreaterThan(0);
   for (const id of [last, ...others]) {
@@ -98,7 +80,7 @@ test('what is accepted together is sent by one workflow, each paid once, and non
 });
 
 test('what does not end in its wave gets a workflow of its own, and the others need none', async () => {
-  await sendsHere();
+  await sendsHere(service, tenant);
   // Told by callback alone: the answer to the order is no end.
   const { last, others } = await sentTogether('001');
   expect(await hasOwnWorkflow(last)).toBe(true);
@@ -107,7 +89,7 @@ test('what does not end in its wave gets a workflow of its own, and the others n
 });
 
 test('a bank that falls silent is left to its queue; what was sent is asked for, and paid once', async () => {
-  await sendsHere();
+  await sendsHere(service, tenant);
   await service.bank.faults([{ call: 'submit', kind: 'drop_after', probability: 1 }]);
   const lost: string[] = [];
   // The first is tried from where it is; while the bank rests for that, the orders of others go by the queue.
@@ -120,7 +102,7 @@ test('a bank that falls silent is left to its queue; what was sent is asked for,
     await tenant.waitFor(id, 'completed');
     await paidOnce(id);
     // Who ended in a wave has no workflow of its own.
-    byQueue.push(...(await callsByQueue(id).catch(() => [])));
+    byQueue.push(...(await callsByQueue(service, id).catch(() => [])));
   }
   expect(byQueue).toContain('submitTransfer');
   await service.bank.faults([]);

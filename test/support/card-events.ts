@@ -93,15 +93,15 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
 
     /** Accepts one under an id that was chosen before: what an event was about and was not there. */
     async accept({ id, provider }: CardView, operation: string): Promise<void> {
-      const about = {
-        _id: operation,
-        tenant: tenant.id,
-        card: id,
-        type: 'fund',
-        provider,
-      } as const;
       const made = newOperation(
-        { ...about, amount_minor: BigInt(FUNDED_MINOR) },
+        {
+          _id: operation,
+          tenant: tenant.id,
+          card: id,
+          type: 'fund',
+          provider,
+          amount_minor: BigInt(FUNDED_MINOR),
+        },
         new Date(),
         'accepted late',
       );

@@ -3,6 +3,7 @@ import type { balanceResource, cardOperationResource, cardResource } from '../..
 import { applyIssueFact } from '../../src/cards/issuing/apply.js';
 import type { Deps } from '../../src/deps.js';
 import { eventually } from './eventually.js';
+import type { Service } from './service.js';
 import type { CallOptions, Reply, TestTenant } from './tenant.js';
 
 export type CardView = z.infer<typeof cardResource>;
@@ -104,3 +105,9 @@ export function cardClient(tenant: TestTenant) {
 }
 
 export type CardClient = ReturnType<typeof cardClient>;
+
+/** Changes of state at the issuer that really happened to a card. */
+export const changesOf = async (service: Service, card: string) =>
+  (await service.bank.journal(card))
+    .map(({ kind }) => kind)
+    .filter((kind) => kind.startsWith('card_'));

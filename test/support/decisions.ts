@@ -4,7 +4,7 @@ import {
   forRecords,
   RECORD_NAMES,
   referenceKey,
-  type RecordName,
+  type Reads,
   type Snapshot,
   type Writes,
 } from '../../src/ledger/view.js';
@@ -45,30 +45,19 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
 /** What a first try of these items sees of a database. */
 export function firstSight(state: Snapshot, items: Item[]): Snapshot {
   const reads = items.map((item) => kindOf(item).reads(item, false));
-  const only = <T>(all: Map<string, T>, names: (string | undefined)[]) =>
-    new Map([...all].filter(([name]) => names.includes(name)));
-  const named = (name: RecordName) => reads.flatMap((read) => read.records?.[name] ?? []);
+  const only = <T>(all: Map<string, T>, named: (read: Reads) => string[] | undefined) => {
+    const names = new Set(reads.flatMap((read) => named(read) ?? []));
+    return new Map([...all].filter(([name]) => names.has(name)));
+  };
   return {
     complete: false,
-    keys: only(
-      state.keys,
-      reads.flatMap((read) => read.keys ?? []),
-    ),
-    references: only(
-      state.references,
-      reads.flatMap((read) => read.references ?? []).map(referenceKey),
-    ),
+    keys: only(state.keys, (read) => read.keys),
+    references: only(state.references, (read) => read.references?.map(referenceKey)),
     records: forRecords((name) =>
-      only(state.records[name] as Map<string, unknown>, named(name)),
+      only<unknown>(state.records[name], (read) => read.records?.[name]),
     ) as Snapshot['records'],
-    wallets: only(
-      state.wallets,
-      reads.flatMap((read) => read.wallets ?? []),
-    ),
-    postings: only(
-      state.postings,
-      reads.flatMap((read) => read.postings ?? []),
-    ),
+    wallets: only(state.wallets, (read) => read.wallets),
+    postings: only(state.postings, (read) => read.postings),
   };
 }
 

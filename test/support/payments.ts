@@ -169,6 +169,10 @@ export async function refundEffects(service: Service, reference: string) {
   return service.bank.journal(String(refund?._id));
 }
 
+/** How often the network gave it back. */
+export const timesRefunded = async (service: Service, reference: string) =>
+  (await refundEffects(service, reference)).filter(({ kind }) => kind === 'refunded').length;
+
 /** What the network really did for a charge, attempt by attempt. */
 export async function networkEffects(service: Service, reference: string) {
   const charge = await service.deps.database.db
