@@ -1,7 +1,11 @@
-import { join } from 'node:path';
 import { eventually } from '../../test/support/eventually.js';
 import { startService, type Service } from '../../test/support/service.js';
-import { order, ORDER_TOTAL_MINOR, type Reply } from '../../test/support/tenant.js';
+import {
+  order,
+  ORDER_TOTAL_MINOR,
+  type Reply,
+  type TestTenant,
+} from '../../test/support/tenant.js';
 
 const BALANCE_MINOR = 1_000_000;
 
@@ -15,19 +19,19 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** A process that has written this wallet in a transaction and does not commit. */
-async function standInside(tenant: string) {
-  const script = join(import.meta.dirname, '../../test/support/die-in-transaction.mjs');
-  const env = { ...service.env, TENANT: tenant };
-  const process = service.process(script, env, (output) => output.includes('inside'));
-  await process.start();
-  return process;
+/** An API process ends inside the transaction of a transfer: all of it is written, and it is not committed. */
+async function dieInside(tenant: TestTenant, lost: ReturnType<typeof order>): Promise<void> {
+  const dying = await service.newApi({ BURSAR_FAILPOINT: 'commit.before' });
+  await dying.start();
+  await expect(tenant.at(dying.url).transfer(lost)).rejects.toThrow();
+  expect((await dying.stop()).signal).toBe('SIGKILL');
+  expect(dying.output()).toContain('failpoint commit.before');
 }
 
 test('killed inside a transaction: the wallet is free again after seconds, and nothing of it is left', async () => {
   const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
-  const dying = await standInside(tenant.id);
-  await dying.kill();
+  const lost = order();
+  await dieInside(tenant, lost);
 
   const [body, key] = [order(), 'asked again and again'];
   const refused: Reply[] = [];
@@ -48,16 +52,15 @@ test('killed inside a transaction: the wallet is free again after seconds, and n
   await tenant.waitFor(accepted.body.data.id, 'completed');
 
   const { db } = service.deps.database;
-  const dead = { _id: { $regex: '/dead$' } } as object;
-  expect(await db.collection('postings').countDocuments(dead)).toBe(0);
+  const left = { tenant: tenant.id, reference: lost.reference };
+  expect(await db.collection('transfers').countDocuments(left)).toBe(0);
   expect(await tenant.balance()).toEqual({ available: BALANCE_MINOR - ORDER_TOTAL_MINOR, held: 0 });
 });
 
 test('the transfers of other wallets are taken meanwhile', async () => {
   const blocked = await service.tenant();
   const others = await Promise.all(Array.from({ length: 8 }, () => service.tenant()));
-  const dying = await standInside(blocked.id);
-  await dying.kill();
+  await dieInside(blocked, order());
   await Promise.all(
     others.map((other) =>
       eventually(
