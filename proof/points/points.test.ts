@@ -4,11 +4,15 @@ import { FAILPOINTS } from '../../src/failpoints.js';
 import { authorizations } from './authorizations.js';
 import type { Case } from './capability.js';
 import { cards } from './cards.js';
+import { closing } from './closing.js';
+import { commands } from './commands.js';
 import { cardIssuing } from './issuing.js';
 import { lateFundings } from './late.js';
 import { pages } from './pages.js';
 import { payments } from './payments.js';
+import { reloads } from './reloads.js';
 import { renewals } from './renewals.js';
+import { replays } from './replays.js';
 import { openStage, type Stage } from './stage.js';
 import { manyTransfers } from './together.js';
 import { transfers } from './transfers.js';
@@ -21,8 +25,12 @@ const pattern = process.env['POINTS'];
 const all = [
   ...transfers,
   ...manyTransfers,
+  ...commands,
   ...cards,
+  ...closing,
   ...cardIssuing,
+  ...reloads,
+  ...replays,
   ...lateFundings,
   ...authorizations,
   ...payments,

@@ -157,6 +157,7 @@ const LEFT = {
   recurring_charges: DUE,
   card_authorizations: DUE,
   card_events: DUE,
+  card_event_replays: DUE,
   callbacks: { next_try_at: { $type: 'date' } },
   webhook_deliveries: { status: { $ne: 'delivered' } },
 };

@@ -96,13 +96,17 @@ const letOut = (point: string, outcome: Outcome, by: 'wave' | 'dispatcher' = 'wa
 // The third, so that some have come as far before it and some have not.
 const SENT = ['send.permitted:3', 'send.answered:3'];
 const SETTLED = [...SENT, 'settle.before:3', 'settle.after:3'];
+/** Many in one: the first has that they go out, the others their ends. */
+const COMMITS = ['commit.before', 'commit.after', 'commit.before:2', 'commit.after:2'];
 /** Nothing is settled in a wave that heard nothing: each transfer is handed on to a workflow of its own. */
 const HANDED_ON = [...SENT, 'start.before', 'start.after', 'start.after:3'];
 
 export const manyTransfers: Case[] = [
   ...OUTCOMES.map((outcome) => accepted('batch.answered', outcome)),
   ...['claim.written', 'commit.before', 'commit.after'].map((point) => accepted(point, PAID)),
-  ...[PAID, REFUSED].flatMap((outcome) => SETTLED.map((point) => letOut(point, outcome))),
+  ...[PAID, REFUSED].flatMap((outcome) =>
+    [...SETTLED, ...COMMITS].map((point) => letOut(point, outcome)),
+  ),
   ...HANDED_ON.map((point) => letOut(point, UNANSWERED)),
   ...OUTCOMES.map((outcome) => letOut('send.answered:3', outcome, 'dispatcher')),
 ];

@@ -47,7 +47,6 @@ export function createCardEventHandling(deps: Deps) {
       if (event?.status === 'failed') return { kind: 'failed', reason: event.outcome ?? BROKEN };
       if (event?.status !== 'received') return { kind: 'done' };
       const handled = await handle(event);
-      failpoint('event.applied');
       if (handled.done) {
         await events.processed(id, handled.outcome);
         return { kind: 'done' };
@@ -95,6 +94,7 @@ function createHandle({ events, findOwner, apply, log }: Deps) {
     if (!owner) return { done: false, reason: UNKNOWN_CARD, over: true };
     try {
       const applied = await apply(event, owner);
+      failpoint('event.applied');
       if (applied.kind === 'applied') return { done: true, outcome: applied.outcome };
       return { done: false, reason: NOT_THERE, over: needsNothing(event) };
     } catch (error) {
