@@ -73,14 +73,15 @@ const remembered = (token: string) =>
 const APPROVED = { approved: true, code: 'approved' };
 const LATE = { approved: false, code: 'deadline_exceeded' };
 
-/** The store's answer to a decision, when it is let go. */
-function heldBack() {
+/** The store's answer to a decision, or the decision itself, when it is let go. */
+function heldBack(what: 'answer' | 'decision' = 'answer') {
   let letGo = () => {};
   const gate = new Promise<void>((resolve) => {
     letGo = resolve;
   });
   const through = (store: AuthorizationStore): Partial<AuthorizationStore> => ({
     async decide(item) {
+      if (what === 'decision') await gate;
       const found = await store.decide(item);
       await gate;
       return found;
@@ -195,10 +196,13 @@ describe('what was not committed in time is declined', () => {
     expect(started).not.toContain(authorizationId('sandbox-bank', asked.token));
   });
 
-  test('but not given back once another process has answered for it', async () => {
+  test.each([
+    ['it came first, and its answer was slow', 'answer'],
+    ['it was itself so slow that it comes after', 'decision'],
+  ] as const)('but not given back once another process has answered for it: %s', async (_, what) => {
     const { id, pay } = await cardWith(20_000n);
     const asked = pay();
-    const slow = heldBack();
+    const slow = heldBack(what);
     const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
     expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
     // The issuer has not heard that, or it would not ask again.

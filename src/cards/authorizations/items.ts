@@ -81,14 +81,17 @@ function reloadForNext(view: View, card: Card, now: Date): void {
   if (reload !== card.reload) changeCard(view, card, { reload }, now);
 }
 
-/** The same decision. Who asks now has not heard it, and from now on it is this asking that answers. */
+/**
+ * The same decision. Who asks now has not heard it, and from now on it is this asking that answers; but for one that comes
+ * too late: it has declined, and may be older than the one that was answered.
+ */
 function askedAgain(
   view: View,
   known: CardAuthorization,
-  { asking }: DecideItem,
+  { asking, answerBy }: DecideItem,
   now: Date,
 ): CardAuthorization {
-  if (known.asking === asking || !isApproved(known)) return known;
+  if (known.asking === asking || !isApproved(known) || now > answerBy) return known;
   const noted = timelineEntry(now, 'note', known.provider, { detail: 'asked again' });
   const next = {
     ...known,
