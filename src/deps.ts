@@ -16,14 +16,9 @@ import { createProviders } from './providers/registry.js';
 import { createRateLimits } from './rate-limits/store.js';
 import { createTemporal } from './temporal/client.js';
 import { createTenants } from './tenants/store.js';
-import { bulkTransfers } from './transfers/bulk.js';
-import { createBankList } from './transfers/bank-list.js';
 import { transferApplier } from './transfers/callback.js';
-import { createTransferCreation } from './transfers/create.js';
-import { createNameEnquiry } from './transfers/name-enquiry.js';
-import { createTransferStarter } from './transfers/starter.js';
-import { createTransfers } from './transfers/store.js';
-import { createWatch } from './watch.js';
+import { createTransferParts } from './transfers/deps.js';
+import { createWatches } from './watch.js';
 import { createCallbacks } from './webhooks/callbacks.js';
 import { createWebhooks } from './webhooks/outbound/webhooks.js';
 
@@ -47,28 +42,17 @@ export async function createDeps(config: Config, name: string) {
   const { client } = temporal;
   const webhooks = createWebhooks({ database, client, config, log });
   const groupCommit = createGroupCommit(database, webhooks.outbox);
-  const transfers = createTransfers(database, groupCommit, config.transfers.sweepSlackMs);
-  const { attentionAfterMs, pollMaxMs, nameEnquiryTimeoutMs } = config.transfers;
-  const starter = createTransferStarter({
-    client,
-    taskQueue: config.temporal.taskQueue,
-    policy: { attentionAfterMs, pollMaxMs },
-    log,
-  });
-  const provider = providers.forTransfers;
-  const nameEnquiry = createNameEnquiry(provider, nameEnquiryTimeoutMs);
-  const accepting = { transfers, starter, nameEnquiry, provider: provider.name };
-
-  const shared = { config, database, groupCommit, client, providers, log };
+  const watches = createWatches();
+  const shared = { config, database, groupCommit, client, providers, watches, log };
+  const transfers = createTransferParts(shared);
   const cards = createCards(shared);
   const payments = createPayments({ ...shared, tenants });
   const appliers = {
-    transfer: transferApplier({ transfers, starter, log }),
+    transfer: transferApplier({ ...transfers, log }),
     charge: chargeApplier({ ...payments, log }),
     refund: refundApplier({ ...payments, log }),
   };
   const rateLimits = createRateLimits({ db, log });
-  const bulk = bulkTransfers({ config, database, groupCommit, client, nameEnquiry, provider, log });
 
   return {
     config,
@@ -79,13 +63,8 @@ export async function createDeps(config: Config, name: string) {
     providers,
     temporal,
     groupCommit,
-    transfers,
-    transferWatch: createWatch({ findEnded: (ids) => transfers.ended(ids) }),
-    starter,
-    nameEnquiry,
-    bankList: createBankList(provider),
-    createTransfer: createTransferCreation(accepting),
-    ...bulk,
+    watches,
+    ...transfers,
     ...cards,
     ...payments,
     webhooks,
@@ -96,7 +75,8 @@ export async function createDeps(config: Config, name: string) {
     /** Lets what is under way end, then closes the connections. */
     async close(): Promise<void> {
       const { cardStarters, authorizations, cardEvents } = cards;
-      await idle([authorizations.decisions, groupCommit, starter, bulk.batchStarter]);
+      await idle([authorizations.decisions, groupCommit]);
+      await idle([transfers.starter, transfers.batchStarter]);
       await idle([cardStarters, authorizations.starter, cardEvents, payments.paymentStarters]);
       await webhooks.close();
       await idle([apiKeys, rateLimits]);

@@ -17,15 +17,7 @@ import { allRoutes } from './routes.js';
 async function main(): Promise<void> {
   const config = loadConfig();
   const deps = await createDeps(config, 'api');
-  const { log, database, apiKeys, rateLimits } = deps;
-  const watches = [
-    deps.transferWatch,
-    deps.batchWatch,
-    deps.cardWatch,
-    deps.cardOperationWatch,
-    deps.chargeWatch,
-    deps.cardEvents.replayWatch,
-  ] as const;
+  const { log, database, apiKeys, rateLimits, watches } = deps;
   // Temporal is not asked for: a request is taken while it is away, and its workflow started later.
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
@@ -34,7 +26,7 @@ async function main(): Promise<void> {
   measureQueues(registry, {
     group_commit: () => deps.groupCommit.waiting(),
     rate_limit: () => rateLimits.waiting(),
-    prefer_wait: () => watches.reduce((sum, { waiting }) => sum + waiting, 0),
+    prefer_wait: () => watches.waiting,
   });
   const app = createApp({
     log,
@@ -67,7 +59,7 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     // Who waits for something to end is told how it stands now.
-    for (const watch of watches) watch.stop();
+    watches.stop();
     await server.drain();
     await rateLimits.idle();
     await metrics.close();

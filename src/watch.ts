@@ -17,6 +17,33 @@ export type Watch<T> = {
   stop(): void;
 };
 
+/** All watches of a process. */
+export type Watches = {
+  /** One more. */
+  create: typeof createWatch;
+  /** How many wait, at any of them. */
+  readonly waiting: number;
+  /** Lets all go who wait, and from now on nobody waits. */
+  stop(): void;
+};
+
+export function createWatches(): Watches {
+  const all: Pick<Watch<never>, 'waiting' | 'stop'>[] = [];
+  return {
+    create(given) {
+      const watch = createWatch(given);
+      all.push(watch);
+      return watch;
+    },
+    get waiting() {
+      return all.reduce((sum, watch) => sum + watch.waiting, 0);
+    },
+    stop() {
+      for (const watch of all) watch.stop();
+    },
+  };
+}
+
 type Waiter<T> = (found: T | null) => void;
 
 /**

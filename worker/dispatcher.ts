@@ -16,7 +16,6 @@ import type { Batches } from '../src/transfers/batches.js';
 import type { TransferStarter } from '../src/transfers/starter.js';
 import type { Transfers } from '../src/transfers/store.js';
 import type { Transfer } from '../src/transfers/transfer.js';
-import type { Callbacks } from '../src/webhooks/callbacks.js';
 import { createLoop, type Loop } from './loop.js';
 
 const BATCH = 200;
@@ -26,7 +25,7 @@ const PARALLEL = 20;
 /**
  * Starts what was promised and is not driven: a record whose workflow was never started (the API died, Temporal was
  * away) or has gone silent (terminated by hand). Oldest first. Starting one that runs changes nothing, so several
- * workers may do this at once. Also applies callbacks that were stored and left.
+ * workers may do this at once.
  */
 export function createDispatcher(deps: {
   transfers: Transfers;
@@ -42,11 +41,10 @@ export function createDispatcher(deps: {
   recurringCharges: RecurringCharges;
   recurringStarter: RecurringStarter;
   authorizations: Pick<Authorizations, 'store' | 'starter'>;
-  callbacks: Callbacks;
   cardEvents: CardEvents;
   log: Log;
 }): Loop {
-  const { transfers, starter, batches, batchStarter, callbacks, log } = deps;
+  const { transfers, starter, batches, batchStarter, log } = deps;
   const { cardOperations, cardStarters, authorizations, cardEvents } = deps;
   const { charges, chargeStarter, refunds, refundStarter } = deps;
 
@@ -62,12 +60,11 @@ export function createDispatcher(deps: {
     refunds: () => startAll(log, refunds, refundStarter),
     recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
     authorizations: () => startAll(log, authorizations.store, authorizations.starter),
-    applied: () => callbacks.sweep(BATCH),
     card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
     card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),
   };
 
-  /** Jobs that do not wait for each other: one may fail for ever, the other goes on. */
+  /** One after the other; one may fail for ever, the others go on. */
   async function tick(): Promise<boolean> {
     let more = false;
     for (const [name, job] of Object.entries(jobs)) {

@@ -14,7 +14,7 @@ import { installRuntime } from './runtime.js';
 import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
 import { createCardEventRetention, createWebhookRetention } from './retention.js';
-import { createWebhookSweep } from './webhook-sweep.js';
+import { createCallbackSweep, createWebhookSweep } from './sweeps.js';
 import { createPeers } from './peers.js';
 import { createWorkers } from './worker.js';
 
@@ -45,6 +45,7 @@ async function main(): Promise<void> {
   });
   const loops = [
     createDispatcher(deps),
+    createCallbackSweep(deps),
     createWebhookSweep(deps),
     createWebhookRetention(deps),
     createCardExpiryLoop(deps),

@@ -1,5 +1,6 @@
 import { startService, type Api, type Service } from '../../test/support/service.js';
 import { eventually } from '../../test/support/eventually.js';
+import { paymentClient } from '../../test/support/payments.js';
 import { order, type Reply, type TestTenant } from '../../test/support/tenant.js';
 
 let service: Service;
@@ -32,6 +33,33 @@ test('SIGTERM on an API: what is under way is answered, nothing else is taken, a
   expect(await exit).toEqual({ code: 0, signal: null });
   await expect(at.transfer(order())).rejects.toThrow();
   await service.bank.faults([]);
+});
+
+test('SIGTERM on an API: who waits for something to end is told how it stands', async () => {
+  const draining = service.apis[1] as Api;
+  await draining.start();
+  const { reference: charge_reference } = await paymentClient(tenant).paid();
+  const at = tenant.at(draining.url);
+  const prefer = { headers: { prefer: 'wait=20' } };
+  // All of them stay as they are until the bank is told what to do.
+  const refund = { charge_reference, amount_minor: 1_000, reference: 'drained-006' };
+  const waiting = Promise.all([
+    at.transfer(order('006'), prefer),
+    paymentClient(at).refund(refund, prefer),
+  ]);
+  await eventually('the bank has both', async () => {
+    const { db } = service.deps.database;
+    const open = { status: 'processing', sends: { $gt: 0 } };
+    const counts = ['transfers', 'refunds'].map((name) => db.collection(name).countDocuments(open));
+    return (await Promise.all(counts)).every((count) => count > 0) ? true : undefined;
+  });
+  const exit = draining.stop();
+  const [transfer, refunded] = await waiting;
+  expect([transfer.status, transfer.body.data.status]).toEqual([201, 'processing']);
+  expect([refunded.status, refunded.body.data.status]).toEqual([201, 'processing']);
+  expect(await exit).toEqual({ code: 0, signal: null });
+  expect(await service.bank.tell(transfer.body.data.id, 'failed')).toBeLessThan(300);
+  expect(await service.bank.tellRefund(refund.reference, 'failed')).toBeLessThan(300);
 });
 
 test('SIGTERM on an API under load: exactly what was answered was accepted', async () => {

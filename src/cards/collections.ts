@@ -2,6 +2,10 @@ import type { CollectionSpec } from '../database/migrations.js';
 import { CARD_OPERATION_TYPES } from './operation.js';
 
 const long = { bsonType: 'long' };
+const attentionIndex = {
+  key: { 'attention.since': 1 },
+  partialFilterExpression: { 'attention.since': { $type: 'date' } },
+};
 const dueIndex = { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } };
 
 export const cardsCollection: CollectionSpec = {
@@ -54,10 +58,7 @@ export const cardOperationsCollection: CollectionSpec = {
       key: { card: 1, type: 1, created_at: -1, _id: -1 },
     },
     dueIndex,
-    {
-      key: { 'attention.since': 1 },
-      partialFilterExpression: { 'attention.since': { $type: 'date' } },
-    },
+    attentionIndex,
   ],
 };
 
@@ -76,5 +77,5 @@ export const cardAuthorizationsCollection: CollectionSpec = {
       version: { bsonType: 'int' },
     },
   },
-  indexes: [{ key: { card: 1, created_at: -1, _id: -1 } }, dueIndex],
+  indexes: [{ key: { card: 1, created_at: -1, _id: -1 } }, dueIndex, attentionIndex],
 };

@@ -4,7 +4,7 @@ import type { Database } from '../database/client.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
-import { createWatch } from '../watch.js';
+import type { Watches } from '../watch.js';
 import { createCardControl } from './control/create.js';
 import { createCardExpiry } from './control/expiry.js';
 import { createCardFunding } from './funding/fund.js';
@@ -22,9 +22,10 @@ export function createCards(deps: {
   groupCommit: GroupCommit;
   client: Client;
   providers: Providers;
+  watches: Watches;
   log: Log;
 }) {
-  const { config, database, groupCommit, client, providers, log } = deps;
+  const { config, database, groupCommit, client, providers, watches, log } = deps;
   const { attentionAfterMs, pollMaxMs, sweepSlackMs } = config.transfers;
   const cards = createCardStore(database);
   const cardOperations = createCardOperationStore(database, sweepSlackMs);
@@ -58,12 +59,12 @@ export function createCards(deps: {
     cardOperations,
     cardStarters,
     authorizations,
-    cardWatch: createWatch({ findEnded: (ids) => cards.issued(ids) }),
-    cardOperationWatch: createWatch({ findEnded: (ids) => cardOperations.ended(ids) }),
+    cardWatch: watches.create({ findEnded: (ids) => cards.issued(ids) }),
+    cardOperationWatch: watches.create({ findEnded: (ids) => cardOperations.ended(ids) }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
     controlCard: createCardControl({ groupCommit, starter: cardStarters }),
     expireCards: createCardExpiry({ db: database.db, groupCommit }),
     fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
-    cardEvents: createCardEvents({ config, database, groupCommit, client, apply, log }),
+    cardEvents: createCardEvents({ ...deps, apply }),
   };
 }

@@ -6,6 +6,7 @@ import {
 } from '@temporalio/client';
 import { Command } from 'commander';
 import { isDatabaseUnavailable } from '../database/unavailable.js';
+import { addAuthorizationCommands } from './authorizations.js';
 import { addChargeCommands } from './charges.js';
 import { addCardCommands } from './cards.js';
 import { addDoctorCommand } from './doctor.js';
@@ -30,6 +31,7 @@ addChargeCommands(program);
 addRefundCommands(program);
 addRecurringCommands(program);
 addCardCommands(program);
+addAuthorizationCommands(program);
 addWebhookCommands(program);
 addEventCommands(program);
 addReconcileCommand(program);

@@ -30,7 +30,7 @@ export function overdue<R extends Watched>(
 
     /**
      * A workflow has been started for these: look again only if it says nothing. The longer a record has been silent, the
-     * later, three times the silence so far: where workers are behind, what waits for them is not started again and again.
+     * later, twice as long again as it has been silent: where workers are behind, what waits for them is not started again and again.
      * What was made due again since they were found stays due.
      */
     async postponeDue(found: readonly Watched[]): Promise<void> {

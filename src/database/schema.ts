@@ -68,4 +68,5 @@ export const migrations: readonly Migration[] = [
     refundsCollection,
     recurringChargesCollection,
   ]),
+  collectionsMigration('0009-authorizations-attention', [cardAuthorizationsCollection]),
 ];

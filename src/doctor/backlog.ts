@@ -16,8 +16,13 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   return Promise.all([
     examineOverdue(db, now, 'transfers', ['transfers', 'transfer_batches']),
     examineAttention(db, now, 'transfers', 'transfers'),
-    examineOverdue(db, now, 'cards', ['card_operations', 'card_authorizations']),
+    examineOverdue(db, now, 'cards', [
+      'card_operations',
+      'card_authorizations',
+      'card_event_replays',
+    ]),
     examineAttention(db, now, 'cards', 'card_operations'),
+    examineAttention(db, now, 'authorizations', 'card_authorizations'),
     examineOverdue(db, now, 'charges', ['charges', 'recurring_charges']),
     examineAttention(db, now, 'charges', 'charges'),
     examineOverdue(db, now, 'refunds', ['refunds']),

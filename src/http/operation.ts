@@ -34,7 +34,7 @@ export type Operation = {
   /** It takes an idempotency key; one that also starts a workflow takes `Prefer: wait`. */
   idempotent?: boolean;
   waits?: boolean;
-  /** It changes nothing although it is no GET: a client may repeat it at will. */
+  /** Done again it does no more, although it is no GET: a client may repeat it at will. */
   safe?: boolean;
   answer: { status: 200 | 201; data: z.ZodType; list?: boolean };
   /** What its own rules refuse. What every route can answer is added by itself. */

@@ -32,6 +32,7 @@ export const BACKLOGS: Record<string, BacklogQuery> = {
   transfers_overdue: overdue('transfers'),
   batches_overdue: overdue('transfer_batches'),
   cards_overdue: overdue('card_operations'),
+  authorizations_attention: attention('card_authorizations'),
   authorizations_overdue: overdue('card_authorizations'),
   charges_attention: attention('charges'),
   charges_overdue: overdue('charges'),

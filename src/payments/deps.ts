@@ -5,7 +5,7 @@ import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
 import type { Providers } from '../providers/registry.js';
 import type { Tenants } from '../tenants/store.js';
-import { createWatch } from '../watch.js';
+import type { Watches } from '../watch.js';
 import { createChargeCalls } from './charges/calls.js';
 import { createChargeCreation } from './charges/create.js';
 import { createCharges } from './charges/store.js';
@@ -27,9 +27,10 @@ export function createPayments(deps: {
   client: Client;
   tenants: Tenants;
   providers: Providers;
+  watches: Watches;
   log: Log;
 }) {
-  const { config, database, groupCommit, client, providers, log } = deps;
+  const { config, database, groupCommit, client, providers, watches, log } = deps;
   const { attentionAfterMs, pollMaxMs, sweepSlackMs } = config.transfers;
   const { dunningDays, chargeExpiresMs: expiresAfterMs } = config.payments;
   const tokens = createTokens(database, groupCommit);
@@ -59,7 +60,7 @@ export function createPayments(deps: {
     charges,
     chargeCalls: createChargeCalls({ charges, tokens, providers }),
     chargeStarter,
-    chargeWatch: createWatch({ findEnded: (ids) => charges.waitedFor(ids) }),
+    chargeWatch: watches.create({ findEnded: (ids) => charges.waitedFor(ids) }),
     createCharge: createChargeCreation({
       charges,
       chargeStarter,
@@ -70,7 +71,7 @@ export function createPayments(deps: {
     refunds,
     refundCalls: createRefundCalls({ refunds, providers }),
     refundStarter,
-    refundWatch: createWatch({ findEnded: (ids) => refunds.ended(ids) }),
+    refundWatch: watches.create({ findEnded: (ids) => refunds.ended(ids) }),
     createRefund: createRefundCreation({ charges, refunds, refundStarter }),
     recurringCharges,
     recurringStarter,

@@ -3,7 +3,7 @@ import type { Config } from '../config.js';
 import type { Database } from '../database/client.js';
 import type { GroupCommit } from '../ledger/group-commit.js';
 import type { Log } from '../log.js';
-import { createWatch } from '../watch.js';
+import type { Watches } from '../watch.js';
 import { createBatchStarter } from './batch-starter.js';
 import { createBatches } from './batches.js';
 import { createBulkCreation } from './create-bulk.js';
@@ -21,6 +21,7 @@ export function bulkTransfers(deps: {
   nameEnquiry: NameEnquiry;
   /** Where new transfers go. */
   provider: { name: string };
+  watches: Watches;
   log: Log;
 }) {
   const { config, nameEnquiry, client, log } = deps;
@@ -31,7 +32,7 @@ export function bulkTransfers(deps: {
   return {
     batches,
     batchStarter,
-    batchWatch: createWatch({
+    batchWatch: deps.watches.create({
       findEnded: (ids) => batches.ended(ids),
       everyMs: LOOK_EVERY_MS,
     }),

@@ -1,6 +1,7 @@
 import { ApiError } from '../errors.js';
 import type { Untimed } from '../http/context.js';
-import { refusalAnswer, unlessReused, type Answer, type Claim } from '../ledger/view.js';
+import { refuse } from '../idempotency/refuse.js';
+import { unlessReused, type Answer, type Claim } from '../ledger/view.js';
 import { START_WITHIN_MS } from '../pursuits/record.js';
 import type { AcceptItem } from './items.js';
 import type { Tenant } from '../tenants/tenant.js';
@@ -33,18 +34,16 @@ export function createTransferCreation(deps: {
 }): CreateTransfer {
   const { transfers, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
 
-  async function refuse(tenant: Tenant, claim: Claim | null, error: ApiError) {
-    const answer = refusalAnswer(error);
-    if (!claim) return { answer, resource: null, replayed: false };
-    return unlessReused(
-      await transfers.accept({ kind: 'refusal', tenant: tenant.id, claim, answer }),
-    );
-  }
-
   return async (tenant, body, claim, untimed = (wait) => wait) => {
     const amountMinor = amountWithin(tenant, body);
     const named = await untimed(nameEnquiry(recipientOf(body)));
-    if (named.kind === 'not_found') return refuse(tenant, claim, new ApiError('invalid_account'));
+    if (named.kind === 'not_found') {
+      return refuse(transfers, {
+        tenant: tenant.id,
+        claim,
+        error: new ApiError('invalid_account'),
+      });
+    }
     const transfer = newTransfer({
       tenant,
       body,

@@ -199,21 +199,30 @@ describe('what was not committed in time is declined', () => {
   test.each([
     ['it came first, and its answer was slow', 'answer'],
     ['it was itself so slow that it comes after', 'decision'],
-  ] as const)('but not given back once another process has answered for it: %s', async (_, what) => {
-    const { id, pay } = await cardWith(20_000n);
-    const asked = pay();
-    const slow = heldBack(what);
-    const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
-    expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
-    // The issuer has not heard that, or it would not ask again.
-    expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', asked)).toEqual(
-      APPROVED,
-    );
-    slow.letGo();
-    await decisions.idle();
-    expect(await remembered(asked.token)).toMatchObject({ status: 'approved', held_minor: 5_000n });
-    expect(await cards().findOne({ _id: id })).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
-  });
+  ] as const)(
+    'but not given back once another process has answered for it: %s',
+    async (_, what) => {
+      const { id, pay } = await cardWith(20_000n);
+      const asked = pay();
+      const slow = heldBack(what);
+      const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
+      expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
+      // The issuer has not heard that, or it would not ask again.
+      expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', asked)).toEqual(
+        APPROVED,
+      );
+      slow.letGo();
+      await decisions.idle();
+      expect(await remembered(asked.token)).toMatchObject({
+        status: 'approved',
+        held_minor: 5_000n,
+      });
+      expect(await cards().findOne({ _id: id })).toMatchObject({
+        held_minor: 5_000n,
+        open_holds: 1,
+      });
+    },
+  );
 
   test('when somebody else has the card, and is remembered so', async () => {
     const { id, pay } = await cardWith(20_000n);

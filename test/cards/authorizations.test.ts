@@ -6,6 +6,7 @@ import {
 } from '../../src/cards/authorizations/authorization.js';
 import { OPEN_SECURITY, type Card } from '../../src/cards/card.js';
 import { cardClient, type CardClient } from '../support/cards.js';
+import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
   authorizationEvent,
@@ -238,6 +239,33 @@ describe('the same token', () => {
     const late = authorizationRequest(card.name, { reference: token });
     expect((await issuer.send(late)).body).toMatchObject({ approved: false });
   });
+});
+
+test('what takes more than there was waits for an operator, who finds it and says that it was seen to', async () => {
+  const card = await jitCard(6_000);
+  const { token } = await issuer.pay(card.id);
+  await issuer.end(token, 'cleared', 9_000);
+  await card.becomes({ status: 'cleared', cleared_minor: 9_000 });
+  const run = async (line: string) => {
+    const { code, out, error } = await bursar(`authorizations ${line} --json`, service.env);
+    return code === 0 ? JSON.parse(out) : { code, error };
+  };
+  const [waiting] = await run(`list --attention --card ${card.id}`);
+  expect(waiting).toMatchObject({ card: card.id, tenant: card.own.id, cleared_minor: 9_000 });
+  expect(waiting.attention).toContain('the tenant owes the rest');
+  expect(await run(`seen ${waiting.id} --reason asked-the-tenant --actor ada`)).toEqual({
+    id: waiting.id,
+    seen: true,
+  });
+  const shown = await run(`show ${waiting.id}`);
+  expect(shown).toMatchObject({ attention: null, tenant: card.own.id });
+  expect(shown.timeline.at(-1)).toMatchObject({
+    type: 'attention_cleared',
+    actor: 'ada',
+    detail: 'asked-the-tenant',
+  });
+  expect(await run('list --attention')).toEqual([]);
+  expect(await run(`seen ${waiting.id} --reason again`)).toMatchObject({ code: 1 });
 });
 
 test('50 payments at once, on three cards of one wallet, never hold more than it has', async () => {

@@ -45,6 +45,7 @@ test('nothing waits: all is right', async () => {
     'transfers: attention': [true, 'none'],
     'cards: overdue': [true, 'none'],
     'cards: attention': [true, 'none'],
+    'authorizations: attention': [true, 'none'],
     'charges: overdue': [true, 'none'],
     'charges: attention': [true, 'none'],
     'refunds: overdue': [true, 'none'],

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { createWatch } from '../../src/watch.js';
+import { createWatch, createWatches } from '../../src/watch.js';
 
 const never = new AbortController().signal;
 setMaxListeners(0, never);
@@ -69,4 +69,15 @@ describe('a watch', () => {
     });
     expect(await watch.ended('a', LONG)).toEqual({ _id: 'a' });
   });
+});
+
+test('a stop lets go who waits at any watch of the process, and all of them are counted', async () => {
+  const watches = createWatches();
+  const never = { everyMs: 5, findEnded: () => Promise.resolve([]) };
+  const [one, other] = [watches.create(never), watches.create(never)];
+  const waiting = [one.ended('a', LONG), one.ended('b', LONG), other.ended('c', LONG)];
+  expect(watches.waiting).toBe(3);
+  watches.stop();
+  expect(await Promise.all(waiting)).toEqual([null, null, null]);
+  expect(watches.waiting).toBe(0);
 });

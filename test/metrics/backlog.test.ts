@@ -50,9 +50,9 @@ beforeAll(async () => {
     operation({ due_at: AHEAD, attention: { since: LONG_AGO } }),
   ]);
   await insert('card_authorizations', [
-    ...many(() => ({ due_at: null })),
-    { due_at: LONG_AGO },
-    { due_at: AHEAD },
+    ...many(() => ({ due_at: null, attention: null })),
+    { due_at: LONG_AGO, attention: null },
+    { due_at: AHEAD, attention: { since: LONG_AGO } },
   ]);
   const created_at = LONG_AGO;
   await insert('webhook_deliveries', [
@@ -92,6 +92,7 @@ const WAITING = {
   transfers_overdue: 2,
   batches_overdue: 1,
   cards_overdue: 1,
+  authorizations_attention: 1,
   authorizations_overdue: 1,
   charges_attention: 1,
   charges_overdue: 2,

@@ -188,6 +188,12 @@ describe('bad input is refused, and says where', () => {
     expect(await refused({ charge_reference: unpaid.reference })).toEqual(state);
     const gone = [404, 'not_found', field];
     expect(await refused({ charge_reference: 'no-such-charge' })).toEqual(gone);
+    // Kept under its key like every refusal of what a body names.
+    const kept = { charge_reference: 'not-yet', amount_minor: 1_000 };
+    const first = await payments.refund(kept, { key: 'of a charge that comes later' });
+    await payments.paid({ reference: 'not-yet' });
+    const again = await payments.refund(kept, { key: 'of a charge that comes later' });
+    expect([again.status, again.text]).toEqual([404, first.text]);
     const other = paymentClient(await service.tenant());
     expect(await refused({}, other)).toEqual(gone);
     const { reference } = await accepted(payments);

@@ -33,7 +33,7 @@ export type CardAuthorization = {
   merchant: AuthorizationRequest['merchant'] | null;
   /** What became known since, in the order of arrival; see facts.ts. */
   facts: AuthorizationFact[];
-  /** It took money that was not there. */
+  /** It took money that was not there, or that we had not agreed to. */
   attention: { since: Date; reason: string } | null;
   /** When the hold ends by itself; null where nothing was ever held. */
   expires_at: Date | null;

@@ -81,7 +81,7 @@ export function createDecisions(deps: DecisionDeps) {
       return (flight.answer ??= decision ?? declined('deadline_exceeded'));
     },
 
-    /** Lets what is under way end, and tries nothing again. */
+    /** Lets what is under way end; what is being taken back has one more try. */
     async idle(): Promise<void> {
       takeBack.stop();
       await Promise.all([...flights.values()].map(({ over }) => over));

@@ -3,6 +3,7 @@ import type { Database } from '../../database/client.js';
 import { overdue } from '../../database/overdue.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { AuthorizationState } from '../../providers/card-issuer.js';
+import { timelineEntry } from '../../pursuits/timeline.js';
 import type { OffsetListing } from '../store.js';
 import {
   authorizationId,
@@ -40,6 +41,7 @@ export function createAuthorizationStore(
 
   return {
     ...authorizationQueries(collection),
+    ...forOperators(collection, clock),
     /** Those that hold money and that nobody follows. */
     ...overdue(collection, 'updated_at', { clock, sweepSlackMs }),
 
@@ -78,6 +80,33 @@ export function createAuthorizationStore(
       const code = 'the issuer never said what became of it';
       await commitFact({ kind: 'authorizationFact', ...whose, fact, code, by: 'clock' });
       return { held: false };
+    },
+  };
+}
+
+/** For operators, over all tenants. */
+function forOperators(collection: Collection<CardAuthorization>, clock: () => Date) {
+  const waiting = { 'attention.since': { $type: 'date' } } as const;
+  return {
+    find: (id: string) => collection.findOne({ _id: id }),
+
+    /** The latest first, or those first that have waited longest. */
+    latest: ({ card, attention, limit }: { card?: string; attention: boolean; limit: number }) =>
+      collection
+        .find({ ...(card !== undefined && { card }), ...(attention && waiting) })
+        .project<Omit<CardAuthorization, 'timeline'>>({ timeline: 0 })
+        .sort(attention ? { 'attention.since': 1 } : { created_at: -1, _id: -1 })
+        .limit(limit)
+        .toArray(),
+
+    /** Notes that an operator has seen to it; false where none is waited for. */
+    async seen(id: string, { actor, reason }: { actor: string; reason: string }): Promise<boolean> {
+      const timeline = timelineEntry(clock(), 'attention_cleared', actor, { detail: reason });
+      const { modifiedCount } = await collection.updateOne(
+        { _id: id, ...waiting },
+        { $set: { attention: null }, $inc: { version: 1 }, $push: { timeline } },
+      );
+      return modifiedCount === 1;
     },
   };
 }

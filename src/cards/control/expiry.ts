@@ -26,6 +26,7 @@ export function createCardExpiry({
         },
         { projection: { tenant: 1 } },
       )
+      .sort({ 'issued.expiry_year': 1, 'issued.expiry_month': 1 })
       .limit(limit)
       .toArray();
     const ended = await Promise.all(

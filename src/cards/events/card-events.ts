@@ -3,7 +3,7 @@ import type { Config } from '../../config.js';
 import type { Database } from '../../database/client.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
 import type { Log } from '../../log.js';
-import { createWatch } from '../../watch.js';
+import type { Watches } from '../../watch.js';
 import type { ApplyCardEvent } from './apply.js';
 import type { StoredCardEvent } from './event.js';
 import { createCardEventHandling } from './handle.js';
@@ -23,6 +23,7 @@ export function createCardEvents(deps: {
   client: Client;
   /** Books what an event says, by the guard of its subject. */
   apply: ApplyCardEvent;
+  watches: Watches;
   log: Log;
 }) {
   const { config, database, groupCommit, client, apply, log } = deps;
@@ -39,7 +40,7 @@ export function createCardEvents(deps: {
     starter,
     replays,
     replayStarter,
-    replayWatch: createWatch({ findEnded: (ids) => replays.ended(ids) }),
+    replayWatch: deps.watches.create({ findEnded: (ids) => replays.ended(ids) }),
     handling: createCardEventHandling({ events: store, replays, findOwner, apply, log }),
     receive: createReceiveCardEvent({ events: store, findOwner, starter, log }),
     replay: createReplayCreation({ replays, starter: replayStarter }),

@@ -171,7 +171,7 @@ function decideFact(view: View, item: FundingFactItem, now: Date): FundingOutcom
   return { kind: 'funding', verdict, operation: changed };
 }
 
-/** Who asked for a late funding sees in its own record what became of it, and whether an operator is waited for. */
+/** Who asked for a late funding sees in its own record what its issuer said became of it. */
 function tellOfUnwinding(view: View, before: CardOperation, after: CardOperation): void {
   const funding = after.unwinds && view.record('card_operations', after.unwinds);
   if (!funding) return;

@@ -131,6 +131,7 @@ function pay(
   const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
   const repaidMinor = owed < netMinor ? owed : netMinor;
   const late = charge.status === 'failed' ? ', although the charge had failed' : '';
+  const out = laterIsOut(charge, fact);
   return {
     set: {
       status: 'completed',
@@ -138,15 +139,27 @@ function pay(
       next_attempt_at: null,
       provider_fee_minor: fact.feeMinor,
       failure: null,
-      attention: null,
+      attention: out === null ? null : { since: now, reason: out },
       watch_until: null,
       completed_at: now,
     },
-    entry: ['settled', `the wallet was credited, less the provider’s fee${late}`],
+    entry: [
+      'settled',
+      `the wallet was credited, less the provider’s fee${late}${out === null ? '' : `; ${out}`}`,
+    ],
+    ...(out !== null && { verdict: 'attention' }),
     postings: [creditPosting(paid, now, repaidMinor)],
     availableMinor: netMinor - repaidMinor,
     owedMinor: -repaidMinor,
   };
+}
+
+/** The provider took back its decline of an earlier attempt: nobody asks about the later one any more. */
+function laterIsOut({ status, attempt, sends, watch_until }: Charge, fact: Paid): string | null {
+  const open = status !== 'failed' || watch_until !== null;
+  const earlier = fact.attempt !== null && fact.attempt !== attempt;
+  if (!earlier || !open || sends === 0) return null;
+  return `an earlier attempt was paid; ask the provider whether attempt ${attempt} was paid, too`;
 }
 
 /** An operator was called for this very reason, and has given the charge up. */

@@ -103,8 +103,8 @@ export function chargeReads(charge: Charge) {
   } satisfies Reads;
 }
 
-/** Takes a charge on, also inside the decision of another item. Or says why not, and nothing has changed. */
-export function admitCharge(view: View, charge: Charge): ApiError | null {
+/** Takes a charge on. Or says why not, and nothing has changed. */
+function admitCharge(view: View, charge: Charge): ApiError | null {
   const refusal = refuse(view, charge);
   if (refusal) return refusal;
   view.create('charges', charge);

@@ -1,7 +1,6 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../database/client.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
-import type { RefusalItem } from '../../ledger/kinds.js';
 import type { AcceptOutcome } from '../../ledger/view.js';
 import type { PursuedRecord } from '../../pursuits/record.js';
 import { pursuedRecords } from '../../pursuits/store.js';
@@ -40,8 +39,7 @@ export function createCharges(
     }),
     ...chargeQueries(collection),
 
-    accept: (item: AcceptChargeItem | RefusalItem): Promise<AcceptOutcome> =>
-      groupCommit.commit(item),
+    accept: (item: AcceptChargeItem): Promise<AcceptOutcome> => groupCommit.commit(item),
 
     /** Applies what became known, through the state guard; the answer is the charge as it stands then. */
     applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ChargeFactOutcome> =>

@@ -2,7 +2,8 @@ import { ApiError } from '../../errors.js';
 import type { Answered } from '../../http/idempotency.js';
 import { invalidField } from '../../http/validate.js';
 import { newId } from '../../ids.js';
-import { refusalAnswer, unlessReused, type Answer, type Claim } from '../../ledger/view.js';
+import { refuse } from '../../idempotency/refuse.js';
+import { unlessReused, type Answer, type Claim } from '../../ledger/view.js';
 import type { Tenant } from '../../tenants/tenant.js';
 import { lookAfter, type Change } from './course.js';
 import { presentRecurringCharge } from './presenter.js';
@@ -34,7 +35,11 @@ export function recurringChanges({
       const now = clock();
       const start = startOf(body, now);
       const token = await recurringCharges.tokenOf(tenant.id, body.payment_token_id);
-      if (!token) return refuse(tenant, claim);
+      if (!token) {
+        const message = 'There is no such payment token.';
+        const error = new ApiError('not_found', { field: 'payment_token_id', message });
+        return refuse(recurringCharges, { tenant: tenant.id, claim, error });
+      }
       const recurring = newRecurring(tenant, body, token.customer.id, { start, now });
       const outcome = unlessReused(
         await recurringCharges.accept({
@@ -68,13 +73,6 @@ export function recurringChanges({
       return outcome;
     },
   };
-
-  async function refuse({ id: tenant }: Tenant, claim: Claim | null): Promise<Answered> {
-    const message = 'There is no such payment token.';
-    const answer = refusalAnswer(new ApiError('not_found', { field: 'payment_token_id', message }));
-    if (!claim) return { answer, resource: null, replayed: false };
-    return unlessReused(await recurringCharges.accept({ kind: 'refusal', tenant, claim, answer }));
-  }
 }
 
 export type RecurringChanges = ReturnType<typeof recurringChanges>;

@@ -1,5 +1,6 @@
 import { ApiError } from '../../errors.js';
 import type { Answered } from '../../http/idempotency.js';
+import { refuse } from '../../idempotency/refuse.js';
 import { newId } from '../../ids.js';
 import { unlessReused, type Claim } from '../../ledger/view.js';
 import { START_WITHIN_MS } from '../../pursuits/record.js';
@@ -30,7 +31,8 @@ export function createRefundCreation(deps: {
     const charge = await charges.byReference(tenant, body.charge_reference);
     if (!charge) {
       const message = 'There is no such charge.';
-      throw new ApiError('not_found', { field: 'charge_reference', message });
+      const error = new ApiError('not_found', { field: 'charge_reference', message });
+      return refuse(refunds, { tenant, claim, error });
     }
     const refund = newRefund(charge, body, clock());
     const { made, ...outcome } = await refunds.accept({

@@ -1,14 +1,10 @@
 import type { Database } from '../../database/client.js';
 import type { GroupCommit } from '../../ledger/group-commit.js';
+import type { RefusalItem } from '../../ledger/kinds.js';
 import type { PursuitFact } from '../../pursuits/facts.js';
 import type { PursuedRecord } from '../../pursuits/record.js';
 import { pursuedRecords } from '../../pursuits/store.js';
-import type {
-  AcceptRefundItem,
-  AcceptRefundOutcome,
-  RefundFactOutcome,
-  RefundKey,
-} from './items.js';
+import type { AcceptRefundItem, RefundFactOutcome, RefundKey } from './items.js';
 import type { Refund } from './refund.js';
 
 export type Refunds = ReturnType<typeof createRefunds>;
@@ -28,7 +24,7 @@ export function createRefunds(
       sweepSlackMs,
     }),
 
-    accept: (item: AcceptRefundItem): Promise<AcceptRefundOutcome> => groupCommit.commit(item),
+    accept: <I extends AcceptRefundItem | RefusalItem>(item: I) => groupCommit.commit(item),
 
     /** Applies what became known, through the state guard; the answer is the refund as it stands then. */
     applyFact: (
