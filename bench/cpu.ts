@@ -14,7 +14,7 @@ const CALM_BELOW = 0.15;
 const CALM_WITHIN_MS = 15_000;
 
 /** Processor time of a process since it began, in user and kernel mode and over all its threads. */
-export function cpuMs(pid: number): number {
+function cpuMs(pid: number): number {
   if (process.platform === 'linux') {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The second field is the name, in parentheses, and may hold anything.
@@ -32,7 +32,7 @@ function parseTime(text: string): number {
   return (Number(days) * 86_400 + seconds) * 1000;
 }
 
-export function readCpu<Name extends string>(processes: Processes<Name>): Record<Name, number> {
+function readCpu<Name extends string>(processes: Processes<Name>): Record<Name, number> {
   return mapValues(processes, cpuMs);
 }
 
@@ -90,7 +90,7 @@ export async function quiet({ withinMs }: { withinMs: number }): Promise<void> {
 }
 
 /** Waits until these processes do next to nothing: what one subject leaves behind is not charged to the next. */
-export async function calm(pids: readonly number[]): Promise<void> {
+async function calm(pids: readonly number[]): Promise<void> {
   const total = () => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const giveUpAt = performance.now() + CALM_WITHIN_MS;
   for (let before = total(); performance.now() < giveUpAt;) {

@@ -38,8 +38,6 @@ export type Database = {
   back(): Promise<void>;
 };
 
-export type Victims = Awaited<ReturnType<typeof openVictims>>;
-
 /** All of them beside one bank, on engines of one kind. */
 export async function openVictims(stack: Stack) {
   const [mongod, temporal] = [await stack.mongod(), await stack.temporal()];

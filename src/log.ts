@@ -58,7 +58,7 @@ function maskErrorMessage(this: Log, args: Parameters<LogFn>, method: LogFn): vo
  * An error for the log: what is needed to find the fault, and nothing of the request. The database puts the offending
  * values into its messages (a duplicate key, a validator's refusal), so texts are masked and detail fields left out.
  */
-export function describeError(error: unknown, depth = 0): Record<string, unknown> {
+function describeError(error: unknown, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
   const { code } = error as { code?: unknown };
   return {
@@ -72,7 +72,7 @@ export function describeError(error: unknown, depth = 0): Record<string, unknown
 }
 
 /** Masks keys, credentials in addresses, the database's quotations, and every run of digits that could be an account. */
-export function maskText(text: string): string {
+function maskText(text: string): string {
   return text
     .replaceAll(/\b([sp]k_(?:sandbox|live)_)[0-9A-Za-z]+/g, `$1${MASK}`)
     .replaceAll(/\bBearer\s+\S+/gi, `Bearer ${MASK}`)

@@ -31,7 +31,7 @@ export type NewCard = {
   customer_id: string;
   type: 'virtual' | 'physical';
   /**
-   * `prepaid` spends what it was funded with; `jit` does so too, and what that does not cover is held in the wallet.
+   * `prepaid` spends what it was funded with; `jit` does so too, and a payment that this does not cover is held in the wallet, all of it.
    * @default "prepaid"
    */
   funding?: 'prepaid' | 'jit';
@@ -309,7 +309,7 @@ export type Card = {
   /** Your own id of who holds it. */
   customer_id: string;
   type: 'virtual' | 'physical';
-  /** `prepaid` spends what it was funded with; `jit` does so too, and what that does not cover is held in the wallet. */
+  /** `prepaid` spends what it was funded with; `jit` does so too, and a payment that this does not cover is held in the wallet, all of it. */
   funding: 'prepaid' | 'jit';
   /** To be printed on it. */
   name: string | null;
@@ -1308,7 +1308,7 @@ export type Operations = {
   /**
    * Have a prepaid card reloaded when it falls below a threshold.
    *
-   * Each fall below the threshold is followed by one reload. One that is refused, by the wallet, the cap or the issuer, is tried again by the next spending; after three in a row none is tried until the settings are put again.
+   * Each fall below the threshold is followed by one reload, within the daily cap. One that is refused, by the wallet or the issuer, is tried again by the next spending; after three in a row none is tried until the settings are put again.
    */
   putCardAutoReload: {
     input: {

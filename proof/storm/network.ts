@@ -24,8 +24,6 @@ export type Link = {
   heal(): Promise<void>;
 };
 
-export type Network = Awaited<ReturnType<typeof openNetwork>>;
-
 /** A toxiproxy, built by Go the first time. Null where there is no Go: then only the bank's own switch disturbs. */
 export async function openNetwork() {
   const binary = findToxiproxy();

@@ -10,7 +10,7 @@ export const IS_PATIENT = process.env['PROOF_PATIENT'] !== undefined;
 export const paced = (perSecond: number): number => (IS_PATIENT ? perSecond / 4 : perSecond);
 
 /** The times that a deployment has unless it is told others; tests have shorter ones. */
-export const TIMES_OF_PRODUCTION = {
+const TIMES_OF_PRODUCTION = {
   SANDBOX_BANK_TIMEOUT_MS: '5000',
   BURSAR_POLL_MAX_MS: '600000',
   BURSAR_SWEEP_SLACK_MS: '30000',

@@ -14,10 +14,10 @@ import { SHOWN_TYPES } from './operation.js';
 /** What is common to all operations on cards. */
 export const CARDS_TAG = 'Cards';
 export const cardParams = { id: idSchema('card') };
-export const operationParams = { ...cardParams, operation_id: idSchema('cardOperation') };
+const operationParams = { ...cardParams, operation_id: idSchema('cardOperation') };
 export const offsetListQuery = z.strictObject(offsetQuery());
 
-export const exampleCard = {
+const exampleCard = {
   id: 'crd_01kaj2v6wte8v9kcz0t3yd4m5n',
   customer_id: 'customer-7',
   type: 'virtual',
@@ -44,7 +44,7 @@ export const cardResource = z
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).meta({
       description:
-        '`prepaid` spends what it was funded with; `jit` does so too, and what that does not cover is held in the wallet.',
+        '`prepaid` spends what it was funded with; `jit` does so too, and a payment that this does not cover is held in the wallet, all of it.',
     }),
     name: z.string().nullable().meta({ description: 'To be printed on it.' }),
     brand: z.string().nullable().meta({ description: toldByIssuer }),

@@ -53,7 +53,7 @@ export function createCardStarters(settings: PursuitStarterSettings) {
 }
 
 /** The starter of a workflow that is given one operation. */
-export function createOperationStarter(
+function createOperationStarter(
   settings: PursuitStarterSettings,
   workflow: string,
   inputOf: (settings: InputSettings, operation: CardOperation) => OperationInput = operationInput,
@@ -81,7 +81,7 @@ export function createOperationStarter(
 type InputSettings = Pick<PursuitStarterSettings, 'taskQueue' | 'policy'>;
 
 /** What a workflow is given of an operation. */
-export const operationInput = (
+const operationInput = (
   { taskQueue, policy }: InputSettings,
   { _id: id, tenant, provider, created_at: acceptedAt }: CardOperation,
 ): OperationInput => ({

@@ -10,7 +10,7 @@ import { mendDriver } from './mend-driver.js';
 /** What is waited for a server, a connection or a majority: a database that is away answers 503 and never a hang. */
 export const WAIT_LIMIT_MS = 5_000;
 /** A server that holds an operation longer than this has lost it: the connection is closed. */
-export const OPERATION_LIMIT_MS = 10_000;
+const OPERATION_LIMIT_MS = 10_000;
 
 export const TRANSACTION_OPTIONS = {
   readConcern: { level: 'snapshot' },

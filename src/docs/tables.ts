@@ -1,4 +1,5 @@
 import { ERRORS } from '../errors.js';
+import { events } from '../operations.js';
 import { TEST_ACCOUNTS } from '../sandbox-bank/behaviours.js';
 import { PLANS } from '../tenants/tenant.js';
 
@@ -23,6 +24,13 @@ const TABLES: Readonly<Record<string, () => string>> = {
           status,
           meaning.replaceAll('<', '&lt;'),
         ]),
+    ),
+  events: () =>
+    table(
+      ['event', 'when'],
+      ...events.flatMap(({ when }) =>
+        Object.entries(when).map(([name, text]) => [`\`${name}\``, text]),
+      ),
     ),
   plans: () =>
     table(

@@ -6,7 +6,7 @@ import { parseJsonObject } from './json.js';
 import { aside } from './load.js';
 
 /** Room for any single resource with its metadata. Routes that take many at once name their own bound. */
-export const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
+const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
 
 /** How much of a refused body is read and dropped before the connection is cut. */
 const SWALLOW_MAX_BYTES = 32 * 1024 * 1024;

@@ -54,8 +54,8 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'Not now. Nothing is lost: try again, with the same idempotency key.',
 };
 
-/** What tenants are told by webhook, under each of the names, with the resource as it was then. */
-export type Events = { names: readonly string[]; data: z.ZodType };
+/** What tenants are told by webhook: when, by the name of the event, and with it the resource as it was then. */
+export type Events = { when: Readonly<Record<string, string>>; data: z.ZodType };
 
 /** The OpenAPI 3.1 document of these operations: made from the schemas that the service itself checks by. */
 export function openApiDocument(
@@ -77,7 +77,9 @@ export function openApiDocument(
       tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
       paths,
       webhooks: Object.fromEntries(
-        events.flatMap(({ names, data }) => names.map((name) => [name, webhook(name, data)])),
+        events.flatMap(({ when, data }) =>
+          Object.entries(when).map(([name, text]) => [name, webhook(name, text, data)]),
+        ),
       ),
       components: { securitySchemes, schemas: { ...jsonComponents, ...metadataLevels } },
     },
@@ -184,7 +186,7 @@ function success(operation: Operation): ZodOpenApiResponseObject {
   };
 }
 
-function webhook(name: string, data: z.ZodType) {
+function webhook(name: string, when: string, data: z.ZodType) {
   const schema = z.object({
     id: z.string().meta({ description: 'The same in every attempt and in `webhook-id`.' }),
     event: z.literal(name),
@@ -201,7 +203,7 @@ function webhook(name: string, data: z.ZodType) {
     post: {
       operationId: name,
       summary: name,
-      description: 'Signed as Standard Webhooks has it. Any 2xx within ten seconds is a receipt.',
+      description: `Sent when ${when}. Signed as Standard Webhooks has it; any 2xx within ten seconds is a receipt.`,
       requestParams: {
         header: z.object({
           'webhook-id': text,

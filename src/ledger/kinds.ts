@@ -22,7 +22,7 @@ const refusal: Kind<RefusalItem, AcceptOutcome> = {
 };
 
 /** Everything that can be committed. A capability adds its kinds here. */
-export const kinds = {
+const kinds = {
   refusal,
   credit,
   ...transferKinds,

@@ -5,7 +5,7 @@ import type { Log } from '../log.js';
 import { addGauge } from './gauge.js';
 
 /** Nothing is counted further than this: a count that stands here means "at least". */
-export const MAX_COUNTED = 10_000;
+const MAX_COUNTED = 10_000;
 /** Scrapes within this time share one reading, however many there are. */
 const READ_EVERY_MS = 10_000;
 const QUERY_WITHIN_MS = 1_000;

@@ -15,8 +15,6 @@ export type Authorization = {
   createdAt: number;
 };
 
-export type AuthorizationState = ReturnType<typeof createAuthorizationState>;
-
 type Record = Extract<CardRecord, { authorization: number }>;
 
 export function createAuthorizationState(effects: Effects, cards: CardState) {

@@ -5,8 +5,6 @@ import { addTo, createNumbered, orderedAt, type Ordered } from './ordered.js';
 
 export type Funding = Ordered<FundingOrder, 'pending' | 'funded' | 'refused' | 'reversed'>;
 
-export type FundingState = ReturnType<typeof createFundingState>;
-
 export function createFundingState(effects: Effects) {
   const fundings = createNumbered<Funding>();
   const byReference = new Map<string, Funding[]>();

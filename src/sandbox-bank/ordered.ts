@@ -17,8 +17,6 @@ export function orderedAt(at: number) {
   return { code: null, createdAt: at, updatedAt: at, told: false };
 }
 
-export type Numbered<Thing> = ReturnType<typeof createNumbered<Thing>>;
-
 /** Things by number, 0, 1, 2 … A journal that skips one is damaged. */
 export function createNumbered<Thing>() {
   const all: (Thing & { number: number })[] = [];

@@ -16,7 +16,7 @@ export const FEATURES = ['identity', 'virtual_accounts', 'cards', 'billpay'] as 
 export type Feature = (typeof FEATURES)[number];
 
 /** Tighter limits on what is risky or dear, attempts in a minute; a tenant may have figures of its own. */
-export const SAFEGUARDS = { kyc: 5, card_fund: 30, card_events: 60 } as const;
+const SAFEGUARDS = { kyc: 5, card_fund: 30, card_events: 60 } as const;
 export type Safeguard = keyof typeof SAFEGUARDS;
 export const SAFEGUARD_NAMES = Object.keys(SAFEGUARDS) as [Safeguard, ...Safeguard[]];
 

@@ -291,6 +291,11 @@ export const transferOperations = {
 };
 
 export const transferEvents = {
-  names: ['transfer.processing', 'transfer.completed', 'transfer.failed', 'transfer.reversed'],
+  when: {
+    'transfer.processing': 'the order is about to leave for the bank',
+    'transfer.completed': 'the bank paid, and the wallet has paid for it',
+    'transfer.failed': 'it is certain that nothing was paid, or an operator gave it up',
+    'transfer.reversed': 'the bank took a payment back; amount and fee are in the wallet again',
+  },
   data: transferResource,
 };

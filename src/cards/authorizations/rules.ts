@@ -4,7 +4,7 @@ import type { AuthorizationRequest } from '../../providers/card-issuer.js';
 import { isPastExpiry, type Card, type CardStatus } from '../card.js';
 
 /** Why a payment with a card is declined, in our words; tenants see them too. */
-export const DECLINES = [
+const DECLINES = [
   'card_unknown',
   'card_not_active',
   'card_locked',

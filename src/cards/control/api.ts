@@ -77,4 +77,10 @@ export const closeCard = operation({
 export const cardControlOperations = { lockCard, unlockCard, closeCard };
 
 /** What tenants are told of a card itself. */
-export const cardStandingEvents = { names: ['card.locked', 'card.unlocked'], data: cardResource };
+export const cardStandingEvents = {
+  when: {
+    'card.locked': 'a card is locked: nothing is approved or funded from then on',
+    'card.unlocked': 'the issuer has confirmed that a card is open',
+  },
+  data: cardResource,
+};

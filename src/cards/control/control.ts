@@ -5,7 +5,7 @@ import type { Card, CardStatus } from '../card.js';
 import { operationFailure, type CardOperation } from '../operation.js';
 
 /** What changes how a card stands at the issuer. */
-export const CONTROL_TYPES = ['lock', 'unlock', 'close'] as const;
+const CONTROL_TYPES = ['lock', 'unlock', 'close'] as const;
 export type ControlType = (typeof CONTROL_TYPES)[number];
 export type ControlOperation = CardOperation & { type: ControlType };
 

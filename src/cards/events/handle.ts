@@ -10,8 +10,6 @@ import type { CardEventReplays, ReplayEnd } from './replay-store.js';
 import type { CardEventReport, ReplayReport } from './reports.js';
 import type { CardEventStore } from './store.js';
 
-export type CardEventHandling = ReturnType<typeof createCardEventHandling>;
-
 type Handled = { done: true; outcome: string } | { done: false; reason: string; over: boolean };
 
 const UNKNOWN_CARD = 'it is about no card of ours';

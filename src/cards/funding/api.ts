@@ -107,7 +107,7 @@ export const putCardAutoReload = operation({
   path: '/cards/{id}/auto-reload',
   summary: 'Have a prepaid card reloaded when it falls below a threshold',
   description:
-    'Each fall below the threshold is followed by one reload. One that is refused, by the wallet, the cap or the issuer, ' +
+    'Each fall below the threshold is followed by one reload, within the daily cap. One that is refused, by the wallet or the issuer, ' +
     'is tried again by the next spending; after three in a row none is tried until the settings are put again.',
   feature: 'cards',
   params: cardParams,
@@ -125,6 +125,10 @@ export const cardFundingOperations = {
 };
 
 export const cardOperationEvents = {
-  names: ['card.operation.completed', 'card.operation.failed'],
+  when: {
+    'card.operation.completed': 'a funding, a reload, a lock, an unlock or a closing is done',
+    'card.operation.failed':
+      'it is certain that one was not done, or it came too late, or a newer one took its place',
+  },
   data: cardOperationResource,
 };

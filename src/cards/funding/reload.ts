@@ -26,7 +26,7 @@ export function tryReload(view: View, card: Card, reload: CardReload, now: Date)
   const day = lagosDay(now);
   const usedMinor = reload.day === day ? reload.day_minor : 0n;
   const wallet = view.wallet(card.tenant);
-  // No refusal: tomorrow it is tried again.
+  // No refusal: tomorrow's first spending tries it again.
   if (usedMinor + amount > reload.daily_cap_minor) return reload;
   if (wallet.availableMinor < amount) return refused(reload, 'the wallet has too little', now);
   const operation = newReload(card, amount, now);

@@ -16,7 +16,7 @@ export const createCardBody = z
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).default('prepaid').meta({
       description:
-        '`prepaid` spends what it was funded with; `jit` does so too, and what that does not cover is held in the wallet.',
+        '`prepaid` spends what it was funded with; `jit` does so too, and a payment that this does not cover is held in the wallet, all of it.',
     }),
     currency: z.literal('NGN').default('NGN'),
     name: plainText(100)

@@ -150,6 +150,10 @@ export const chargeOperations = {
 };
 
 export const chargeEvents = {
-  names: ['charge.requires_action', 'charge.completed', 'charge.failed'],
+  when: {
+    'charge.requires_action': 'the customer of a charge has a page to go to',
+    'charge.completed': 'a charge is paid, and the wallet is credited',
+    'charge.failed': 'it is certain that a charge was not paid, or an operator gave it up',
+  },
   data: chargeResource,
 };

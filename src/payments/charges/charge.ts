@@ -49,10 +49,6 @@ export type ChargeStatus = Charge['status'] | 'requires_action';
 export const statusOf = (charge: Pick<Charge, 'status' | 'next_action'>): ChargeStatus =>
   charge.status === 'processing' && charge.next_action !== null ? 'requires_action' : charge.status;
 
-/** Whether who waits for it has something to look at: it has ended, or it is the customer's turn. */
-export const isWaitedFor = (charge: Pick<Charge, 'status' | 'next_action'>): boolean =>
-  ['completed', 'failed', 'requires_action'].includes(statusOf(charge));
-
 /** The workflow that keeps this promise. */
 export const chargeWorkflowId = (id: string) => `charge/${id}`;
 

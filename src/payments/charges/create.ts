@@ -17,7 +17,7 @@ export type CreateCharge = (
 ) => Promise<Answered>;
 
 /** What a charge is answered with when it is accepted. */
-export const acceptedAnswer = (charge: Charge): Answer => ({
+const acceptedAnswer = (charge: Charge): Answer => ({
   status: 201,
   body: JSON.stringify({ success: true, data: presentCharge(charge) }),
 });

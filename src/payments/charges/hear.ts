@@ -9,8 +9,6 @@ import type { Charges } from './store.js';
 type Answer = ChargeAnswer | VerifyChargeAnswer;
 type Via = 'provider_answer' | 'poll';
 
-export type Hear = ReturnType<typeof createHearing>;
-
 /** Books what the provider said of a charge, and answers what that came to. */
 export function createHearing(charges: Pick<Charges, 'applyFact'>, clock: () => Date) {
   return async (before: Charge, answer: Answer, via: Via): Promise<Heard> => {

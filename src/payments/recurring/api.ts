@@ -195,6 +195,10 @@ export const recurringChargeOperations = {
 };
 
 export const recurringChargeEvents = {
-  names: ['recurring_charge.renewed', 'recurring_charge.past_due', 'recurring_charge.ended'],
+  when: {
+    'recurring_charge.renewed': 'a period of a recurring charge is paid',
+    'recurring_charge.past_due': 'a period of it could not be charged for now, and is tried again',
+    'recurring_charge.ended': 'nothing is charged for it any more',
+  },
   data: recurringChargeResource,
 };

@@ -124,5 +124,3 @@ export const listRecurringChargesQuery = z.strictObject({
   ...pageQuery(),
   status: z.enum(RECURRING_STATUSES).optional(),
 });
-
-export type ListRecurringChargesQuery = z.infer<typeof listRecurringChargesQuery>;

@@ -101,6 +101,10 @@ export const getRefundTimeline = operation({
 export const refundOperations = { createRefund, getRefund, getRefundTimeline };
 
 export const refundEvents = {
-  names: ['refund.completed', 'refund.failed'],
+  when: {
+    'refund.completed': 'the provider has given the customer the money back',
+    'refund.failed':
+      'it is certain that the customer was not given it back; the amount is in the wallet again',
+  },
   data: refundResource,
 };

@@ -4,8 +4,6 @@ import type { Charge, ChargeState } from './charge-state.js';
 import { choiceOf, choicesOf } from './choices.js';
 import { endPage, missingPage, PAGE_HEADERS, payPage } from './page-html.js';
 
-export type Pages = ReturnType<typeof createPages>;
-
 /** What the customer sees, and does there. */
 export function createPages({ charges }: { charges: ChargeState }, books: ChargeBooks) {
   return {

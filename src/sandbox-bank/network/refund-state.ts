@@ -7,8 +7,6 @@ export type Refund = Ordered<RefundOrder, 'pending' | 'refunded' | 'refused'> & 
   id: string;
 };
 
-export type RefundState = ReturnType<typeof createRefundState>;
-
 type Recorded = Extract<NetworkRecord, { refund: number }>;
 
 export function createRefundState(effects: Effects) {
