@@ -57,20 +57,26 @@ export const FAILPOINTS = [
 
 export type Failpoint = (typeof FAILPOINTS)[number];
 
-let armed: { name: Failpoint; hits: number } | null = null;
+type Armed = { name: Failpoint; hits: number };
+
+/** One after the other; the process dies at the last. */
+let armed: Armed[] = [];
 
 /**
- * Has the process die at the n-th passing of a point, as `name` or `name:n` says; null: at none. `@file`: at the point
- * that is in this file when SIGUSR2 comes.
+ * Has the process die at the n-th passing of a point, as `name` or `name:n` says; null: at none. `one>other`: at the
+ * other, counted once the one has been passed. `@file`: at what is in this file when SIGUSR2 comes.
  */
 export function armFailpoint(spec: string | null): void {
-  if (spec === null) return void (armed = null);
-  if (spec.startsWith('@')) return armOnSignal(spec.slice(1));
+  if (spec?.startsWith('@')) return armOnSignal(spec.slice(1));
+  armed = spec === null ? [] : spec.split('>').map(readPoint);
+}
+
+function readPoint(spec: string): Armed {
   const [name, nth = '1'] = spec.split(':');
   if (!isFailpoint(name) || !/^[1-9][0-9]*$/.test(nth)) {
     throw new Error(`there is no failpoint ${spec}; there are: ${FAILPOINTS.join(', ')}`);
   }
-  armed = { name, hits: Number(nth) };
+  return { name, hits: Number(nth) };
 }
 
 function armOnSignal(file: string): void {
@@ -83,13 +89,16 @@ function armOnSignal(file: string): void {
 const isFailpoint = (name: string | undefined): name is Failpoint =>
   (FAILPOINTS as readonly (string | undefined)[]).includes(name);
 
-/** Ends this process at once, as a crash would, if the point is the armed one. */
+/** Ends this process at once, as a crash would, if the point is the one that it is to die at. */
 export function failpoint(name: Failpoint): void {
-  if (armed !== null) pass(name);
+  if (armed.length > 0) pass(name);
 }
 
 function pass(name: Failpoint): void {
-  if (armed?.name !== name || --armed.hits > 0) return;
+  const [next] = armed;
+  if (next?.name !== name || --next.hits > 0) return;
+  armed.shift();
+  if (armed.length > 0) return;
   // Synchronously: nothing is written after this.
   writeSync(2, `failpoint ${name}\n`);
   process.kill(process.pid, 'SIGKILL');

@@ -23,7 +23,7 @@ export type Watches = {
   create: typeof createWatch;
   /** How many wait, at any of them. */
   readonly waiting: number;
-  /** Lets all go who wait, and from now on nobody waits. */
+  /** Stops all there are. */
   stop(): void;
 };
 

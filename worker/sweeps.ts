@@ -1,9 +1,7 @@
 import type { Log } from '../src/log.js';
 import { createLoop, type Loop } from './loop.js';
 
-const BATCH = 500;
-
-/** Takes up to so many of what was left; answers how many there were. */
+/** Takes up to so many of what was left; answers how many it took. */
 type Sweep = (limit: number) => Promise<number>;
 
 /**
@@ -11,18 +9,22 @@ type Sweep = (limit: number) => Promise<number>;
  * transfers must not wait for webhooks, nor webhooks for a Temporal that is away.
  */
 export const createWebhookSweep = (deps: { webhooks: { sweep: Sweep }; log: Log }): Loop =>
-  sweepLoop(deps.log, 'webhooks', (limit) => deps.webhooks.sweep(limit));
+  sweepLoop(deps.log, { name: 'webhooks', batch: 500 }, (limit) => deps.webhooks.sweep(limit));
 
-/** Applies callbacks of providers that were stored and left: they need no Temporal either. */
+/** Applies callbacks of providers that were stored and left, one after the other: they need no Temporal either. */
 export const createCallbackSweep = (deps: { callbacks: { sweep: Sweep }; log: Log }): Loop =>
-  sweepLoop(deps.log, 'callbacks', (limit) => deps.callbacks.sweep(limit));
+  sweepLoop(deps.log, { name: 'callbacks', batch: 200 }, (limit) => deps.callbacks.sweep(limit));
 
-const sweepLoop = (log: Log, name: string, sweep: Sweep): Loop =>
+const sweepLoop = (
+  log: Log,
+  { name, batch }: { name: string; batch: number },
+  sweep: Sweep,
+): Loop =>
   createLoop(async () => {
     try {
-      const found = await sweep(BATCH);
+      const found = await sweep(batch);
       if (found > 0) log.info({ [name]: found }, 'what was left is taken up');
-      return found === BATCH;
+      return found === batch;
     } catch (error) {
       log.warn({ err: error, sweep: name }, 'not swept, trying again');
       return false;

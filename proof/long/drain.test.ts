@@ -40,18 +40,18 @@ test('SIGTERM on an API: who waits for something to end is told how it stands', 
   await draining.start();
   const { reference: charge_reference } = await paymentClient(tenant).paid();
   const at = tenant.at(draining.url);
-  const prefer = { headers: { prefer: 'wait=20' } };
-  // All of them stay as they are until the bank is told what to do.
+  const prefer = { headers: { prefer: 'wait=30' } };
+  // All of them stay as they are until the bank is told what to do; a drain cuts whoever waits for longer than 15 s.
   const refund = { charge_reference, amount_minor: 1_000, reference: 'drained-006' };
   const waiting = Promise.all([
-    at.transfer(order('006'), prefer),
+    at.transfer(order('006', { reference: 'drained' }), prefer),
     paymentClient(at).refund(refund, prefer),
   ]);
   await eventually('the bank has both', async () => {
     const { db } = service.deps.database;
-    const open = { status: 'processing', sends: { $gt: 0 } };
-    const counts = ['transfers', 'refunds'].map((name) => db.collection(name).countDocuments(open));
-    return (await Promise.all(counts)).every((count) => count > 0) ? true : undefined;
+    const out = { status: 'processing', reference: /^drained/ };
+    const counts = ['transfers', 'refunds'].map((name) => db.collection(name).countDocuments(out));
+    return (await Promise.all(counts)).every((count) => count === 1) ? true : undefined;
   });
   const exit = draining.stop();
   const [transfer, refunded] = await waiting;

@@ -6,7 +6,8 @@ import type { Stage } from './stage.js';
 
 /** A funding that its issuer has told of; answers that event. */
 async function ask(stage: Stage) {
-  const { card, cards, tenant } = stage;
+  const { cards, tenant } = stage;
+  const { id: card } = await cards.issue();
   const funding = { amount_minor: 5_000, transaction_reference: `${randomUUID()}-001` };
   const { body } = await cards.act(card, 'fund', funding);
   await cards.waitForOperation(card, body.data.id, 'completed');

@@ -78,7 +78,7 @@ export async function openStage() {
       await eventually(`the ${who} is dead at ${point}`, () =>
         process.isRunning() ? undefined : true,
       );
-      const [name = ''] = point.split(':');
+      const [name = ''] = point.slice(point.indexOf('>') + 1).split(':');
       expect(printed()).toContain(`failpoint ${name}\n`);
       fired.add(name);
       await process.start();

@@ -96,8 +96,13 @@ const letOut = (point: string, outcome: Outcome, by: 'wave' | 'dispatcher' = 'wa
 // The third, so that some have come as far before it and some have not.
 const SENT = ['send.permitted:3', 'send.answered:3'];
 const SETTLED = [...SENT, 'settle.before:3', 'settle.after:3'];
-/** Many in one: the first has that they go out, the others their ends. */
-const COMMITS = ['commit.before', 'commit.after', 'commit.before:2', 'commit.after:2'];
+/** Many in one: of the permissions with which they go out, and of their ends. */
+const COMMITS = [
+  'commit.before',
+  'commit.after',
+  'settle.before:3>commit.before',
+  'settle.before:3>commit.after',
+];
 /** Nothing is settled in a wave that heard nothing: each transfer is handed on to a workflow of its own. */
 const HANDED_ON = [...SENT, 'start.before', 'start.after', 'start.after:3'];
 

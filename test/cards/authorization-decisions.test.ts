@@ -73,21 +73,34 @@ const remembered = (token: string) =>
 const APPROVED = { approved: true, code: 'approved' };
 const LATE = { approved: false, code: 'deadline_exceeded' };
 
-/** The store's answer to a decision, or the decision itself, when it is let go. */
-function heldBack(what: 'answer' | 'decision' = 'answer') {
-  let letGo = () => {};
-  const gate = new Promise<void>((resolve) => {
-    letGo = resolve;
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
   });
+  return { opened, open: () => open() };
+}
+
+/** A decision, or the store's answer to it, when it is let go. */
+function heldBack(what: 'answer' | 'decision' = 'answer') {
+  const [decision, answer] = [gate(), gate()];
+  if (what === 'answer') decision.open();
   const through = (store: AuthorizationStore): Partial<AuthorizationStore> => ({
     async decide(item) {
-      if (what === 'decision') await gate;
+      await decision.opened;
       const found = await store.decide(item);
-      await gate;
+      await answer.opened;
       return found;
     },
   });
-  return { through, letGo: () => letGo() };
+  return {
+    through,
+    letDecide: () => decision.open(),
+    letGo() {
+      decision.open();
+      answer.open();
+    },
+  };
 }
 
 describe('a decision', () => {
@@ -223,6 +236,43 @@ describe('what was not committed in time is declined', () => {
       });
     },
   );
+
+  test('nor once another has, where it was asked before and is decided after, still in time', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const asked = pay();
+    const slow = heldBack('decision');
+    const decisions = decisionsOf(slow.through, { deadlineMs: 3_000 });
+    const first = decisions.decide('sandbox-bank', asked);
+    expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', asked)).toEqual(
+      APPROVED,
+    );
+    slow.letDecide();
+    await eventually('both have been decided', async () =>
+      (await remembered(asked.token))?.askings?.length === 2 ? true : undefined,
+    );
+    expect(await first).toEqual(LATE);
+    slow.letGo();
+    await decisions.idle();
+    expect(await remembered(asked.token)).toMatchObject({ status: 'approved', held_minor: 5_000n });
+    expect(await cards().findOne({ _id: id })).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
+  });
+
+  test('but given back once all who were asked have declined', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const asked = pay();
+    const [slow, slower] = [heldBack(), heldBack()];
+    const one = decisionsOf(slow.through, { deadlineMs: 300 });
+    const two = decisionsOf(slower.through, { deadlineMs: 300, at: other });
+    expect(await one.decide('sandbox-bank', asked)).toEqual(LATE);
+    expect(await two.decide('sandbox-bank', asked)).toEqual(LATE);
+    slow.letGo();
+    await one.idle();
+    expect(await remembered(asked.token)).toMatchObject({ status: 'approved', held_minor: 5_000n });
+    slower.letGo();
+    await two.idle();
+    expect(await remembered(asked.token)).toMatchObject({ status: 'declined', held_minor: 0n });
+    expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
+  });
 
   test('when somebody else has the card, and is remembered so', async () => {
     const { id, pay } = await cardWith(20_000n);

@@ -128,12 +128,14 @@ describe('what is paid', () => {
     const second = sent(tell(sent(merchantCharge()), refused()).next, days(1));
     const { verdict, next, availableMinor } = tell(second, paid({ attempt: 1 }));
     expect([verdict, next.status, availableMinor]).toEqual(['attention', 'completed', 285_500n]);
-    expect(next.attention?.reason).toContain('attempt 2');
+    expect(next.attention?.reason).toContain(attemptReference(second));
     expect(next.due_at).not.toBeNull();
     expect(tell(next, of('confirmed')).next).toMatchObject({ attention: null, due_at: null });
     const given = tell(second, refused({ attempt: 2, decline: 'hard' })).next;
     expect(given.status).toBe('failed');
     expect(tell(given, paid({ attempt: 1 })).next.attention).toBeNull();
+    const refusedToTake = { ...second, not_taken: second.sends };
+    expect(tell(refusedToTake, paid({ attempt: 1 })).next.attention).toBeNull();
   });
 
   test('by an attempt that was declined ends the one that waits', () => {

@@ -19,7 +19,9 @@ export type CardAuthorization = {
   approved: boolean;
   /** Why it was decided so. */
   code: string;
-  /** Which asking gives the answer: one that comes later takes it over. Null: nobody has asked us. */
+  /** The askings that may have been answered with the approval. One that was not takes its own back. */
+  askings?: string[];
+  /** Where there are none: the one asking that may have been, of a version before there could be several. */
   asking: string | null;
   /** What was asked for; zero if it is known by the issuer's messages alone. */
   amount_minor: bigint;
@@ -57,6 +59,9 @@ export type AuthorizationFact = {
 
 export const authorizationId = (provider: string, token: string): string =>
   idOf('authorization', createHash('sha256').update(`${provider}/${token}`).digest());
+
+export const askingsOf = ({ askings, asking }: CardAuthorization): string[] =>
+  askings ?? (asking === null ? [] : [asking]);
 
 /** What the issuer is told, each time it asks. */
 export const isApproved = ({ approved, facts }: CardAuthorization): boolean =>

@@ -4,7 +4,7 @@ import { failpoint } from '../../failpoints.js';
 import type { Log } from '../../log.js';
 import type { AuthorizationDecision, AuthorizationRequest } from '../../providers/card-issuer.js';
 import type { Cards } from '../store.js';
-import { authorizationId, isApproved, type CardAuthorization } from './authorization.js';
+import { askingsOf, authorizationId, isApproved, type CardAuthorization } from './authorization.js';
 import type { AuthorizationKey } from './item.js';
 import type { Decline } from './rules.js';
 import type { AuthorizationStarter } from './starter.js';
@@ -40,7 +40,7 @@ type Committed = {
 /**
  * Decides while somebody waits with a card in hand. An approval is answered only after its commit, and in time; all
  * else is a decline. The commit may still land after we have declined: then it is taken back, unless the issuer has
- * asked again meanwhile and another asking answers for it.
+ * asked another time, too, and may have heard the approval there.
  */
 export function createDecisions(deps: DecisionDeps) {
   const { starter, deadlineMs } = deps;
@@ -106,7 +106,9 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
       const asked = { request, asking, answerBy, holdMs };
       const authorization = await store.decide({ kind: 'decideAuthorization', ...key, ...asked });
       failpoint('decision.made');
-      return authorization ? { key, authorization, decision: decisionOf(authorization) } : unknown;
+      return authorization
+        ? { key, authorization, decision: decisionOf(authorization, asking) }
+        : unknown;
     } catch (error) {
       log.warn({ err: error, authorization: id }, 'declined, as it could not be decided');
       return { key, authorization: null, decision: declined('service_unavailable') };
@@ -116,8 +118,9 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
 
 const declined = (code: Decline): AuthorizationDecision => ({ approved: false, code });
 
-function decisionOf(authorization: CardAuthorization): AuthorizationDecision {
+function decisionOf(authorization: CardAuthorization, asking: string): AuthorizationDecision {
   const approved = isApproved(authorization);
+  if (approved && !askingsOf(authorization).includes(asking)) return declined('deadline_exceeded');
   // Approved, and then declined by the issuer or taken back: the code is that of the approval.
   const code = approved || !authorization.approved ? authorization.code : 'declined';
   return { approved, code };

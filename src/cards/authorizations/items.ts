@@ -6,7 +6,7 @@ import type { Card } from '../card.js';
 import { changeCard } from '../change.js';
 import { tryReload } from '../funding/reload.js';
 import { applyFact } from './apply.js';
-import { isApproved, type CardAuthorization } from './authorization.js';
+import { askingsOf, isApproved, type CardAuthorization } from './authorization.js';
 import type { AuthorizationFactItem, AuthorizationKey, DecideItem } from './item.js';
 import { decided, neverDecided } from './new-authorization.js';
 import { holdPosting } from './postings.js';
@@ -82,8 +82,8 @@ function reloadForNext(view: View, card: Card, now: Date): void {
 }
 
 /**
- * The same decision. Who asks now has not heard it, and from now on it is this asking that answers; but for one that comes
- * too late: it has declined, and may be older than the one that was answered.
+ * The same decision. Who asks now has not heard it, and is answered by it from now on, beside those who asked before; but
+ * for one that comes too late, which declines.
  */
 function askedAgain(
   view: View,
@@ -91,14 +91,30 @@ function askedAgain(
   { asking, answerBy }: DecideItem,
   now: Date,
 ): CardAuthorization {
-  if (known.asking === asking || !isApproved(known) || now > answerBy) return known;
-  const noted = timelineEntry(now, 'note', known.provider, { detail: 'asked again' });
+  const askings = askingsOf(known);
+  if (askings.includes(asking) || !isApproved(known) || now > answerBy) return known;
+  return noted(view, known, { askings: [...askings, asking], detail: 'asked again' }, now);
+}
+
+/** One asking less that may have been answered with the approval; who asked otherwise has it still. */
+function withdraw(view: View, known: CardAuthorization, asking: string, now: Date) {
+  const askings = askingsOf(known).filter((each) => each !== asking);
+  const detail = 'one asking was declined, and another may have been approved';
+  return noted(view, known, { askings, detail }, now);
+}
+
+function noted(
+  view: View,
+  known: CardAuthorization,
+  { askings, detail }: { askings: string[]; detail: string },
+  now: Date,
+): CardAuthorization {
   const next = {
     ...known,
-    asking,
+    askings,
     version: known.version + 1,
     updated_at: now,
-    timeline: [...known.timeline, noted],
+    timeline: [...known.timeline, timelineEntry(now, 'note', known.provider, { detail })],
   };
   view.change('card_authorizations', next);
   return next;
@@ -112,6 +128,9 @@ function decideFact(view: View, item: AuthorizationFactItem, now: Date): Authori
   if (found && found.card !== card._id) return outcome('unknown_card', null);
   if (found && !stands(found, item, now)) return outcome('unchanged', found);
   if (found?.facts.some(({ key }) => key === item.fact.key)) return outcome('unchanged', found);
+  if (found && typeof item.by === 'object' && isApproved(found) && askingsOf(found).length > 1) {
+    return outcome('unchanged', withdraw(view, found, item.by.withdraws, now));
+  }
   const known = found ?? neverDecided(item, card, now);
   if (!found) view.create('card_authorizations', known);
   // What was never approved has no hold to end.
@@ -126,7 +145,7 @@ function stands(found: CardAuthorization, { by }: AuthorizationFactItem, now: Da
   if (by === 'clock') {
     return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
   }
-  return found.asking === by.withdraws;
+  return askingsOf(found).includes(by.withdraws);
 }
 
 const outcome = (

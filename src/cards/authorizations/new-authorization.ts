@@ -16,7 +16,7 @@ export function decided(
   const { request, asking, holdMs } = item;
   const code = verdict.approved ? 'approved' : verdict.code;
   const detail = verdict.approved ? code : `declined: ${code}`;
-  const declined = { ...blank(item, now), ...askedFor(request), asking, code };
+  const declined = { ...blank(item, now), ...askedFor(request), asking, askings: [asking], code };
   const timeline = [timelineEntry(now, 'accepted', item.provider, { detail })];
   if (!verdict.approved) return { ...declined, timeline };
   return {

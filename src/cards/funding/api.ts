@@ -128,7 +128,7 @@ export const cardOperationEvents = {
   when: {
     'card.operation.completed': 'a funding, a reload, a lock, an unlock or a closing is done',
     'card.operation.failed':
-      'it is certain that one was not done, or it came too late, or a newer one took its place',
+      'it is certain that such an operation was not done, it came too late, a newer one took its place, its card has expired, or an operator gave it up',
   },
   data: cardOperationResource,
 };

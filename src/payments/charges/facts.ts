@@ -4,7 +4,7 @@ import type { ChargeAuthorization } from '../../providers/payment-provider.js';
 import type { FactOrigin } from '../../pursuits/facts.js';
 import { isOpen, needsWorkflow } from '../../pursuits/record.js';
 import { timelineEntry, type TimelineType } from '../../pursuits/timeline.js';
-import { chargeFailure, type Charge } from './charge.js';
+import { attemptReference, chargeFailure, type Charge } from './charge.js';
 import { creditPosting } from './postings.js';
 
 /** What became known of a charge, whoever said it. `attempt`: of which one; null is of the present one. */
@@ -131,7 +131,7 @@ function pay(
   const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
   const repaidMinor = owed < netMinor ? owed : netMinor;
   const late = charge.status === 'failed' ? ', although the charge had failed' : '';
-  const out = laterIsOut(charge, fact);
+  const out = alsoOut(charge, fact);
   return {
     set: {
       status: 'completed',
@@ -154,12 +154,15 @@ function pay(
   };
 }
 
-/** The provider took back its decline of an earlier attempt: nobody asks about the later one any more. */
-function laterIsOut({ status, attempt, sends, watch_until }: Charge, fact: Paid): string | null {
-  const open = status !== 'failed' || watch_until !== null;
-  const earlier = fact.attempt !== null && fact.attempt !== attempt;
-  if (!earlier || !open || sends === 0) return null;
-  return `an earlier attempt was paid; ask the provider whether attempt ${attempt} was paid, too`;
+/** Paid by another attempt than the present one, which may have been paid as well and is not asked about any more. */
+function alsoOut(charge: Charge, { attempt: paid }: Paid): string | null {
+  const { status, attempt, sends, not_taken: notTaken, failure, watch_until: watched } = charge;
+  if (paid === null || paid === attempt || sends === notTaken) return null;
+  // What failed by the provider's word is known; what an operator gave up is not.
+  const known = status === 'failed' && watched === null && failure?.code !== 'operator';
+  return known
+    ? null
+    : `another attempt was paid; ask the provider about ${attemptReference(charge)}, too`;
 }
 
 /** An operator was called for this very reason, and has given the charge up. */

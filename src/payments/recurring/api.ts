@@ -197,8 +197,9 @@ export const recurringChargeOperations = {
 export const recurringChargeEvents = {
   when: {
     'recurring_charge.renewed': 'a period of a recurring charge is paid',
-    'recurring_charge.past_due': 'a period of it could not be charged for now, and is tried again',
-    'recurring_charge.ended': 'nothing is charged for it any more',
+    'recurring_charge.past_due':
+      'a period of a recurring charge could not be charged; whether it is tried again, its charge says',
+    'recurring_charge.ended': 'nothing is charged for a recurring charge any more',
   },
   data: recurringChargeResource,
 };

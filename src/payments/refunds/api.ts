@@ -104,7 +104,7 @@ export const refundEvents = {
   when: {
     'refund.completed': 'the provider has given the customer the money back',
     'refund.failed':
-      'it is certain that the customer was not given it back; the amount is in the wallet again',
+      'it is certain that the customer was not given the money back, or an operator gave it up; the amount is in the wallet again',
   },
   data: refundResource,
 };
