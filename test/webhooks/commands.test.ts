@@ -111,6 +111,7 @@ describe('doctor', () => {
       'transfers: attention',
       'cards: overdue',
       'cards: attention',
+      'authorizations: attention',
       'charges: overdue',
       'charges: attention',
       'refunds: overdue',
