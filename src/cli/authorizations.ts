@@ -50,10 +50,11 @@ export function addAuthorizationCommands(program: Command): void {
         .requiredOption('--reason <text>', 'what was done about it, for the timeline')
         .option('--actor <name>', 'who, for the timeline', userInfo().username),
     async (deps, { json, args, options: { reason, actor } }) => {
-      const { _id: id } = await find(deps, String(args[0]));
-      const seen = await deps.authorizations.store.seen(id, { actor, reason });
-      if (!seen) throw new CommandError(`${id} waits for nobody`);
-      print(json, { id, seen });
+      const found = await find(deps, String(args[0]));
+      const { _id: id, attention } = found;
+      const seen = await deps.authorizations.store.seen(found, { actor, reason });
+      if (!seen) throw new CommandError(`${id} waits for nobody, or for something new: look again`);
+      print(json, { id, seen: attention?.reason ?? null });
     },
   );
 }

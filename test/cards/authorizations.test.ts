@@ -255,7 +255,7 @@ test('what takes more than there was waits for an operator, who finds it and say
   expect(waiting.attention).toContain('the tenant owes the rest');
   expect(await run(`seen ${waiting.id} --reason asked-the-tenant --actor ada`)).toEqual({
     id: waiting.id,
-    seen: true,
+    seen: waiting.attention,
   });
   const shown = await run(`show ${waiting.id}`);
   expect(shown).toMatchObject({ attention: null, tenant: card.own.id });

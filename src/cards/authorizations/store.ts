@@ -99,11 +99,15 @@ function forOperators(collection: Collection<CardAuthorization>, clock: () => Da
         .limit(limit)
         .toArray(),
 
-    /** Notes that an operator has seen to it; false where none is waited for. */
-    async seen(id: string, { actor, reason }: { actor: string; reason: string }): Promise<boolean> {
+    /** Notes that an operator has seen to what is waited for since then; false where that is not so any more. */
+    async seen(
+      { _id: id, attention }: Pick<CardAuthorization, '_id' | 'attention'>,
+      { actor, reason }: { actor: string; reason: string },
+    ): Promise<boolean> {
+      if (attention === null) return false;
       const timeline = timelineEntry(clock(), 'attention_cleared', actor, { detail: reason });
       const { modifiedCount } = await collection.updateOne(
-        { _id: id, ...waiting },
+        { _id: id, 'attention.since': attention.since },
         { $set: { attention: null }, $inc: { version: 1 }, $push: { timeline } },
       );
       return modifiedCount === 1;
