@@ -1,12 +1,8 @@
+import { attentionIndex, dueIndex } from '../database/indexes.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import { CARD_OPERATION_TYPES } from './operation.js';
 
 const long = { bsonType: 'long' };
-const attentionIndex = {
-  key: { 'attention.since': 1 },
-  partialFilterExpression: { 'attention.since': { $type: 'date' } },
-};
-const dueIndex = { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } };
 
 export const cardsCollection: CollectionSpec = {
   name: 'cards',

@@ -1,10 +1,4 @@
-import type { Client } from '@temporalio/client';
-import type { Config } from '../config.js';
-import type { Database } from '../database/client.js';
-import type { GroupCommit } from '../ledger/group-commit.js';
-import type { Log } from '../log.js';
-import type { Providers } from '../providers/registry.js';
-import type { Watches } from '../watch.js';
+import type { Shared } from '../shared.js';
 import { createCardControl } from './control/create.js';
 import { createCardExpiry } from './control/expiry.js';
 import { createCardFunding } from './funding/fund.js';
@@ -16,15 +10,7 @@ import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
 
 /** Everything that cards are made of; a line in deps.ts. */
-export function createCards(deps: {
-  config: Config;
-  database: Database;
-  groupCommit: GroupCommit;
-  client: Client;
-  providers: Providers;
-  watches: Watches;
-  log: Log;
-}) {
+export function createCards(deps: Shared) {
   const { config, database, groupCommit, client, providers, watches, log } = deps;
   const { attentionAfterMs, pollMaxMs, sweepSlackMs } = config.transfers;
   const cards = createCardStore(database);

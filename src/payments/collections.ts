@@ -1,13 +1,9 @@
+import { attentionIndex, dueIndex } from '../database/indexes.js';
 import type { CollectionSpec } from '../database/migrations.js';
 
 const long = { bsonType: 'long' };
 const string = { bsonType: 'string' };
 const pursued = { enum: ['pending', 'processing', 'completed', 'failed'] };
-const dueIndex = { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } };
-const attentionIndex = {
-  key: { 'attention.since': 1 },
-  partialFilterExpression: { 'attention.since': { $type: 'date' } },
-};
 
 export const paymentTokensCollection: CollectionSpec = {
   name: 'payment_tokens',

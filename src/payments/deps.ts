@@ -1,11 +1,5 @@
-import type { Client } from '@temporalio/client';
-import type { Config } from '../config.js';
-import type { Database } from '../database/client.js';
-import type { GroupCommit } from '../ledger/group-commit.js';
-import type { Log } from '../log.js';
-import type { Providers } from '../providers/registry.js';
+import type { Shared } from '../shared.js';
 import type { Tenants } from '../tenants/store.js';
-import type { Watches } from '../watch.js';
 import { createChargeCalls } from './charges/calls.js';
 import { createChargeCreation } from './charges/create.js';
 import { createCharges } from './charges/store.js';
@@ -20,16 +14,7 @@ import { createTokenCreation } from './tokens/create.js';
 import { createTokens } from './tokens/store.js';
 
 /** Everything that payments are made of; a line in deps.ts. */
-export function createPayments(deps: {
-  config: Config;
-  database: Database;
-  groupCommit: GroupCommit;
-  client: Client;
-  tenants: Tenants;
-  providers: Providers;
-  watches: Watches;
-  log: Log;
-}) {
+export function createPayments(deps: Shared & { tenants: Tenants }) {
   const { config, database, groupCommit, client, providers, watches, log } = deps;
   const { attentionAfterMs, pollMaxMs, sweepSlackMs } = config.transfers;
   const { dunningDays, chargeExpiresMs: expiresAfterMs } = config.payments;

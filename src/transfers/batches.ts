@@ -1,5 +1,6 @@
 import type { Database } from '../database/client.js';
 import { overdue } from '../database/overdue.js';
+import { dueIndex } from '../database/indexes.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { RefusalItem } from '../ledger/kinds.js';
 import type { AcceptOutcome } from '../ledger/view.js';
@@ -20,7 +21,7 @@ export const transferBatchesCollection: CollectionSpec = {
       created_at: { bsonType: 'date' },
     },
   },
-  indexes: [{ key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } }],
+  indexes: [dueIndex],
 };
 
 export type Batches = ReturnType<typeof createBatches>;

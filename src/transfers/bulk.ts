@@ -1,9 +1,4 @@
-import type { Client } from '@temporalio/client';
-import type { Config } from '../config.js';
-import type { Database } from '../database/client.js';
-import type { GroupCommit } from '../ledger/group-commit.js';
-import type { Log } from '../log.js';
-import type { Watches } from '../watch.js';
+import type { Shared } from '../shared.js';
 import { createBatchStarter } from './batch-starter.js';
 import { createBatches } from './batches.js';
 import { createBulkCreation } from './create-bulk.js';
@@ -13,17 +8,13 @@ import type { NameEnquiry } from './name-enquiry.js';
 const LOOK_EVERY_MS = 200;
 
 /** What takes transfers in batches, put together. */
-export function bulkTransfers(deps: {
-  config: Config;
-  database: Database;
-  groupCommit: GroupCommit;
-  client: Client;
-  nameEnquiry: NameEnquiry;
-  /** Where new transfers go. */
-  provider: { name: string };
-  watches: Watches;
-  log: Log;
-}) {
+export function bulkTransfers(
+  deps: Shared & {
+    nameEnquiry: NameEnquiry;
+    /** Where new transfers go. */
+    provider: { name: string };
+  },
+) {
   const { config, nameEnquiry, client, log } = deps;
   const { taskQueue } = config.temporal;
   const batches = createBatches(deps.database, deps.groupCommit, config.transfers.sweepSlackMs);

@@ -1,10 +1,4 @@
-import type { Client } from '@temporalio/client';
-import type { Config } from '../config.js';
-import type { Database } from '../database/client.js';
-import type { GroupCommit } from '../ledger/group-commit.js';
-import type { Log } from '../log.js';
-import type { Providers } from '../providers/registry.js';
-import type { Watches } from '../watch.js';
+import type { Shared } from '../shared.js';
 import { createBankList } from './bank-list.js';
 import { bulkTransfers } from './bulk.js';
 import { createTransferCreation } from './create.js';
@@ -13,15 +7,7 @@ import { createTransferStarter } from './starter.js';
 import { createTransfers } from './store.js';
 
 /** Everything that transfers are made of, one by one and in batches; a line in deps.ts. */
-export function createTransferParts(deps: {
-  config: Config;
-  database: Database;
-  groupCommit: GroupCommit;
-  client: Client;
-  providers: Providers;
-  watches: Watches;
-  log: Log;
-}) {
+export function createTransferParts(deps: Shared) {
   const { config, database, groupCommit, client, providers, watches, log } = deps;
   const { attentionAfterMs, pollMaxMs, nameEnquiryTimeoutMs, sweepSlackMs } = config.transfers;
   const transfers = createTransfers(database, groupCommit, sweepSlackMs);

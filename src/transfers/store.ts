@@ -1,5 +1,6 @@
 import type { Filter } from 'mongodb';
 import type { Database } from '../database/client.js';
+import { attentionIndex, dueIndex } from '../database/indexes.js';
 import type { CollectionSpec } from '../database/migrations.js';
 import type { RefusalItem } from '../ledger/kinds.js';
 import type { AcceptOutcome } from '../ledger/view.js';
@@ -37,11 +38,8 @@ export const transfersCollection: CollectionSpec = {
     { key: LIST_INDEXES.byStatus },
     { key: LIST_INDEXES.byAmount },
     { key: LIST_INDEXES.byStatusAndAmount, partialFilterExpression: { status: { $in: ENDED } } },
-    { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } },
-    {
-      key: { 'attention.since': 1 },
-      partialFilterExpression: { 'attention.since': { $type: 'date' } },
-    },
+    dueIndex,
+    attentionIndex,
   ],
 };
 

@@ -1,8 +1,7 @@
+import { attentionIndex, dueIndex } from '../../database/indexes.js';
 import type { CollectionSpec } from '../../database/migrations.js';
 import { CARD_EVENT_STATUSES } from './event.js';
 
-const date = { $type: 'date' };
-const dueIndex = { key: { due_at: 1 }, partialFilterExpression: { due_at: date } };
 const amount = { bsonType: ['long', 'null'] };
 
 export const cardEventsCollection: CollectionSpec = {
@@ -25,10 +24,7 @@ export const cardEventsCollection: CollectionSpec = {
     { key: { dedupe: 1 }, unique: true },
     { key: { card: 1, _id: -1 } },
     dueIndex,
-    {
-      key: { 'attention.since': 1 },
-      partialFilterExpression: { 'attention.since': date },
-    },
+    attentionIndex,
   ],
 };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db, Filter } from 'mongodb';
 import { createLane } from '../../batching.js';
+import { dueIndex } from '../../database/indexes.js';
 import type { CollectionSpec } from '../../database/migrations.js';
 import { newId } from '../../ids.js';
 import { timelineEntry, type TimelineEntry } from '../../pursuits/timeline.js';
@@ -51,7 +52,7 @@ export const deliveriesCollection: CollectionSpec = {
     },
   },
   indexes: [
-    { key: { due_at: 1 }, partialFilterExpression: { due_at: { $type: 'date' } } },
+    dueIndex,
     { key: { resource: 1 } },
     { key: { tenant: 1, _id: -1 } },
     {
