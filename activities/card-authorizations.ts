@@ -1,5 +1,5 @@
-import type { AuthorizationRef } from '../src/cards/authorizations/reports.js';
-import type { AuthorizationStore } from '../src/cards/authorizations/store.js';
+import type { AuthorizationRef } from '../src/capabilities/card-authorizations/workflow-contract.js';
+import type { AuthorizationStore } from '../src/capabilities/card-authorizations/store.js';
 
 export type CardAuthorizationActivityDeps = {
   authorizations: { store: Pick<AuthorizationStore, 'followHold'> };
@@ -7,5 +7,5 @@ export type CardAuthorizationActivityDeps = {
 
 export const createCardAuthorizationActivities = (deps: CardAuthorizationActivityDeps) => ({
   /** Whether the payment still holds money; gives back a hold whose time is over. Repeatable without limit. */
-  followAuthorization: (ref: AuthorizationRef) => deps.authorizations.store.followHold(ref),
+  checkCardAuthorizationHold: (ref: AuthorizationRef) => deps.authorizations.store.followHold(ref),
 });

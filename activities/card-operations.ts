@@ -1,16 +1,16 @@
-import type { GroupCommit } from '../src/ledger/group-commit.js';
-import type { Log } from '../src/log.js';
-import type { CardIssuer } from '../src/providers/card-issuer.js';
-import type { FirstTries } from '../src/pursuits/first-try.js';
-import type { CardOperations, Cards } from '../src/cards/store.js';
-import { recordActivities } from './pursuits.js';
+import type { GroupCommit } from '../src/core/commit/group-commit.js';
+import type { Log } from '../src/shared/log.js';
+import type { CardIssuer } from '../src/core/providers/card-issuer.js';
+import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import type { CardOperations, Cards } from '../src/capabilities/cards/store.js';
+import { recordActivities } from './instructions.js';
 
 export type CardActivityDeps = {
   cards: Cards;
   cardOperations: CardOperations;
   groupCommit: GroupCommit;
   providers: { issuer(name: string): CardIssuer };
-  firstTries: FirstTries;
+  localSubmissions: LocalSubmissionLimiter;
   log: Log;
 };
 
@@ -18,9 +18,9 @@ export type CardActivityDeps = {
 export function createCardOperationActivities({ cardOperations }: CardActivityDeps) {
   const record = recordActivities({ name: 'card operation', records: cardOperations });
   return {
-    readCardStanding: record.readStanding,
-    noteCardOperator: record.noteOperator,
+    readCardInstructionStatus: record.readInstructionStatus,
+    recordCardOperatorCommand: record.recordOperatorCommand,
     raiseCardAttention: record.raiseAttention,
-    noteCardCancellation: record.noteCancellation,
+    recordCardCancellationRequest: record.recordCancellationRequest,
   };
 }

@@ -1,56 +1,56 @@
-import type { Log } from '../src/log.js';
-import type { ChargeCalls } from '../src/payments/charges/calls.js';
-import type { Charge } from '../src/payments/charges/charge.js';
-import type { ChargeFact } from '../src/payments/charges/facts.js';
-import type { Charges } from '../src/payments/charges/store.js';
-import type { FirstTries } from '../src/pursuits/first-try.js';
-import type { FactOrigin } from '../src/pursuits/facts.js';
-import type { FactReport } from '../src/pursuits/reports.js';
-import { pursuitActivities, type Pursued } from './pursuits.js';
+import type { Log } from '../src/shared/log.js';
+import type { ChargeCalls } from '../src/capabilities/charges/provider-calls.js';
+import type { Charge } from '../src/capabilities/charges/charge.js';
+import type { ChargeFact } from '../src/capabilities/charges/transitions.js';
+import type { Charges } from '../src/capabilities/charges/store.js';
+import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import type { FactSource } from '../src/core/instructions/fact.js';
+import type { FactResult } from '../src/core/instructions/workflow-contract.js';
+import { instructionActivities, type InstructionHandler } from './instructions.js';
 
 export type ChargeActivityDeps = {
   charges: Charges;
   chargeCalls: ChargeCalls;
-  firstTries: FirstTries;
+  localSubmissions: LocalSubmissionLimiter;
   log: Log;
 };
 
-/** A charge's activities. Names are in histories; what they do is in pursuits.ts. */
+/** A charge's activities. Names are in histories; what they do is in instructions.ts. */
 export function createChargeActivities(deps: ChargeActivityDeps) {
-  const pursuit = pursuitActivities(pursuedCharges(deps));
+  const activities = instructionActivities(chargeHandler(deps));
   return {
-    submitCharge: pursuit.send,
-    submitChargeHere: pursuit.sendHere,
-    verifyCharge: pursuit.verify,
-    settleCharge: pursuit.settle,
-    readChargeStanding: pursuit.readStanding,
-    noteChargeOperator: pursuit.noteOperator,
-    raiseChargeAttention: pursuit.raiseAttention,
-    noteChargeCancellation: pursuit.noteCancellation,
+    submitCharge: activities.submit,
+    submitChargeLocally: activities.submitLocally,
+    verifyCharge: activities.verify,
+    applyChargeOutcome: activities.applyOutcome,
+    readChargeInstructionStatus: activities.readInstructionStatus,
+    recordChargeOperatorCommand: activities.recordOperatorCommand,
+    raiseChargeAttention: activities.raiseAttention,
+    recordChargeCancellationRequest: activities.recordCancellationRequest,
   };
 }
 
 /** How charges are told to their providers, and settled. */
-const pursuedCharges = ({
+const chargeHandler = ({
   charges,
   chargeCalls,
-  firstTries,
+  localSubmissions,
   log,
-}: ChargeActivityDeps): Pursued<Charge> => ({
+}: ChargeActivityDeps): InstructionHandler<Charge> => ({
   name: 'charge',
   records: charges,
   log,
-  firstTries,
+  localSubmissions,
 
-  callsFor: (charge) => ({
+  providerCallsFor: (charge) => ({
     provider: charge.provider,
-    absence: chargeCalls.absenceOf(charge),
-    send: (requestedAt, signal) => chargeCalls.send(charge, requestedAt, signal),
+    resendSafety: chargeCalls.absenceOf(charge),
+    submit: (requestedAt, signal) => chargeCalls.send(charge, requestedAt, signal),
     verify: (signal) => chargeCalls.verify(charge, signal),
   }),
 
-  async apply({ tenant, id }, report, origin) {
-    const charge = await charges.get(tenant, id);
+  async apply({ tenantId, id }, report, origin) {
+    const charge = await charges.get(tenantId, id);
     const fact = toFact(report, origin);
     if (!charge || !fact) return charge;
     const outcome = await charges.applyFact(charge, fact);
@@ -59,11 +59,17 @@ const pursuedCharges = ({
 });
 
 /** What the provider said was booked by who heard it (calls.ts): here only an operator's word is left. */
-function toFact(report: FactReport, origin: FactOrigin): ChargeFact | null {
+function toFact(report: FactResult, origin: FactSource): ChargeFact | null {
   if (origin.via !== 'operator') return null;
   const by = { ...origin, attempt: null };
-  if (report.kind === 'confirmed') return { ...by, kind: 'confirmed' };
-  if (report.kind !== 'refused') return null;
-  const { code, ifUnsent } = report;
-  return { ...by, kind: 'refused', code, decline: 'hard', ...(ifUnsent && { ifUnsent }) };
+  if (report.kind === 'operator_confirmed') return { ...by, kind: 'operator_confirmed' };
+  if (report.kind !== 'rejected') return null;
+  const { code, ifNotSubmitted } = report;
+  return {
+    ...by,
+    kind: 'rejected',
+    code,
+    decline: 'hard',
+    ...(ifNotSubmitted && { ifNotSubmitted }),
+  };
 }

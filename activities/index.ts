@@ -1,49 +1,55 @@
-import { createCardControlActivities } from './card-control.js';
-import { createCardFundingActivities } from './card-funding.js';
+import { createCardStateActivities } from './card-states.js';
+import { createCardFundingActivities } from './card-fundings.js';
 import {
   createCardAuthorizationActivities,
   type CardAuthorizationActivityDeps,
 } from './card-authorizations.js';
-import { createCardEventActivities, type CardEventActivityDeps } from './card-events.js';
-import { createCardIssuingActivities } from './card-issuing.js';
+import {
+  createProviderEventActivities,
+  type ProviderEventActivityDeps,
+} from './provider-events.js';
+import { createCardIssuanceActivities } from './cards.js';
 import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
 import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
+import { createBulkTransferActivities, type BulkTransferActivityDeps } from './bulk-transfers.js';
 import {
-  createTransferBatchActivities,
-  type TransferBatchActivityDeps,
-} from './transfer-batches.js';
-import { createRenewalActivities, type RenewalActivityDeps } from './renewals.js';
-import { createTransferWaveActivities, type TransferWaveActivityDeps } from './transfer-waves.js';
+  createRecurringChargeActivities,
+  type RecurringChargeActivityDeps,
+} from './recurring-charges.js';
+import {
+  createTransferMicroBatchActivities,
+  type TransferMicroBatchActivityDeps,
+} from './transfer-micro-batches.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
 export type ActivityDeps = TransferActivityDeps &
-  TransferBatchActivityDeps &
-  TransferWaveActivityDeps &
+  BulkTransferActivityDeps &
+  TransferMicroBatchActivityDeps &
   WebhookActivityDeps &
   CardActivityDeps &
   CardAuthorizationActivityDeps &
-  CardEventActivityDeps &
+  ProviderEventActivityDeps &
   ChargeActivityDeps &
   RefundActivityDeps &
-  RenewalActivityDeps;
+  RecurringChargeActivityDeps;
 
 /** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
 export function createActivities(deps: ActivityDeps) {
   return withoutDetails({
     ...createTransferActivities(deps),
-    ...createTransferBatchActivities(deps),
-    ...createTransferWaveActivities(deps),
+    ...createBulkTransferActivities(deps),
+    ...createTransferMicroBatchActivities(deps),
     ...createWebhookActivities(deps),
-    ...createCardEventActivities(deps),
+    ...createProviderEventActivities(deps),
     ...createCardOperationActivities(deps),
-    ...createCardIssuingActivities(deps),
-    ...createCardControlActivities(deps),
+    ...createCardIssuanceActivities(deps),
+    ...createCardStateActivities(deps),
     ...createChargeActivities(deps),
     ...createRefundActivities(deps),
-    ...createRenewalActivities(deps),
+    ...createRecurringChargeActivities(deps),
     ...createCardFundingActivities(deps),
     ...createCardAuthorizationActivities(deps),
   });

@@ -1,54 +1,54 @@
-import type { Log } from '../src/log.js';
-import type { RefundCalls } from '../src/payments/refunds/calls.js';
-import type { Refund } from '../src/payments/refunds/refund.js';
-import type { Refunds } from '../src/payments/refunds/store.js';
-import type { FirstTries } from '../src/pursuits/first-try.js';
-import { pursuitActivities, type Pursued } from './pursuits.js';
-import { toFact } from './reports.js';
+import type { Log } from '../src/shared/log.js';
+import type { RefundCalls } from '../src/capabilities/refunds/provider-calls.js';
+import type { Refund } from '../src/capabilities/refunds/refund.js';
+import type { Refunds } from '../src/capabilities/refunds/store.js';
+import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import { instructionActivities, type InstructionHandler } from './instructions.js';
+import { toFact } from './provider-result.js';
 
 export type RefundActivityDeps = {
   refunds: Refunds;
   refundCalls: RefundCalls;
-  firstTries: FirstTries;
+  localSubmissions: LocalSubmissionLimiter;
   log: Log;
 };
 
-/** A refund's activities. Names are in histories; what they do is in pursuits.ts. */
+/** A refund's activities. Names are in histories; what they do is in instructions.ts. */
 export function createRefundActivities(deps: RefundActivityDeps) {
-  const pursuit = pursuitActivities(pursuedRefunds(deps));
+  const activities = instructionActivities(refundHandler(deps));
   return {
-    submitRefund: pursuit.send,
-    submitRefundHere: pursuit.sendHere,
-    verifyRefund: pursuit.verify,
-    settleRefund: pursuit.settle,
-    readRefundStanding: pursuit.readStanding,
-    noteRefundOperator: pursuit.noteOperator,
-    raiseRefundAttention: pursuit.raiseAttention,
-    noteRefundCancellation: pursuit.noteCancellation,
+    submitRefund: activities.submit,
+    submitRefundLocally: activities.submitLocally,
+    verifyRefund: activities.verify,
+    applyRefundOutcome: activities.applyOutcome,
+    readRefundInstructionStatus: activities.readInstructionStatus,
+    recordRefundOperatorCommand: activities.recordOperatorCommand,
+    raiseRefundAttention: activities.raiseAttention,
+    recordRefundCancellationRequest: activities.recordCancellationRequest,
   };
 }
 
 /** How refunds are told to their providers, and settled. */
-const pursuedRefunds = ({
+const refundHandler = ({
   refunds,
   refundCalls,
-  firstTries,
+  localSubmissions,
   log,
-}: RefundActivityDeps): Pursued<Refund> => ({
+}: RefundActivityDeps): InstructionHandler<Refund> => ({
   name: 'refund',
   records: refunds,
   log,
-  firstTries,
+  localSubmissions,
 
-  callsFor: (refund) => ({
+  providerCallsFor: (refund) => ({
     provider: refund.provider,
-    absence: refundCalls.absenceOf(refund),
-    send: (requestedAt, signal) => refundCalls.send(refund, requestedAt, signal),
+    resendSafety: refundCalls.absenceOf(refund),
+    submit: (requestedAt, signal) => refundCalls.send(refund, requestedAt, signal),
     verify: (signal) => refundCalls.verify(refund, signal),
   }),
 
-  async apply({ tenant, id }, report, origin) {
-    const refund = await refunds.get(tenant, id);
+  async apply({ tenantId, id }, report, origin) {
+    const refund = await refunds.get(tenantId, id);
     if (!refund) return null;
     const outcome = await refunds.applyFact(refund, toFact(report, origin));
     return outcome.kind === 'fact' ? outcome.refund : null;

@@ -1,20 +1,23 @@
 import { cancellationSignal } from '@temporalio/activity';
-import type { Log } from '../src/log.js';
-import type { TransferProvider } from '../src/providers/provider.js';
-import type { FirstTries } from '../src/pursuits/first-try.js';
-import type { FactOrigin } from '../src/pursuits/facts.js';
-import type { FactReport, RecordRef } from '../src/pursuits/reports.js';
-import type { TransferFact } from '../src/transfers/facts.js';
-import type { NoSuchAccount, ResolveReport } from '../src/transfers/reports.js';
-import type { Transfers } from '../src/transfers/store.js';
-import type { Transfer } from '../src/transfers/transfer.js';
-import { load, pursuitActivities, type Pursued } from './pursuits.js';
-import { toFact } from './reports.js';
+import type { Log } from '../src/shared/log.js';
+import type { TransferProvider } from '../src/core/providers/transfer-provider.js';
+import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import type { FactSource } from '../src/core/instructions/fact.js';
+import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
+import type { TransferFact } from '../src/capabilities/transfers/transitions.js';
+import type {
+  NoSuchAccount,
+  ResolveRecipientResult,
+} from '../src/capabilities/transfers/workflow-contract.js';
+import type { Transfers } from '../src/capabilities/transfers/store.js';
+import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import { load, instructionActivities, type InstructionHandler } from './instructions.js';
+import { toFact } from './provider-result.js';
 
 export type TransferActivityDeps = {
   transfers: Transfers;
   providers: { transfer(name: string): TransferProvider };
-  firstTries: FirstTries;
+  localSubmissions: LocalSubmissionLimiter;
   log: Log;
 };
 type Deps = TransferActivityDeps;
@@ -24,45 +27,45 @@ const NAME_ENQUIRY_WITHIN_MS = 3_000;
 
 export type TransferActivities = ReturnType<typeof createTransferActivities>;
 
-/** A transfer's activities. Names are in histories; what they do is in pursuits.ts. */
+/** A transfer's activities. Names are in histories; what they do is in instructions.ts. */
 export function createTransferActivities(deps: Deps) {
-  const transfers = pursuedTransfers(deps);
-  const pursuit = pursuitActivities(transfers);
+  const transfers = transferHandler(deps);
+  const activities = instructionActivities(transfers);
   return {
-    submitTransfer: pursuit.send,
-    submitTransferHere: pursuit.sendHere,
-    verifyTransfer: pursuit.verify,
-    settleTransfer: pursuit.settle,
-    readStanding: pursuit.readStanding,
-    noteOperator: pursuit.noteOperator,
-    raiseAttention: pursuit.raiseAttention,
-    noteCancellation: pursuit.noteCancellation,
+    submitTransfer: activities.submit,
+    submitTransferLocally: activities.submitLocally,
+    verifyTransfer: activities.verify,
+    applyTransferOutcome: activities.applyOutcome,
+    readInstructionStatus: activities.readInstructionStatus,
+    recordOperatorCommand: activities.recordOperatorCommand,
+    raiseAttention: activities.raiseAttention,
+    recordCancellationRequest: activities.recordCancellationRequest,
 
     /** Name enquiry for a transfer that was accepted while the bank did not answer it. */
-    resolveRecipient: async (ref: RecordRef): Promise<ResolveReport> =>
+    resolveRecipient: async (ref: RecordRef): Promise<ResolveRecipientResult> =>
       resolveRecipient(deps, await load(transfers, ref)),
   };
 }
 
 /** How transfers are told to their banks, and settled. */
-const pursuedTransfers = ({
+const transferHandler = ({
   transfers,
   providers,
-  firstTries,
+  localSubmissions,
   log,
-}: Deps): Pursued<Transfer, NoSuchAccount> => ({
+}: Deps): InstructionHandler<Transfer, NoSuchAccount> => ({
   name: 'transfer',
   records: transfers,
   log,
-  firstTries,
+  localSubmissions,
 
-  callsFor(transfer) {
+  providerCallsFor(transfer) {
     const provider = providers.transfer(transfer.provider);
     const { account, bank_code: bankCode, name } = transfer.recipient;
     return {
       provider: provider.name,
-      absence: provider.capabilities.absence,
-      send: (requestedAt, signal) =>
+      resendSafety: provider.capabilities.absence,
+      submit: (requestedAt, signal) =>
         provider.initiate(
           {
             reference: transfer._id,
@@ -79,20 +82,20 @@ const pursuedTransfers = ({
     };
   },
 
-  async apply({ tenant, id }, report, origin) {
-    const outcome = await transfers.applyFact(tenant, id, toTransferFact(report, origin));
+  async apply({ tenantId, id }, report, origin) {
+    const outcome = await transfers.applyFact(tenantId, id, toTransferFact(report, origin));
     return outcome.kind === 'fact' ? outcome.transfer : null;
   },
 });
 
-const toTransferFact = (report: FactReport<NoSuchAccount>, origin: FactOrigin): TransferFact =>
+const toTransferFact = (report: FactResult<NoSuchAccount>, origin: FactSource): TransferFact =>
   report.kind === 'no_such_account' ? { ...origin, kind: report.kind } : toFact(report, origin);
 
 async function resolveRecipient(
   { transfers, providers }: Deps,
   transfer: Transfer,
-): Promise<ResolveReport> {
-  const { tenant, _id: id, recipient } = transfer;
+): Promise<ResolveRecipientResult> {
+  const { tenant_id: tenantId, _id: id, recipient } = transfer;
   if (transfer.status !== 'pending' || recipient.name !== null) return { kind: 'resolved' };
   const answer = await providers
     .transfer(transfer.provider)
@@ -102,6 +105,6 @@ async function resolveRecipient(
     );
   if (answer.kind === 'not_found') return { kind: 'no_such_account' };
   if (answer.kind === 'no_answer') return { kind: 'no_answer' };
-  await transfers.nameRecipient(tenant, id, { name: answer.name, bank: answer.bankName });
+  await transfers.nameRecipient(tenantId, id, { name: answer.name, bank: answer.bankName });
   return { kind: 'resolved' };
 }

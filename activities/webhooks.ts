@@ -1,7 +1,7 @@
-import type { DeliveryReport } from '../src/webhooks/outbound/reports.js';
+import type { WebhookDeliveryResult } from '../src/core/webhooks/workflow-contract.js';
 
 export type WebhookActivityDeps = {
-  webhooks: { retry(id: string, nextMs: number | null): Promise<DeliveryReport> };
+  webhooks: { retry(id: string, nextMs: number | null): Promise<WebhookDeliveryResult> };
 };
 
 export function createWebhookActivities({ webhooks }: WebhookActivityDeps) {

@@ -6,9 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
-import { connectDatabase } from '../src/database/client.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
-import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../src/sandbox-bank/signature.js';
+import { connectDatabase } from '../src/platform/database/client.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
+import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../sandbox-bank/signature.js';
 import { measureCpu } from './cpu.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';
 import {
@@ -51,14 +51,14 @@ async function start(stack: Stack) {
     Array.from({ length: CARDS }, (_, n) => issueCard(stack, { url, key }, n)),
   );
   const issued = await database.db
-    .collection<{ _id: string; issued: { card: string } }>('cards')
+    .collection<{ _id: string; issued: { issuer_card_id: string } }>('cards')
     .find({ _id: { $in: cards } })
     .toArray();
   await database.client.close();
   return {
     url,
     secret: stack.secrets.bank,
-    cards: issued.map((card) => card.issued.card),
+    cards: issued.map((card) => card.issued.issuer_card_id),
     processes: {
       api: api.pid,
       worker: worker.pid,

@@ -5,11 +5,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
-import { connectDatabase } from '../src/database/client.js';
-import { createLog } from '../src/log.js';
-import { createRateLimits } from '../src/rate-limits/store.js';
-import { presentTransfer } from '../src/transfers/presenter.js';
-import type { Transfer } from '../src/transfers/transfer.js';
+import { connectDatabase } from '../src/platform/database/client.js';
+import { createLog } from '../src/shared/log.js';
+import { createRateLimits } from '../src/platform/rate-limits/store.js';
+import { presentTransfer } from '../src/capabilities/transfers/presenter.js';
+import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { serveParent } from './child.js';
 
 export type BareQuestion = { uri: string; database: string; tenant: string };
@@ -26,7 +26,7 @@ async function serve({ uri, database, tenant }: BareQuestion): Promise<BareAnswe
   app.use(async (ctx) => {
     const [, mode, id = ''] = ctx.path.split('/');
     if (mode === 'limited') await rateLimits.take('bench', ALLOWANCE);
-    const transfer = await transfers.findOne({ _id: id, tenant });
+    const transfer = await transfers.findOne({ _id: id, tenant_id: tenant });
     ctx.type = 'json';
     ctx.body = JSON.stringify({ success: true, data: transfer && presentTransfer(transfer) });
   });

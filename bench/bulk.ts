@@ -1,9 +1,9 @@
 /** A thousand transfers in one request, against a thousand requests: from the first byte to the last completion. */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
-import { connectDatabase } from '../src/database/client.js';
-import { isPolled } from '../src/engines/temporal.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
+import { connectDatabase } from '../src/platform/database/client.js';
+import { isPolled } from '../devstack/temporal.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { watchCompletions } from './completions.js';
 import { measureCpu, type Processes } from './cpu.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';

@@ -8,10 +8,10 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { connectDatabase } from '../src/database/client.js';
-import { cacheFolder, packageRoot } from '../src/engines/paths.js';
-import { isPolled } from '../src/engines/temporal.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
+import { connectDatabase } from '../src/platform/database/client.js';
+import { cacheFolder, packageRoot } from '../devstack/paths.js';
+import { isPolled } from '../devstack/temporal.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';
 import { createRichTenant } from './transfers.js';
 

@@ -1,8 +1,8 @@
-import { connectDatabase, createMongoClient } from '../src/database/client.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
-import type { AcceptItem } from '../src/transfers/items.js';
-import type { Tenant } from '../src/tenants/tenant.js';
-import type { Transfer } from '../src/transfers/transfer.js';
+import { connectDatabase, createMongoClient } from '../src/platform/database/client.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
+import type { AcceptItem } from '../src/capabilities/transfers/mutations.js';
+import type { Tenant } from '../src/platform/tenants/tenant.js';
+import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { startChild, type Child } from './child.js';
 import { measureCpu, type Processes } from './cpu.js';
 import type { LoadQuestion } from './http-load.js';
@@ -44,7 +44,7 @@ export async function createSubjects(stack: Stack, engines: Engines) {
     if (outcome.kind !== 'answered' || outcome.resource !== item.transfer._id) {
       throw new Error('not accepted');
     }
-    if (item.tenant === hot.tenant.id) open.push(item.transfer._id);
+    if (item.tenantId === hot.tenant.id) open.push(item.transfer._id);
   };
   const peer = createMongoClient(mongod.uri, 'bursar-bench-peer');
   const plain = createPlainTransactions(peer, config.mongodb.database);

@@ -4,12 +4,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
-import { createApiKeys } from '../src/api-keys/store.js';
-import type { Config } from '../src/config.js';
-import { connectDatabase, type Database } from '../src/database/client.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
-import { createLog } from '../src/log.js';
-import { createTenants } from '../src/tenants/store.js';
+import { createApiKeys } from '../src/platform/api-keys/store.js';
+import type { Config } from '../src/shared/config.js';
+import { connectDatabase, type Database } from '../src/platform/database/client.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
+import { createLog } from '../src/shared/log.js';
+import { createTenants } from '../src/platform/tenants/store.js';
 import type { BareAnswer, BareQuestion } from './bare-server.js';
 import { startChild } from './child.js';
 import { measureCpu, type Processes } from './cpu.js';
@@ -80,7 +80,7 @@ async function createPoorKey({ keyPepper: pepper, environment }: Config, { db }:
   const { id } = await tenants.create({ name: 'Poor', plan: 'enterprise', ratePerMinute: 1 });
   const log = createLog({ level: 'silent', name: 'bench' });
   const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
-  return (await apiKeys.create({ tenant: id, level: 'read', kind: 'secret' })).key;
+  return (await apiKeys.create({ tenantId: id, level: 'read', kind: 'secret' })).key;
 }
 
 /** Sends what `next` makes, and takes no other status than those. */

@@ -5,8 +5,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DevFile } from '../src/engines/home.js';
-import { packageRoot } from '../src/engines/paths.js';
+import type { DevFile } from '../devstack/data-dir.js';
+import { packageRoot } from '../devstack/paths.js';
 import { openStack } from './stack.js';
 import {
   closedLoop,
@@ -33,7 +33,7 @@ const GOALS = { idleMb: 400, startMs: 15_000, postP99Ms: 50 };
 function startCopy(home: string, port: number): ChildProcess {
   const env = { ...process.env, BURSAR_HOME: home, PORT: String(port) };
   // Without npm in between, which does not wait for what it passes a signal on to.
-  const command = 'node scripts/setup.mjs && exec node dist/src/engines/start.js';
+  const command = 'node scripts/setup.mjs && exec node dist/devstack/start.js';
   return spawn('sh', ['-c', command], { cwd: packageRoot, env, stdio: 'ignore' });
 }
 

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectDatabase } from '../src/database/client.js';
-import type { Running } from '../src/engines/processes.js';
-import { isPolled } from '../src/engines/temporal.js';
-import type { Failpoint } from '../src/failpoints.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
-import { createTemporal } from '../src/temporal/client.js';
-import type { Transfer } from '../src/transfers/transfer.js';
+import { connectDatabase } from '../src/platform/database/client.js';
+import type { Running } from '../devstack/processes.js';
+import { isPolled } from '../devstack/temporal.js';
+import type { Failpoint } from '../src/shared/failpoints.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
+import { createTemporal } from '../src/platform/temporal/client.js';
+import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { BARE_QUEUE } from './transfer-subjects.js';
 import { createRichTenant, type transferBody } from './transfers.js';
 
 /** Pays as often as it is told to. Orders older than this are refused, which is what proves an absence. */
-const BANK = { SANDBOX_BANK_DEDUPLICATE: 'false', SANDBOX_BANK_FINAL_AFTER_MS: '2000' };
+const BANK = { SANDBOX_BANK_DEDUPLICATE: 'false', SANDBOX_BANK_CONCLUSIVE_AFTER_MS: '2000' };
 
 export type Order = ReturnType<typeof transferBody>;
 /** `told`: an operator is called. */

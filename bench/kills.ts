@@ -3,7 +3,7 @@
  * told to. What became of each order is read from the bank's own journal. See docs/reliability.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Failpoint } from '../src/failpoints.js';
+import type { Failpoint } from '../src/shared/failpoints.js';
 import { breathe, openVictims, type Order, type Standing, type Victim } from './kill-subjects.js';
 import { openStack } from './stack.js';
 import { isShort, printMachine, printTable } from './support.js';

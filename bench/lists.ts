@@ -1,11 +1,11 @@
 /** First pages with and without filters, totals included, and a single transfer: for ten thousand and for a million. */
 import { Pool } from 'undici';
-import { connectDatabase, type Database } from '../src/database/client.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
-import type { Tenant } from '../src/tenants/tenant.js';
-import { rebuildCounts } from '../src/transfers/counts.js';
-import { newTransfer } from '../src/transfers/new-transfer.js';
-import type { Transfer } from '../src/transfers/transfer.js';
+import { connectDatabase, type Database } from '../src/platform/database/client.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
+import type { Tenant } from '../src/platform/tenants/tenant.js';
+import { rebuildCounts } from '../src/capabilities/transfers/counts.js';
+import { newTransfer } from '../src/capabilities/transfers/new-transfer.js';
+import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { measureCpu } from './cpu.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';
 import {
@@ -67,7 +67,7 @@ function transferOf(tenant: Tenant, number: number, count: number): Transfer {
   const made = newTransfer({ ...given, startWithinMs: 0 });
   const status =
     number % 2_000 === 7 ? 'processing' : number % 20 === 3 ? 'failed' : ('completed' as const);
-  return { ...made, status, sends: 1, due_at: null };
+  return { ...made, status, submissions: 1, next_check_at: null };
 }
 
 /** Straight into the collection: what is measured is reading, and the counts are made from the records afterwards. */

@@ -1,9 +1,9 @@
 import type { ClientSession, MongoClient } from 'mongodb';
-import { TRANSACTION_OPTIONS } from '../src/database/client.js';
-import type { AcceptItem } from '../src/transfers/items.js';
-import { ledgerCollections } from '../src/ledger/store.js';
-import { holdPosting } from '../src/transfers/postings.js';
-import type { Transfer } from '../src/transfers/transfer.js';
+import { TRANSACTION_OPTIONS } from '../src/platform/database/client.js';
+import type { AcceptItem } from '../src/capabilities/transfers/mutations.js';
+import { ledgerCollections } from '../src/core/commit/store.js';
+import { holdPosting } from '../src/capabilities/transfers/postings.js';
+import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 
 /**
  * What the store is measured against: a transaction for each transfer, with the same checks, documents and durability
@@ -20,7 +20,7 @@ export function createPlainTransactions(client: MongoClient, databaseName: strin
 
 async function accept(
   { keys, records: { transfers }, postings, wallets }: ReturnType<typeof ledgerCollections>,
-  { tenant, transfer, claim, answer, dailyLimitMinor }: AcceptItem,
+  { tenantId: tenant, transfer, claim, answer, dailyLimitMinor }: AcceptItem,
   session: ClientSession,
 ): Promise<void> {
   if (!claim) throw new Error('a bench item has a key');
@@ -30,18 +30,20 @@ async function accept(
     { session, returnDocument: 'after' },
   );
   if (!wallet) throw new Error('insufficient balance');
-  if (wallet.day_used_minor > dailyLimitMinor) throw new Error('limit exceeded');
+  if (wallet.limit_used_minor > dailyLimitMinor) throw new Error('limit exceeded');
   if (await keys.findOne({ _id: claim.id }, { session })) throw new Error('key is taken');
   const { reference } = transfer;
-  if (await transfers.findOne({ tenant, reference }, { session, projection: { _id: 1 } })) {
+  if (
+    await transfers.findOne({ tenant_id: tenant, reference }, { session, projection: { _id: 1 } })
+  ) {
     throw new Error('reference is taken');
   }
-  await transfers.insertOne({ ...transfer, day: wallet.day }, { session });
+  await transfers.insertOne({ ...transfer, limit_day: wallet.limit_day }, { session });
   const { id, at, legs } = holdPosting(transfer);
   await postings.insertOne(
     {
       _id: id,
-      tenant,
+      tenant_id: tenant,
       at,
       legs: legs.map((leg) => ({ account: leg.account, amount_minor: leg.amountMinor })),
     },
@@ -50,11 +52,11 @@ async function accept(
   await keys.insertOne(
     {
       _id: claim.id,
-      tenant,
+      tenant_id: tenant,
       fingerprint: claim.fingerprint,
       status: answer.status,
       body: answer.body,
-      resource: transfer._id,
+      resource_id: transfer._id,
       created_at: claim.createdAt,
       expires_at: claim.expiresAt,
     },
@@ -63,14 +65,14 @@ async function accept(
 }
 
 /** Takes the total and counts the day, which never goes backwards. */
-function takeFromWallet({ day, amount_minor: amount, total_minor: total }: Transfer) {
-  const used = { $cond: [{ $lt: ['$day', day] }, 0n, '$day_used_minor'] };
+function takeFromWallet({ limit_day: day, amount_minor: amount, total_minor: total }: Transfer) {
+  const used = { $cond: [{ $lt: ['$limit_day', day] }, 0n, '$limit_used_minor'] };
   return [
     {
       $set: {
         available_minor: { $subtract: ['$available_minor', total] },
-        day_used_minor: { $add: [used, amount] },
-        day: { $max: ['$day', day] },
+        limit_used_minor: { $add: [used, amount] },
+        limit_day: { $max: ['$limit_day', day] },
         version: { $add: ['$version', 1] },
       },
     },

@@ -1,7 +1,7 @@
 /** Settles transfers in a process of its own, as a worker does: the books as paid, through `applyFact`. */
-import { connectDatabase } from '../src/database/client.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
-import { createTransfers } from '../src/transfers/store.js';
+import { connectDatabase } from '../src/platform/database/client.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
+import { createTransfers } from '../src/capabilities/transfers/store.js';
 import { serveParent } from './child.js';
 
 export type SettlerQuestion =
@@ -22,12 +22,12 @@ export type SettlerAnswer = {
 
 /** As many as a worker has local activities at once. */
 const PARALLEL = 200;
-const SWEEP_SLACK_MS = 30_000;
+const STALL_TIMEOUT_MS = 30_000;
 
 const uri = process.env['BENCH_MONGODB_URI'] ?? '';
 const name = process.env['BENCH_DATABASE'] ?? '';
 const database = await connectDatabase({ uri, database: name }, 'bursar-bench-settler');
-const transfers = createTransfers(database, createGroupCommit(database), SWEEP_SLACK_MS);
+const transfers = createTransfers(database, createGroupCommit(database), STALL_TIMEOUT_MS);
 
 const ready: { tenant: string; id: string }[] = [];
 let letIn = 0;
@@ -48,7 +48,7 @@ function pump(): void {
 
 async function settle({ tenant, id }: { tenant: string; id: string }): Promise<void> {
   const outcome = await transfers.applyFact(tenant, id, {
-    kind: 'paid',
+    kind: 'succeeded',
     via: 'provider_answer',
     actor: 'sandbox-bank',
     providerRequestId: null,
@@ -66,7 +66,8 @@ async function prepare(tenant: string, ids: string[]): Promise<void> {
   const queue = [...ids];
   const client = async () => {
     for (let id = queue.pop(); id !== undefined; id = queue.pop()) {
-      if (!(await transfers.permitSend(tenant, id, 0, false))) throw new Error('not permitted');
+      if (!(await transfers.acquireSubmitPermit(tenant, id, 0, false)))
+        throw new Error('not permitted');
       ready.push({ tenant, id });
     }
   };

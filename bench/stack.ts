@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { loadConfig, type Config } from '../src/config.js';
-import { findEngine } from '../src/engines/find.js';
-import { startMongod } from '../src/engines/mongod.js';
-import { claimPort } from '../src/engines/ports.js';
-import { launch, readFrom, type Running } from '../src/engines/processes.js';
-import { startTemporal } from '../src/engines/temporal.js';
+import { loadConfig, type Config } from '../src/shared/config.js';
+import { findEngine } from '../devstack/find.js';
+import { startMongod } from '../devstack/mongod.js';
+import { claimPort } from '../devstack/ports.js';
+import { launch, readFrom, type Running } from '../devstack/processes.js';
+import { startTemporal } from '../devstack/temporal.js';
 
 /** Away from the ports of `npm start`, so that a bench runs beside it. */
 const FIRST_PORT = 31_700;
@@ -20,7 +20,7 @@ const NAMESPACE = 'bursar-sandbox';
 const SCRIPTS = {
   api: '../src/main.js',
   worker: '../worker/main.js',
-  bank: '../src/sandbox-bank/main.js',
+  bank: '../sandbox-bank/main.js',
   bareWorker: './peers/bare-temporal/worker.js',
   naive: './peers/naive/main.js',
 };

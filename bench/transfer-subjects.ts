@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
-import { connectDatabase } from '../src/database/client.js';
-import { isPolled } from '../src/engines/temporal.js';
-import { createGroupCommit } from '../src/ledger/group-commit.js';
-import { createTemporal } from '../src/temporal/client.js';
+import { connectDatabase } from '../src/platform/database/client.js';
+import { isPolled } from '../devstack/temporal.js';
+import { createGroupCommit } from '../src/core/commit/group-commit.js';
+import { createTemporal } from '../src/platform/temporal/client.js';
 import { watchCompletions } from './completions.js';
 import type { PeerOrder } from './peers/bare-temporal/activities.js';
 import { answers, environmentOf, type Stack } from './stack.js';

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { createApiKeys } from '../src/api-keys/store.js';
-import type { Config } from '../src/config.js';
-import type { Database } from '../src/database/client.js';
-import { readClaim } from '../src/idempotency/idempotency.js';
-import type { Answer } from '../src/ledger/view.js';
-import type { AcceptItem } from '../src/transfers/items.js';
-import { creditWallet } from '../src/ledger/credit.js';
-import type { GroupCommit } from '../src/ledger/group-commit.js';
-import { createLog } from '../src/log.js';
-import { createTenants } from '../src/tenants/store.js';
-import type { Tenant } from '../src/tenants/tenant.js';
-import { createTransferCreation } from '../src/transfers/create.js';
-import type { TransferStarter } from '../src/transfers/starter.js';
-import type { Transfers } from '../src/transfers/store.js';
+import { createApiKeys } from '../src/platform/api-keys/store.js';
+import type { Config } from '../src/shared/config.js';
+import type { Database } from '../src/platform/database/client.js';
+import { readClaim } from '../src/core/idempotency/claim.js';
+import type { SavedResponse } from '../src/core/commit/unit-of-work.js';
+import type { AcceptItem } from '../src/capabilities/transfers/mutations.js';
+import { creditWallet } from '../src/core/ledger/credit.js';
+import type { GroupCommit } from '../src/core/commit/group-commit.js';
+import { createLog } from '../src/shared/log.js';
+import { createTenants } from '../src/platform/tenants/store.js';
+import type { Tenant } from '../src/platform/tenants/tenant.js';
+import { createTransferCreation } from '../src/capabilities/transfers/create.js';
+import type { TransferStarter } from '../src/capabilities/transfers/starter.js';
+import type { Transfers } from '../src/capabilities/transfers/store.js';
 
 /** Far above what a bench can spend: it measures acceptance, not refusal. */
 const BALANCE_MINOR = 1_000_000_000_000_000n;
@@ -51,7 +51,7 @@ export async function createRichTenant(
   });
   const tenantId = tenant.id;
   await creditWallet(groupCommit, {
-    tenant: tenantId,
+    tenantId: tenantId,
     amountMinor: BALANCE_MINOR,
     reference: 'bench',
   });
@@ -62,7 +62,7 @@ export async function createRichTenant(
     environment: config.environment,
     log: createLog({ level: 'silent', name: 'bench' }),
   });
-  const { key } = await apiKeys.create({ tenant: tenantId, level: 'write', kind: 'secret' });
+  const { key } = await apiKeys.create({ tenantId: tenantId, level: 'write', kind: 'secret' });
   return { tenant, key };
 }
 
@@ -73,7 +73,7 @@ export type MakeItem = (tenant: Tenant) => Promise<AcceptItem>;
  * last step gives the item back. Every item has its own key, id and reference.
  */
 export function createItemMaker(provider: string): MakeItem {
-  const itemOf = new WeakMap<Answer, AcceptItem>();
+  const itemOf = new WeakMap<SavedResponse, AcceptItem>();
   let count = 0;
   const create = createTransferCreation({
     // Of the store and the starter it uses nothing else.
@@ -91,7 +91,7 @@ export function createItemMaker(provider: string): MakeItem {
     count += 1;
     const body = transferBody(count);
     const claim = readClaim({
-      owner: { tenant: tenant.id, kind: 'secret' },
+      owner: { tenantId: tenant.id, kind: 'secret' },
       method: 'POST',
       path: '/api/v1/transfers',
       header: randomUUID(),

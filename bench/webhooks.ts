@@ -2,15 +2,15 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Connection } from '@temporalio/client';
-import { createMongoClient, TRANSACTION_OPTIONS } from '../src/database/client.js';
-import { migrate } from '../src/database/migrations.js';
-import { migrations } from '../src/database/schema.js';
-import { loadConfig } from '../src/config.js';
-import { createLog } from '../src/log.js';
-import { createTemporal } from '../src/temporal/client.js';
-import { ensureNamespace } from '../src/temporal/namespace.js';
-import type { EventDraft } from '../src/webhooks/outbound/event.js';
-import { createWebhooks } from '../src/webhooks/outbound/webhooks.js';
+import { createMongoClient, TRANSACTION_OPTIONS } from '../src/platform/database/client.js';
+import { migrate } from '../src/platform/database/migrations.js';
+import { migrations } from '../src/composition/migrations.js';
+import { loadConfig } from '../src/shared/config.js';
+import { createLog } from '../src/shared/log.js';
+import { createTemporal } from '../src/platform/temporal/client.js';
+import { ensureNamespace } from '../src/platform/temporal/namespace.js';
+import type { EventDraft } from '../src/core/webhooks/event.js';
+import { createWebhooks } from '../src/core/webhooks/index.js';
 import { measureCpu } from './cpu.js';
 import { openStack } from './stack.js';
 import {
@@ -100,7 +100,7 @@ let resources = 0;
 function draft(tenant: string): EventDraft {
   resources += 1;
   return {
-    tenant,
+    tenantId: tenant,
     resource: `trf_${resources}`,
     name: 'transfer.completed',
     sequence: 1,

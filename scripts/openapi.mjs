@@ -1,8 +1,8 @@
 // Writes what is made from what is built into dist/: openapi.json, the client's view of it, the tables of the guide.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
-import { fillTables } from '../dist/src/docs/tables.js';
-import { clientApi, openApi } from '../dist/src/operations.js';
+import { fillTables } from '../dist/src/ops/docs/tables.js';
+import { clientApi, openApi } from '../dist/src/composition/operations.js';
 
 const inRoot = (path) => new URL(`../${path}`, import.meta.url);
 const style = await resolveConfig(inRoot('package.json'));

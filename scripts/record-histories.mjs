@@ -1,6 +1,6 @@
 // Records workflow histories for test/replay from a running copy (`npm start` in another terminal):
 //   node scripts/record-histories.mjs                      all of them, side by side
-//   node scripts/record-histories.mjs --mark=here paid …   these, one after the other, as transfer-paid-here.json …
+//   node scripts/record-histories.mjs --mark=locally paid …   these, one after the other, as transfer-paid-locally.json …
 //   node scripts/record-histories.mjs charges              those of charges: start the copy with short times, as
 //                                                          BURSAR_DUNNING_DAYS=0.0001,0.0003 BURSAR_CHARGE_EXPIRES_MS=20000
 //   node scripts/record-histories.mjs refunds              those of refunds
@@ -24,7 +24,7 @@ const headers = { authorization: `Bearer ${dev.keys.secret}`, 'content-type': 'a
 const CASES = [
   ['paid', '100'],
   ['callback-only', '001'],
-  ['refused', '002'],
+  ['rejected', '002'],
   ['unknown-then-verified', '004'],
   ['stuck-then-retried-then-failed', '005', act('retry'), act('fail', { force: true }), end],
   ['stuck-then-completed', '006', act('complete'), tell('paid'), act('complete')],
@@ -112,8 +112,8 @@ async function recordBulk(client) {
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     done = (await call(`/transfers/bulk/${id}`)).status === 'completed';
   }
-  const history = await client.workflow.getHandle(`bulk/${id}`).fetchHistory();
-  writeFileSync(join(folder, 'bulk.json'), `${historyToJSON(history)}\n`);
+  const history = await client.workflow.getHandle(`bulk-transfer/${id}`).fetchHistory();
+  writeFileSync(join(folder, 'bulk-transfer.json'), `${historyToJSON(history)}\n`);
   console.log(`recorded bulk: ${history.events.length} events`);
 }
 
@@ -128,14 +128,17 @@ async function recordWave(client) {
       ),
     );
     for (const { id } of sent) {
-      const workflow = client.workflow.getHandle(`wave/${id}`);
+      const workflow = client.workflow.getHandle(`transfer-micro-batch/${id}`);
       const ended = await workflow.result().then(
         () => true,
         () => false,
       );
       if (!ended) continue;
       const history = await workflow.fetchHistory();
-      writeFileSync(join(folder, `wave${mark}.json`), `${historyToJSON(history)}\n`);
+      writeFileSync(
+        join(folder, `transfer-micro-batch${mark}.json`),
+        `${historyToJSON(history)}\n`,
+      );
       console.log(`recorded wave: ${history.events.length} events`);
       return;
     }
@@ -205,7 +208,7 @@ async function save(client, reference, name) {
 const REFUNDS = [
   ['refunded', '789'],
   ['callback-only', '001'],
-  ['refused', '002'],
+  ['rejected', '002'],
   ['unknown-then-verified', '004'],
 ];
 
@@ -229,7 +232,7 @@ async function recordRefund([name, suffix], client) {
 /** Name of the history, and the orders about a card, one right after the other, with their request ids. */
 const LOCKS = [
   ['lock', ['lock', 'done']],
-  ['lock-refused-twice', ['lock', 'l-002']],
+  ['lock-rejected-twice', ['lock', 'l-002']],
   ['lock-superseded', ['lock', 'l-002'], ['unlock', 'done']],
 ];
 
@@ -249,10 +252,10 @@ async function recordControl([name, ...orders], client) {
   while ((await call(operation)).completed_at === null) {
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  const workflow = client.workflow.getHandle(`card/${id}`);
+  const workflow = client.workflow.getHandle(`card-state/${id}`);
   await workflow.result();
   const history = await workflow.fetchHistory();
-  writeFileSync(join(folder, `card-${name}.json`), `${historyToJSON(history)}\n`);
+  writeFileSync(join(folder, `card-state-${name}.json`), `${historyToJSON(history)}\n`);
   console.log(`recorded card-${name}: ${history.events.length} events`);
 }
 

@@ -23,7 +23,17 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...parts) => join(root, ...parts);
 const modulesStamp = inRoot('node_modules', '.bursar-installed');
 const distStamp = inRoot('dist', '.built-from');
-const SOURCES = ['src', 'workflows', 'activities', 'worker', 'bench', 'client/src', 'docs/guide'];
+const SOURCES = [
+  'src',
+  'workflows',
+  'activities',
+  'worker',
+  'sandbox-bank',
+  'devstack',
+  'bench',
+  'client/src',
+  'docs/guide',
+];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
 
 const say = (line) => console.log(`bursar: ${line}`);
@@ -172,7 +182,7 @@ function build() {
       args: [compiler, '-p', 'tsconfig.build.json', '--outDir', next],
     },
     { name: 'the workflow bundler', args: [join(next, 'worker', 'bundle.js')] },
-    { name: 'the docs page', args: [join(next, 'src', 'docs', 'build.js')] },
+    { name: 'the docs page', args: [join(next, 'src', 'ops', 'docs', 'build.js')] },
   ];
   for (const { name, args } of steps) {
     const result = run(process.execPath, args);

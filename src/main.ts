@@ -1,23 +1,23 @@
 import { Registry } from 'prom-client';
-import { createApp } from './app.js';
-import { loadConfig } from './config.js';
-import { createPulse } from './database/pulse.js';
-import { createDeps } from './deps.js';
-import { logWhatEndsUs } from './fatal.js';
-import { createHealth } from './http/health.js';
-import { createLoad } from './http/load.js';
-import { createServer } from './http/server.js';
-import { measureQueues } from './metrics/queues.js';
-import { measureRequests } from './metrics/requests.js';
-import { serveMetrics } from './metrics/server.js';
-import { openApi } from './operations.js';
-import { allRoutes } from './routes.js';
+import { createApp } from './composition/app.js';
+import { loadConfig } from './shared/config.js';
+import { createWriteProbe } from './platform/database/write-probe.js';
+import { createDeps } from './composition/deps.js';
+import { logFatalErrors } from './shared/fatal-errors.js';
+import { createHealth } from './platform/http/health.js';
+import { createLoad } from './platform/http/load.js';
+import { createServer } from './platform/http/server.js';
+import { measureQueues } from './platform/metrics/queues.js';
+import { measureRequests } from './platform/metrics/requests.js';
+import { serveMetrics } from './platform/metrics/server.js';
+import { openApi } from './composition/operations.js';
+import { allRoutes } from './composition/routes.js';
 
 /** The API process. SIGTERM: not ready, what is under way is answered, then the connections are closed. */
 async function main(): Promise<void> {
   const config = loadConfig();
   const deps = await createDeps(config, 'api');
-  const { log, database, apiKeys, rateLimits, watches } = deps;
+  const { log, database, apiKeys, rateLimits, completionWaiters } = deps;
   // Temporal is not asked for: a request is taken while it is away, and its workflow started later.
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
   measureQueues(registry, {
     group_commit: () => deps.groupCommit.waiting(),
     rate_limit: () => rateLimits.waiting(),
-    prefer_wait: () => watches.waiting,
+    prefer_wait: () => completionWaiters.waiting,
   });
   const app = createApp({
     log,
@@ -34,7 +34,7 @@ async function main(): Promise<void> {
     rateLimits,
     health,
     load,
-    pulse: createPulse(database),
+    writeProbe: createWriteProbe(database),
     measure: measureRequests(registry, load),
     routes: allRoutes(deps),
     openApi,
@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     if (stopping) return;
     stopping = true;
     // Who waits for something to end is told how it stands now.
-    watches.stop();
+    completionWaiters.stop();
     await server.drain();
     await rateLimits.idle();
     await metrics.close();
@@ -75,5 +75,5 @@ async function main(): Promise<void> {
   process.on('SIGINT', onSignal);
 }
 
-logWhatEndsUs('api');
+logFatalErrors('api');
 await main();

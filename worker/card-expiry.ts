@@ -1,4 +1,4 @@
-import type { Log } from '../src/log.js';
+import type { Log } from '../src/shared/log.js';
 import { createLoop, type Loop } from './loop.js';
 
 const BATCH = 100;

@@ -1,21 +1,21 @@
 import { isGrpcServiceError } from '@temporalio/client';
-import type { Authorizations } from '../src/cards/authorizations/authorizations.js';
-import type { CardEvents } from '../src/cards/events/card-events.js';
-import type { CardStarters } from '../src/cards/starters.js';
-import type { CardOperations } from '../src/cards/store.js';
-import type { Watched } from '../src/database/overdue.js';
-import { failpoint } from '../src/failpoints.js';
-import type { Log } from '../src/log.js';
-import type { ChargeStarter, RefundStarter } from '../src/payments/starters.js';
-import type { Charges } from '../src/payments/charges/store.js';
-import type { Refunds } from '../src/payments/refunds/store.js';
-import type { RecurringStarter } from '../src/payments/recurring/starter.js';
-import type { RecurringCharges } from '../src/payments/recurring/store.js';
-import type { BatchStarter } from '../src/transfers/batch-starter.js';
-import type { Batches } from '../src/transfers/batches.js';
-import type { TransferStarter } from '../src/transfers/starter.js';
-import type { Transfers } from '../src/transfers/store.js';
-import type { Transfer } from '../src/transfers/transfer.js';
+import type { Authorizations } from '../src/capabilities/card-authorizations/index.js';
+import type { CardEvents } from '../src/core/provider-events/index.js';
+import type { CardStarters } from '../src/capabilities/cards/starters.js';
+import type { CardOperations } from '../src/capabilities/cards/store.js';
+import type { Supervised } from '../src/core/supervision/supervision.js';
+import { failpoint } from '../src/shared/failpoints.js';
+import type { Log } from '../src/shared/log.js';
+import type { ChargeStarter, RefundStarter } from '../src/capabilities/charges/starters.js';
+import type { Charges } from '../src/capabilities/charges/store.js';
+import type { Refunds } from '../src/capabilities/refunds/store.js';
+import type { RecurringStarter } from '../src/capabilities/recurring-charges/starter.js';
+import type { RecurringCharges } from '../src/capabilities/recurring-charges/store.js';
+import type { BatchStarter } from '../src/capabilities/bulk-transfers/starter.js';
+import type { Batches } from '../src/capabilities/bulk-transfers/store.js';
+import type { TransferStarter } from '../src/capabilities/transfers/starter.js';
+import type { Transfers } from '../src/capabilities/transfers/store.js';
+import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { createLoop, type Loop } from './loop.js';
 
 const BATCH = 200;
@@ -60,8 +60,8 @@ export function createDispatcher(deps: {
     refunds: () => startAll(log, refunds, refundStarter),
     recurring: () => startAll(log, deps.recurringCharges, deps.recurringStarter),
     authorizations: () => startAll(log, authorizations.store, authorizations.starter),
-    card_events: () => startAll(log, cardEvents.store, cardEvents.starter),
-    card_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),
+    provider_events: () => startAll(log, cardEvents.store, cardEvents.starter),
+    provider_event_replays: () => startAll(log, cardEvents.replays, cardEvents.replayStarter),
   };
 
   /** One after the other; one may fail for ever, the others go on. */
@@ -83,9 +83,9 @@ export function createDispatcher(deps: {
 }
 
 /** Starts what is due. Ends early when Temporal is away; a start that fails otherwise is put off like the others. */
-async function startAll<Due extends Watched>(
+async function startAll<Due extends Supervised>(
   log: Log,
-  store: { due(limit: number): Promise<Due[]>; postponeDue(found: Due[]): Promise<void> },
+  store: { due(limit: number): Promise<Due[]>; rescheduleCheck(found: Due[]): Promise<void> },
   starter: { start(due: Due): Promise<void> },
 ): Promise<number> {
   const queue = await store.due(BATCH);
@@ -109,7 +109,7 @@ async function startAll<Due extends Watched>(
   await Promise.all(Array.from({ length: PARALLEL }, runner));
   if (done.length > 0) {
     failpoint('dispatch.started');
-    await store.postponeDue(done);
+    await store.rescheduleCheck(done);
   }
   if (away !== null) throw away;
   return done.length;

@@ -1,21 +1,21 @@
 import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { Registry } from 'prom-client';
-import { loadConfig } from '../src/config.js';
-import { createDeps } from '../src/deps.js';
-import { logWhatEndsUs } from '../src/fatal.js';
-import { measureBacklogs } from '../src/metrics/backlog.js';
-import { measureQueues } from '../src/metrics/queues.js';
-import { serveMetrics } from '../src/metrics/server.js';
-import { createFirstTries } from '../src/pursuits/first-try.js';
-import { ensureNamespace } from '../src/temporal/namespace.js';
+import { loadConfig } from '../src/shared/config.js';
+import { createDeps } from '../src/composition/deps.js';
+import { logFatalErrors } from '../src/shared/fatal-errors.js';
+import { measureBacklogs } from '../src/platform/metrics/backlog.js';
+import { measureQueues } from '../src/platform/metrics/queues.js';
+import { serveMetrics } from '../src/platform/metrics/server.js';
+import { createLocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import { ensureNamespace } from '../src/platform/temporal/namespace.js';
 import { BUNDLE_PATH } from './bundle.js';
 import { installRuntime } from './runtime.js';
 import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
-import { createCardEventRetention, createWebhookRetention } from './retention.js';
-import { createCallbackSweep, createWebhookSweep } from './sweeps.js';
-import { createPeers } from './peers.js';
+import { createProviderEventRetention, createWebhookRetention } from './retention.js';
+import { createCallbackRecovery, createWebhookRecovery } from './recovery.js';
+import { createWorkerCount } from './worker-count.js';
 import { createWorkers } from './worker.js';
 
 /** The worker process: workflows, activities and the dispatcher. SIGTERM lets what is under way end. */
@@ -32,8 +32,13 @@ async function main(): Promise<void> {
   await ensureNamespace(setUp, namespace, config.environment);
   await setUp.close();
 
-  const providers = deps.providers.callLimits;
-  const peers = createPeers({ client: deps.temporal.client, namespace, taskQueue, log: deps.log });
+  const providers = deps.providers.rateLimits;
+  const workerCount = createWorkerCount({
+    client: deps.temporal.client,
+    namespace,
+    taskQueue,
+    log: deps.log,
+  });
   const connection = await NativeConnection.connect({ address });
   const workers = await createWorkers({
     connection,
@@ -41,16 +46,19 @@ async function main(): Promise<void> {
     taskQueue,
     workflowBundle: { codePath: BUNDLE_PATH },
     providers,
-    activities: { ...deps, firstTries: createFirstTries({ providers, workers: peers.count }) },
+    activities: {
+      ...deps,
+      localSubmissions: createLocalSubmissionLimiter({ providers, workers: workerCount.count }),
+    },
   });
   const loops = [
     createDispatcher(deps),
-    createCallbackSweep(deps),
-    createWebhookSweep(deps),
+    createCallbackRecovery(deps),
+    createWebhookRecovery(deps),
     createWebhookRetention(deps),
     createCardExpiryLoop(deps),
-    createCardEventRetention(deps),
-    peers.loop,
+    createProviderEventRetention(deps),
+    workerCount.loop,
   ];
   const stop = () => {
     for (const loop of loops) loop.stop();
@@ -72,5 +80,5 @@ async function main(): Promise<void> {
   deps.log.info('worker has stopped');
 }
 
-logWhatEndsUs('worker');
+logFatalErrors('worker');
 await main();

@@ -1,6 +1,6 @@
-import type { CardEvents } from '../src/cards/events/card-events.js';
-import type { Log } from '../src/log.js';
-import type { Webhooks } from '../src/webhooks/outbound/webhooks.js';
+import type { CardEvents } from '../src/core/provider-events/index.js';
+import type { Log } from '../src/shared/log.js';
+import type { Webhooks } from '../src/core/webhooks/index.js';
 import { createLoop, type Loop } from './loop.js';
 
 const HOUR_MS = 60 * 60 * 1000;
@@ -36,7 +36,7 @@ export function createWebhookRetention({
   });
 }
 
-export const createCardEventRetention = (deps: {
+export const createProviderEventRetention = (deps: {
   cardEvents: Pick<CardEvents, 'removeOld'>;
   log: Log;
 }): Loop => createRetention('card events', deps.log, deps.cardEvents.removeOld);

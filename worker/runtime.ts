@@ -1,6 +1,6 @@
 import { makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/worker';
-import type { Config } from '../src/config.js';
-import type { Log } from '../src/log.js';
+import type { Config } from '../src/shared/config.js';
+import type { Log } from '../src/shared/log.js';
 
 /** Says that a worker without workflows does not ask for workflows: our provider queues are such workers. */
 const EXPECTED = 'No workflows registered';

@@ -5,16 +5,21 @@ import {
   type WorkflowBundleOption,
 } from '@temporalio/worker';
 import { createActivities, type ActivityDeps } from '../activities/index.js';
-import { hasWorkflows, queuesOf, type CallLimits, type Queue } from '../src/temporal/queues.js';
-import { HERE_SHARE } from '../src/pursuits/first-try.js';
-import { BATCH_PART } from '../workflows/policies.js';
+import {
+  hasWorkflows,
+  queuesOf,
+  type RateLimit,
+  type Queue,
+} from '../src/platform/temporal/queues.js';
+import { LOCAL_RATE_SHARE } from '../src/core/instructions/local-submission-limiter.js';
+import { BULK_TRANSFER_CHUNK } from '../workflows/policies.js';
 
 export type WorkerSettings = {
   connection: NativeConnection;
   namespace: string;
   taskQueue: string;
   workflowBundle: WorkflowBundleOption;
-  providers: readonly CallLimits[];
+  providers: readonly RateLimit[];
   activities: ActivityDeps;
 };
 
@@ -30,16 +35,16 @@ const SHUTDOWN_GRACE = '20s';
 const ACTIVATION = { isolateExecutionTimeout: '2 minutes' };
 
 /**
- * Turns of workflows at once in one process. More than the first tries under way to all providers (first-try.ts), or
+ * Turns of workflows at once in one process. More than the first tries under way to all providers (local-submission-limiter.ts), or
  * those that hang would hold back the others; few enough that a busy process ends each within the 10 s it has: what
  * takes longer is done again.
  */
-export const MAX_TURNS = 32;
+export const MAX_WORKFLOW_TASKS = 32;
 
 /** Part of a provider's calls per second that is kept for batches: neither kind ever waits for all of the other. */
-const BULK_SHARE = 0.5;
+const BULK_RATE_SHARE = 0.5;
 /** Parts of batches at once in one process. */
-const MAX_PARTS = 8;
+const MAX_CHUNKS = 8;
 
 /** Replays of stored events: at once in one process, and over all of them. */
 const MAX_REPLAYS = 10;
@@ -71,12 +76,12 @@ export async function createWorkers(settings: WorkerSettings): Promise<Worker[]>
   );
 }
 
-function limitsOf(queue: Queue<CallLimits>): Partial<WorkerOptions> {
+function limitsOf(queue: Queue<RateLimit>): Partial<WorkerOptions> {
   switch (queue.serves) {
     case 'workflows':
       return {
         maxCachedWorkflows: 1_000,
-        maxConcurrentWorkflowTaskExecutions: MAX_TURNS,
+        maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS,
         maxConcurrentLocalActivityExecutions: 200,
       };
     case 'calls':
@@ -84,13 +89,14 @@ function limitsOf(queue: Queue<CallLimits>): Partial<WorkerOptions> {
         maxConcurrentActivityTaskExecutions: 200,
         maxTaskQueueActivitiesPerSecond:
           queue.provider.callsPerSecond *
-          (1 - HERE_SHARE - (queue.provider.batches ? BULK_SHARE : 0)),
+          (1 - LOCAL_RATE_SHARE - (queue.provider.bulkTransfersOf !== null ? BULK_RATE_SHARE : 0)),
       };
-    case 'batches':
+    case 'bulk_transfers':
       return {
-        maxConcurrentActivityTaskExecutions: MAX_PARTS,
+        maxConcurrentActivityTaskExecutions: MAX_CHUNKS,
         maxConcurrentActivityTaskPolls: 2,
-        maxTaskQueueActivitiesPerSecond: (queue.provider.callsPerSecond * BULK_SHARE) / BATCH_PART,
+        maxTaskQueueActivitiesPerSecond:
+          (queue.provider.callsPerSecond * BULK_RATE_SHARE) / BULK_TRANSFER_CHUNK,
       };
     case 'webhooks':
       return {
@@ -98,7 +104,7 @@ function limitsOf(queue: Queue<CallLimits>): Partial<WorkerOptions> {
         maxConcurrentWorkflowTaskExecutions: 20,
         maxConcurrentActivityTaskExecutions: MAX_WEBHOOK_ATTEMPTS,
       };
-    case 'replays':
+    case 'provider_event_replays':
       return {
         maxConcurrentActivityTaskExecutions: MAX_REPLAYS,
         maxTaskQueueActivitiesPerSecond: REPLAYS_PER_SECOND,

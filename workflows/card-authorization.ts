@@ -6,9 +6,9 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { AuthorizationRef } from '../src/cards/authorizations/reports.js';
-import { wakeSignal } from './operator-inbox.js';
-import { localActivities } from './local-calls.js';
+import type { AuthorizationRef } from '../src/capabilities/card-authorizations/workflow-contract.js';
+import { recordChangedSignal } from './instruction/operator-messages.js';
+import { localActivities } from './local-activities.js';
 import { ownStore } from './policies.js';
 
 const store = localActivities(ownStore);
@@ -19,18 +19,18 @@ const store = localActivities(ownStore);
  * `card-authorization/<authorization id>`. A cancellation changes nothing, for the record would only bring it back.
  */
 export async function cardAuthorization(input: AuthorizationRef): Promise<void> {
-  await CancellationScope.nonCancellable(() => follow(input));
+  await CancellationScope.nonCancellable(() => checkUntilReleased(input));
 }
 
-async function follow(input: AuthorizationRef): Promise<void> {
+async function checkUntilReleased(input: AuthorizationRef): Promise<void> {
   let awake = false;
-  setHandler(wakeSignal, () => void (awake = true), {
+  setHandler(recordChangedSignal, () => void (awake = true), {
     description: 'Look at the record now: something has become known.',
   });
   setCurrentDetails('The money is held until the issuer says what became of the payment.');
   for (;;) {
     awake = false;
-    const report = await store.followAuthorization(input);
+    const report = await store.checkCardAuthorizationHold(input);
     if (!report.held) break;
     await condition(() => awake, report.againInMs);
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof cardAuthorization>(input);

@@ -1,20 +1,26 @@
-import type { OperationInput } from '../src/cards/reports.js';
-import { localActivities } from './local-calls.js';
+import type { OperationInput } from '../src/capabilities/cards/workflow-contract.js';
+import { localActivities } from './local-activities.js';
 import { ownStore } from './policies.js';
 
 const store = localActivities(ownStore);
 
 /** What the pursuits of all operations on cards have in common. */
-export const operationSubject = ({ tenant, id, calls, acceptedAtMs, policy }: OperationInput) => ({
-  ref: { tenant, id },
-  provider: calls,
+export const operationExecution = ({
+  tenantId,
+  id,
+  rateLimitKey,
+  acceptedAtMs,
+  policy,
+}: OperationInput) => ({
+  ref: { tenantId, id },
+  rateLimitKey,
   acceptedAtMs,
   policy,
 });
 
-export const operationStore = {
-  readStanding: store.readCardStanding,
-  noteOperator: store.noteCardOperator,
+export const operationActivities = {
+  readInstructionStatus: store.readCardInstructionStatus,
+  recordOperatorCommand: store.recordCardOperatorCommand,
   raiseAttention: store.raiseCardAttention,
-  noteCancellation: store.noteCardCancellation,
+  recordCancellationRequest: store.recordCardCancellationRequest,
 };

@@ -1,34 +1,34 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { PaymentInput } from '../src/payments/reports.js';
-import { chargeWords } from '../src/payments/charges/words.js';
-import { localActivities } from './local-calls.js';
-import { callHere, ownStore, providerCall } from './policies.js';
-import { pursue } from './pursuit.js';
+import type { PaymentInput } from '../src/capabilities/charges/workflow-contract.js';
+import { chargeWords } from '../src/capabilities/charges/labels.js';
+import { localActivities } from './local-activities.js';
+import { localProviderCall, ownStore, providerCall } from './policies.js';
+import { executeInstruction } from './instruction/execute.js';
 
 const store = localActivities(ownStore);
-const here = localActivities(callHere);
+const local = localActivities(localProviderCall);
 
-/** Keeps one accepted charge, as pursuit.ts does it. Its id is `charge/<charge id>`. */
+/** Keeps one accepted charge, as instruction/execute.ts does it. Its id is `charge/<charge id>`. */
 export async function charge(input: PaymentInput): Promise<void> {
-  const provider = proxyActivities<Activities>({ ...providerCall, taskQueue: input.queue });
-  await pursue({
-    ref: { tenant: input.tenant, id: input.id },
-    provider: input.calls,
+  const provider = proxyActivities<Activities>({ ...providerCall, taskQueue: input.taskQueue });
+  await executeInstruction({
+    ref: { tenantId: input.tenantId, id: input.id },
+    rateLimitKey: input.rateLimitKey,
     acceptedAtMs: input.acceptedAtMs,
     policy: input.policy,
-    words: chargeWords,
+    labels: chargeWords,
     activities: {
-      send: provider.submitCharge,
-      sendHere: here.submitChargeHere,
+      submit: provider.submitCharge,
+      submitLocally: local.submitChargeLocally,
       verify: provider.verifyCharge,
-      settle: store.settleCharge,
-      readStanding: store.readChargeStanding,
-      noteOperator: store.noteChargeOperator,
+      applyOutcome: store.applyChargeOutcome,
+      readInstructionStatus: store.readChargeInstructionStatus,
+      recordOperatorCommand: store.recordChargeOperatorCommand,
       raiseAttention: store.raiseChargeAttention,
-      noteCancellation: store.noteChargeCancellation,
+      recordCancellationRequest: store.recordChargeCancellationRequest,
     },
-    firstStep: async () => ({ do: 'send', afterMs: 0 }),
-    startOver: () => continueAsNew<typeof charge>(input),
+    firstStep: async () => ({ do: 'submit', afterMs: 0 }),
+    continueAsNew: () => continueAsNew<typeof charge>(input),
   });
 }

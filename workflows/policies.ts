@@ -12,13 +12,16 @@ export const providerCall: ActivityOptions = {
 };
 
 /** A call at a provider from where the workflow runs: short, and asked once like the other. */
-export const callHere: LocalActivityOptions = {
+export const localProviderCall: LocalActivityOptions = {
   startToCloseTimeout: '15s',
   retry: { maximumAttempts: 1 },
 };
 
 /** The same for several at once, each as short, and what our store needs to book them. */
-export const waveHere: LocalActivityOptions = { ...callHere, startToCloseTimeout: '30s' };
+export const localMicroBatch: LocalActivityOptions = {
+  ...localProviderCall,
+  startToCloseTimeout: '30s',
+};
 
 /** A write to our own store: repeatable, and repeated until it works, however long the store is away. */
 export const ownStore: LocalActivityOptions = {
@@ -39,21 +42,21 @@ export const FIRST_POLL_MS = 1_000;
 export const IDLE_POLL_MS = 15_000;
 
 /** How often one order may leave us. Each further send needs proof that the one before did nothing. */
-export const MAX_SENDS = 4;
+export const MAX_SUBMISSIONS = 4;
 
 /** So many errors in a row from a provider that does answer are reason enough to call an operator. */
 export const MAX_ERRORS = 12;
 
 /** Orders of a batch that one activity lets out: enough to make its cost small, few enough to end within a drain. */
-export const BATCH_PART = 25;
+export const BULK_TRANSFER_CHUNK = 25;
 /** Parts of one batch at once, so that one large batch leaves room for others. */
-export const PARTS_AT_ONCE = 4;
+export const CHUNKS_AT_ONCE = 4;
 
 /**
  * A part of a batch: its time is that of many calls, some of which the provider may put off. It may be tried again: an
  * order that has left is not let out twice, for its permission is used up.
  */
-export const batchPart: ActivityOptions = {
+export const bulkTransferChunk: ActivityOptions = {
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumAttempts: 5 },

@@ -1,34 +1,34 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { PaymentInput } from '../src/payments/reports.js';
-import { refundWords } from '../src/payments/refunds/words.js';
-import { localActivities } from './local-calls.js';
-import { callHere, ownStore, providerCall } from './policies.js';
-import { pursue } from './pursuit.js';
+import type { PaymentInput } from '../src/capabilities/charges/workflow-contract.js';
+import { refundWords } from '../src/capabilities/refunds/labels.js';
+import { localActivities } from './local-activities.js';
+import { localProviderCall, ownStore, providerCall } from './policies.js';
+import { executeInstruction } from './instruction/execute.js';
 
 const store = localActivities(ownStore);
-const here = localActivities(callHere);
+const local = localActivities(localProviderCall);
 
-/** Keeps one accepted refund, as pursuit.ts does it. Its id is `refund/<refund id>`. */
+/** Keeps one accepted refund, as instruction/execute.ts does it. Its id is `refund/<refund id>`. */
 export async function refund(input: PaymentInput): Promise<void> {
-  const provider = proxyActivities<Activities>({ ...providerCall, taskQueue: input.queue });
-  await pursue({
-    ref: { tenant: input.tenant, id: input.id },
-    provider: input.calls,
+  const provider = proxyActivities<Activities>({ ...providerCall, taskQueue: input.taskQueue });
+  await executeInstruction({
+    ref: { tenantId: input.tenantId, id: input.id },
+    rateLimitKey: input.rateLimitKey,
     acceptedAtMs: input.acceptedAtMs,
     policy: input.policy,
-    words: refundWords,
+    labels: refundWords,
     activities: {
-      send: provider.submitRefund,
-      sendHere: here.submitRefundHere,
+      submit: provider.submitRefund,
+      submitLocally: local.submitRefundLocally,
       verify: provider.verifyRefund,
-      settle: store.settleRefund,
-      readStanding: store.readRefundStanding,
-      noteOperator: store.noteRefundOperator,
+      applyOutcome: store.applyRefundOutcome,
+      readInstructionStatus: store.readRefundInstructionStatus,
+      recordOperatorCommand: store.recordRefundOperatorCommand,
       raiseAttention: store.raiseRefundAttention,
-      noteCancellation: store.noteRefundCancellation,
+      recordCancellationRequest: store.recordRefundCancellationRequest,
     },
-    firstStep: async () => ({ do: 'send', afterMs: 0 }),
-    startOver: () => continueAsNew<typeof refund>(input),
+    firstStep: async () => ({ do: 'submit', afterMs: 0 }),
+    continueAsNew: () => continueAsNew<typeof refund>(input),
   });
 }

@@ -442,7 +442,9 @@ export type TimelineEntry = {
     | 'poll'
     | 'webhook'
     | 'operator'
-    | 'settled'
+    | 'captured'
+    | 'credited'
+    | 'completed'
     | 'released'
     | 'reversed'
     | 'suspense'
@@ -922,7 +924,7 @@ export type Operations = {
    * Each item is accepted or refused on its own; the answer says which.
    */
   createBulkTransfer: { input: NewBulkTransfer; data: BulkTransfer };
-  /** Get a bulk with its items as they stand */
+  /** Get a bulk transfer */
   getBulkTransfer: {
     input: {
       id: string;
@@ -930,7 +932,7 @@ export type Operations = {
     data: BulkTransfer;
   };
   /**
-   * Whose account it is.
+   * Resolve a bank account.
    *
    * A name enquiry at the bank. Creates nothing.
    */
@@ -952,7 +954,7 @@ export type Operations = {
     data: Bank;
   };
   /**
-   * Have a card issued.
+   * Create a card.
    *
    * The card is `pending` until the issuer has issued it (`active`) or refused it (`failed`).
    */
@@ -980,7 +982,7 @@ export type Operations = {
     };
     data: Card;
   };
-  /** What a card can spend */
+  /** Get a card's balance */
   getCardBalance: {
     input: {
       id: string;
@@ -1288,7 +1290,7 @@ export type Operations = {
     data: CardOperation;
   };
   /**
-   * Fund a card at once, or not at all.
+   * Fund a card just in time.
    *
    * Answers when the issuer has funded the card, or at the deadline (2 s). Then it has `failed` with `deadline_exceeded`, whatever comes later: the amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
    */
@@ -1298,7 +1300,7 @@ export type Operations = {
     } & CardFunding;
     data: CardOperation;
   };
-  /** When a card is reloaded by itself */
+  /** Get auto-reload settings */
   getCardAutoReload: {
     input: {
       id: string;
@@ -1316,7 +1318,7 @@ export type Operations = {
     } & CardAutoReloadSettings;
     data: CardAutoReload;
   };
-  /** What may be paid with a card */
+  /** Get a card's security settings */
   getCardSecurity: {
     input: {
       id: string;
@@ -1383,7 +1385,7 @@ export type Operations = {
     };
     data: CardEventReplay;
   };
-  /** What became of a replay */
+  /** Get an event replay */
   getCardEventReplay: {
     input: {
       event_id: string;

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { createPlainTransactions } from '../../bench/plain-transaction.js';
 import { createItemMaker } from '../../bench/transfers.js';
-import { creditWallet } from '../../src/ledger/credit.js';
-import type { AcceptItem } from '../../src/transfers/items.js';
-import { createGroupCommit, type GroupCommit } from '../../src/ledger/group-commit.js';
-import { createTenants } from '../../src/tenants/store.js';
+import { creditWallet } from '../../src/core/ledger/credit.js';
+import type { AcceptItem } from '../../src/capabilities/transfers/mutations.js';
+import { createGroupCommit, type GroupCommit } from '../../src/core/commit/group-commit.js';
+import { createTenants } from '../../src/platform/tenants/store.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 
 const BALANCE_MINOR = 10_000_000n;
@@ -23,17 +23,17 @@ afterAll(() => database.close());
 async function itemOfNewTenant(): Promise<AcceptItem> {
   const tenants = createTenants({ db: database.db, environment: 'sandbox' });
   const tenant = await tenants.create({ name: randomUUID(), plan: 'sandbox' });
-  const credit = { tenant: tenant.id, amountMinor: BALANCE_MINOR, reference: 'first' };
+  const credit = { tenantId: tenant.id, amountMinor: BALANCE_MINOR, reference: 'first' };
   await creditWallet(groupCommit, credit);
   return makeItem(tenant);
 }
 
 /** Everything that an acceptance wrote, with what tells two transfers apart replaced by its place. */
-async function written({ tenant, transfer, claim }: AcceptItem): Promise<unknown> {
+async function written({ tenantId, transfer, claim }: AcceptItem): Promise<unknown> {
   const { db } = database;
-  const ofTenant = { tenant, _id: { $ne: `credit/${tenant}/first` } } as Document;
+  const ofTenant = { tenant_id: tenantId, _id: { $ne: `credit/${tenantId}/first` } } as Document;
   const documents = {
-    wallet: await db.collection('wallets').findOne({ _id: tenant as never }),
+    wallet: await db.collection('wallets').findOne({ _id: tenantId as never }),
     transfers: await db.collection('transfers').find(ofTenant).toArray(),
     postings: await db.collection('postings').find(ofTenant).toArray(),
     keys: await db.collection('idempotency_keys').find(ofTenant).toArray(),
@@ -41,7 +41,12 @@ async function written({ tenant, transfer, claim }: AcceptItem): Promise<unknown
   const text = JSON.stringify(documents, (_name, value: unknown) =>
     typeof value === 'bigint' ? `${value}n` : value,
   );
-  const names = { tenant, id: transfer._id, reference: transfer.reference, key: claim?.id ?? '' };
+  const names = {
+    tenant: tenantId,
+    id: transfer._id,
+    reference: transfer.reference,
+    key: claim?.id ?? '',
+  };
   const plain = Object.entries(names)
     .toSorted(([, a], [, b]) => b.length - a.length)
     .reduce((rest, [name, value]) => rest.replaceAll(value, `<${name}>`), text);

@@ -108,7 +108,7 @@ describe('errors', () => {
       ratePerMinute: 1,
     });
     const made = await all.service.deps.apiKeys.create({
-      tenant: id,
+      tenantId: id,
       level: 'read',
       kind: 'secret',
     });

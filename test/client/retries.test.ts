@@ -22,7 +22,9 @@ afterAll(async () => {
 });
 
 const made = (reference: unknown) =>
-  service.deps.database.db.collection('transfers').countDocuments({ tenant: tenant.id, reference });
+  service.deps.database.db
+    .collection('transfers')
+    .countDocuments({ tenant_id: tenant.id, reference });
 
 const caught = (call: Promise<unknown>): Promise<BursarError> =>
   call.then(

@@ -6,9 +6,9 @@ import type {
   Operations,
   WebhookEvent,
 } from '../../client/src/index.js';
-import type { ErrorCode as ServiceErrorCode } from '../../src/errors.js';
-import type { events, operations } from '../../src/operations.js';
-import type { bulkItemBody } from '../../src/transfers/schema.js';
+import type { ErrorCode as ServiceErrorCode } from '../../src/shared/errors.js';
+import type { events, operations } from '../../src/composition/operations.js';
+import type { bulkItemBody } from '../../src/capabilities/transfers/schema.js';
 
 /** Nothing here runs: it compiles only if the client's types are those of the schemas that the service checks by. */
 

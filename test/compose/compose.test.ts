@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { loadConfig } from '../../src/config.js';
-import { packageRoot } from '../../src/engines/paths.js';
+import { loadConfig } from '../../src/shared/config.js';
+import { packageRoot } from '../../devstack/paths.js';
 import { composeFile, environmentOf, interpolate, readRoot, type Service } from './file.js';
 import { composeSchema } from './schema.js';
 
@@ -126,7 +126,7 @@ function variablesReadBy(source: string): string[] {
 test.each([
   ['api', 'src/config.ts'],
   ['worker', 'src/config.ts'],
-  ['bank', 'src/sandbox-bank/main.ts'],
+  ['bank', 'sandbox-bank/main.ts'],
 ])('%s is given no variable that %s does not read', (name, source) => {
   const read = variablesReadBy(source);
   expect(read.length).toBeGreaterThan(3);

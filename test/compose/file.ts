@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { packageRoot } from '../../src/engines/paths.js';
+import { packageRoot } from '../../devstack/paths.js';
 
 export type Service = {
   image: string;

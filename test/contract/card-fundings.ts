@@ -1,5 +1,5 @@
-import { newId } from '../../src/ids.js';
-import type { FindFundingAnswer, FundingOrder } from '../../src/providers/card-issuer.js';
+import { newId } from '../../src/shared/ids.js';
+import type { FindFundingAnswer, FundingOrder } from '../../src/core/providers/card-issuer.js';
 import { never, ordersFor, renewed, unknown, type Subject } from './card-subject.js';
 
 export function describeFundings(at: Subject): void {
@@ -44,7 +44,7 @@ export function describeFundings(at: Subject): void {
 
     test('a conclusive refusal is told with our code', async () => {
       const order = fundingOrder('refused');
-      const refusal = { kind: 'refused', code: at.harness.refusals.funding };
+      const refusal = { kind: 'rejected', code: at.harness.refusals.funding };
       expect(await at.issuer.fund(order, never)).toMatchObject(refusal);
       expect(await at.issuer.findFunding(order.reference, never)).toMatchObject(refusal);
     });
@@ -52,7 +52,7 @@ export function describeFundings(at: Subject): void {
     test('a funding of a card that is not there is refused', async () => {
       const order = { ...fundingOrder('funded'), card: 'card_nowhere' };
       expect(await at.issuer.fund(order, never)).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         code: 'card_not_found',
       });
     });
@@ -163,7 +163,7 @@ export function describeFundings(at: Subject): void {
     });
 
     test('where the issuer de-duplicates, a repeat is the first, and another amount is no refusal of it', async () => {
-      if (at.issuer.cards.absence.kind !== 'deduplicates') return;
+      if (at.issuer.cards.absence.kind !== 'idempotent') return;
       const order = fundingOrder('funded');
       const first = await at.issuer.fund(order, never);
       const second = await at.issuer.fund(renewed(order), never);
@@ -177,7 +177,7 @@ export function describeFundings(at: Subject): void {
 
     test('where absence is final after a time, an older order is unknown and does nothing', async () => {
       const { absence } = at.issuer.cards;
-      if (absence.kind !== 'final_after') return;
+      if (absence.kind !== 'conclusive_after') return;
       const order = {
         ...fundingOrder('funded'),
         requestedAt: new Date(Date.now() - absence.ms),
@@ -195,7 +195,7 @@ export function describeFundings(at: Subject): void {
   describe('reversing a funding', () => {
     const notFunded = async (reference: string) => {
       const { kind } = await at.issuer.findFunding(reference, never);
-      expect(['reversed', 'refused']).toContain(kind);
+      expect(['reversed', 'rejected']).toContain(kind);
     };
 
     test.each(['funded', 'withoutAnswer', 'slow', 'pending', 'refused'] as const)(
@@ -216,7 +216,7 @@ export function describeFundings(at: Subject): void {
       const order = fundingOrder('slowForGood');
       expect(await at.issuer.fund(order, never)).toEqual(unknown);
       expect(await at.issuer.reverseFunding(order.reference, never)).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         code: 'not_reversible',
       });
       expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({ kind: 'funded' });

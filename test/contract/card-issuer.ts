@@ -76,7 +76,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
 
       test('a conclusive refusal is told with our code', async () => {
         const order = cardOrder('refused');
-        const refusal = { kind: 'refused', code: at.harness.refusals.issue };
+        const refusal = { kind: 'rejected', code: at.harness.refusals.issue };
         expect(await at.issuer.issue(order, never)).toMatchObject(refusal);
         expect(await at.issuer.findCard(order.reference, never)).toMatchObject(refusal);
       });

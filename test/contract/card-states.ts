@@ -1,4 +1,4 @@
-import type { StateOrder } from '../../src/providers/card-issuer.js';
+import type { StateOrder } from '../../src/core/providers/card-issuer.js';
 import { never, ordersFor, unknown, type StateScenario, type Subject } from './card-subject.js';
 
 export function describeCardStates(at: Subject): void {
@@ -35,27 +35,27 @@ export function describeCardStates(at: Subject): void {
       await set('set', 'locked', 7);
       for (const version of [6, 1]) {
         expect(await set('set', 'open', version)).toMatchObject({
-          kind: 'refused',
+          kind: 'rejected',
           code: 'superseded',
         });
       }
-      expect(await set('set', 'open', 7)).toMatchObject({ kind: 'refused' });
+      expect(await set('set', 'open', 7)).toMatchObject({ kind: 'rejected' });
       expect(await current()).toEqual(['locked', 7]);
     });
 
     test('a closed card stays closed, and is not funded', async () => {
       expect(await set('set', 'closed', 1)).toMatchObject({ kind: 'set' });
-      expect(await set('set', 'open', 2)).toMatchObject({ kind: 'refused', code: 'card_closed' });
+      expect(await set('set', 'open', 2)).toMatchObject({ kind: 'rejected', code: 'card_closed' });
       expect(await set('set', 'closed', 2)).toMatchObject({ kind: 'set' });
       const order = { ...fundingOrder('funded'), card: own };
       expect(await at.issuer.fund(order, never)).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         code: 'card_closed',
       });
     });
 
     test.each([
-      ['refusedTwice', 2, () => ({ kind: 'refused', code: at.harness.refusals.state })],
+      ['refusedTwice', 2, () => ({ kind: 'rejected', code: at.harness.refusals.state })],
       ['lostOnce', 1, () => unknown],
       ['failingFirst', 3, () => ({ kind: 'unknown', reason: 'server_error' })],
     ] as const)('%s: nothing is set %d times, then it is', async (scenario, times, answer) => {
@@ -75,7 +75,7 @@ export function describeCardStates(at: Subject): void {
     test('an order about a card that is not there is refused', async () => {
       own = 'card_nowhere';
       expect(await set('set', 'locked', 1)).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         code: 'card_not_found',
       });
     });

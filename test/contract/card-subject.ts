@@ -1,11 +1,11 @@
-import { newId } from '../../src/ids.js';
+import { newId } from '../../src/shared/ids.js';
 import type {
   CardEventReading,
   CardIssuer,
   CardOrder,
   FundingOrder,
   StateOrder,
-} from '../../src/providers/card-issuer.js';
+} from '../../src/core/providers/card-issuer.js';
 
 /** What a client reference stands for. An issuer's own test values are mapped to these. */
 export type IssueScenario = 'issued' | 'later' | 'refused' | 'withoutAnswer' | 'lost';

@@ -1,128 +1,140 @@
 import { createActivities } from '../../activities/index.js';
-import { batchWorkflowId } from '../../src/transfers/batch.js';
-import { authorizationWorkflowId } from '../../src/cards/authorizations/authorization.js';
-import { cardEventWorkflowId, replayWorkflowId } from '../../src/cards/events/reports.js';
-import { operationWorkflowId, type CardOperationType } from '../../src/cards/operation.js';
-import { renewalWorkflowId, scheduleId } from '../../src/payments/recurring/recurring-charge.js';
-import { chargeWorkflowId } from '../../src/payments/charges/charge.js';
-import { refundWorkflowId } from '../../src/payments/refunds/refund.js';
+import { batchWorkflowId } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import {
-  bulkQueue,
-  issuerCalls,
-  paymentCalls,
+  providerEventWorkflowId,
+  providerEventReplayWorkflowId,
+} from '../../src/core/provider-events/workflow-contract.js';
+import {
+  operationWorkflowId,
+  type CardOperationType,
+} from '../../src/capabilities/cards/card-operation.js';
+import {
+  renewalWorkflowId,
+  scheduleId,
+} from '../../src/capabilities/recurring-charges/recurring-charge.js';
+import { chargeWorkflowId } from '../../src/capabilities/charges/charge.js';
+import { refundWorkflowId } from '../../src/capabilities/refunds/refund.js';
+import {
+  bulkTransfersQueue,
+  issuerRateLimitKey,
+  paymentRateLimitKey,
   providerQueue,
-  replaysQueue,
-} from '../../src/temporal/queues.js';
-import { OPERATOR_KINDS } from '../../src/pursuits/operator.js';
-import { searchAttributes } from '../../src/temporal/search-attributes.js';
-import { waveWorkflowId } from '../../src/transfers/waves.js';
-import { transferWorkflowId } from '../../src/transfers/transfer.js';
-import { deliveryWorkflowId, webhooksQueue } from '../../src/webhooks/outbound/reports.js';
+  transferRateLimitKey,
+  providerEventReplaysQueue,
+} from '../../src/platform/temporal/queues.js';
+import { OPERATOR_COMMANDS } from '../../src/core/instructions/operator-commands.js';
+import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
+import { waveWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { deliveryWorkflowId, webhooksQueue } from '../../src/core/webhooks/workflow-contract.js';
 import * as workflows from '../../workflows/index.js';
-import { wakeSignal } from '../../workflows/operator-inbox.js';
+import { recordChangedSignal } from '../../workflows/instruction/operator-messages.js';
 
 describe('names that histories, saved queries and scripts hold on to', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
+      'bulkTransfer',
       'cardAuthorization',
-      'cardControl',
-      'cardEvent',
       'cardFunding',
-      'cardIssuing',
+      'cardIssuance',
+      'cardState',
       'charge',
-      'delivery',
+      'providerEvent',
+      'providerEventReplay',
+      'recurringChargeRenewal',
       'refund',
-      'renewal',
-      'replay',
       'transfer',
-      'transferBatch',
-      'transferWave',
+      'transferMicroBatch',
+      'webhookDelivery',
     ]);
-    expect(batchWorkflowId('btr_1')).toBe('bulk/btr_1');
-    expect(waveWorkflowId('trf_1')).toBe('wave/trf_1');
-    expect(bulkQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk');
-    expect(deliveryWorkflowId('dlv_1')).toBe('delivery/dlv_1');
+    expect(batchWorkflowId('btr_1')).toBe('bulk-transfer/btr_1');
+    expect(waveWorkflowId('trf_1')).toBe('transfer-micro-batch/trf_1');
+    expect(bulkTransfersQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk-transfers');
+    expect(deliveryWorkflowId('dlv_1')).toBe('webhook-delivery/dlv_1');
     expect(webhooksQueue('bursar')).toBe('bursar-webhooks');
-    expect(cardEventWorkflowId('cwe_1')).toBe('card-event/cwe_1');
-    expect(replayWorkflowId('rpl_1')).toBe('replay/rpl_1');
-    expect(replaysQueue('bursar')).toBe('bursar-replays');
+    expect(providerEventWorkflowId('pev_1')).toBe('provider-event/pev_1');
+    expect(providerEventReplayWorkflowId('rpl_1')).toBe('provider-event-replay/rpl_1');
+    expect(providerEventReplaysQueue('bursar')).toBe('bursar-provider-event-replays');
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
     const operation = (type: CardOperationType, unwinds: string | null = null) =>
-      operationWorkflowId({ _id: 'cop_1', type, card: 'crd_1', unwinds });
-    expect(operation('issue')).toBe('card-issuing/cop_1');
+      operationWorkflowId({ _id: 'cop_1', type, card_id: 'crd_1', reverses_operation_id: unwinds });
+    expect(operation('issue')).toBe('card-issuance/cop_1');
     for (const type of ['fund', 'jit_fund', 'auto_reload'] as const) {
       expect(operation(type)).toBe('card-funding/cop_1');
     }
-    expect(operation('unwind', 'cop_2')).toBe('card-funding/cop_2');
+    expect(operation('fund_reversal', 'cop_2')).toBe('card-funding/cop_2');
     for (const type of ['lock', 'unlock', 'close'] as const) {
-      expect(operation(type)).toBe('card/crd_1');
+      expect(operation(type)).toBe('card-state/crd_1');
     }
-    expect(renewalWorkflowId('rec_1')).toBe('renewal/rec_1');
-    expect(scheduleId('rec_1')).toBe('recurring/rec_1');
+    expect(renewalWorkflowId('rec_1')).toBe('recurring-charge-renewal/rec_1');
+    expect(scheduleId('rec_1')).toBe('recurring-charge/rec_1');
     expect(chargeWorkflowId('chg_1')).toBe('charge/chg_1');
     expect(refundWorkflowId('ref_1')).toBe('refund/ref_1');
     expect(authorizationWorkflowId('aut_1')).toBe('card-authorization/aut_1');
-    expect(wakeSignal.name).toBe('wake');
-    expect(OPERATOR_KINDS).toEqual(['retry', 'verify', 'complete', 'fail']);
-    expect(providerQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank');
-    expect(issuerCalls('sandbox-bank')).toBe('sandbox-bank-cards');
-    expect(paymentCalls('sandbox-bank')).toBe('sandbox-bank-payments');
+    expect(recordChangedSignal.name).toBe('recordChanged');
+    expect(OPERATOR_COMMANDS).toEqual(['retry', 'verify', 'complete', 'fail']);
+    expect(providerQueue('bursar', transferRateLimitKey('sandbox-bank'))).toBe(
+      'bursar-sandbox-bank-transfers',
+    );
+    expect(issuerRateLimitKey('sandbox-bank')).toBe('sandbox-bank-cards');
+    expect(paymentRateLimitKey('sandbox-bank')).toBe('sandbox-bank-payments');
   });
 
   test('activities', () => {
     // Only the names are looked at: nothing of the dependencies is used.
     const activities = createActivities({} as Parameters<typeof createActivities>[0]);
     expect(Object.keys(activities).toSorted()).toEqual([
-      'applyCardEvent',
-      'closeBatch',
+      'applyCardFundingOutcome',
+      'applyCardIssuanceOutcome',
+      'applyCardStateOutcome',
+      'applyChargeOutcome',
+      'applyProviderEvent',
+      'applyRefundOutcome',
+      'applyTransferOutcome',
+      'chargeRecurringPeriod',
+      'checkCardAuthorizationHold',
+      'completeBulkTransfer',
       'deliverWebhook',
-      'expireFunding',
-      'followAuthorization',
-      'handOverWave',
-      'issueCard',
-      'issueCardHere',
-      'letOutWave',
-      'nextCardControl',
-      'noteCancellation',
-      'noteCardCancellation',
-      'noteCardOperator',
-      'noteChargeCancellation',
-      'noteChargeOperator',
-      'noteOperator',
-      'noteRefundCancellation',
-      'noteRefundOperator',
+      'expireCardFunding',
+      'findNextCardState',
       'raiseAttention',
       'raiseCardAttention',
       'raiseChargeAttention',
       'raiseRefundAttention',
-      'readCardStanding',
-      'readChargeStanding',
-      'readRefundStanding',
-      'readStanding',
-      'renewPeriod',
-      'replayCardEvent',
+      'readCardInstructionStatus',
+      'readChargeInstructionStatus',
+      'readInstructionStatus',
+      'readRefundInstructionStatus',
+      'recordCancellationRequest',
+      'recordCardCancellationRequest',
+      'recordCardOperatorCommand',
+      'recordChargeCancellationRequest',
+      'recordChargeOperatorCommand',
+      'recordOperatorCommand',
+      'recordRefundCancellationRequest',
+      'recordRefundOperatorCommand',
+      'replayProviderEvent',
       'resolveRecipient',
-      'setCardState',
-      'setCardStateHere',
-      'settleCardIssue',
-      'settleCardState',
-      'settleCharge',
-      'settleFunding',
-      'settleRefund',
-      'settleTransfer',
-      'submitBatchPart',
+      'scheduleTransferWorkflows',
+      'submitBulkTransferChunk',
+      'submitCardFunding',
+      'submitCardFundingLocally',
+      'submitCardIssuance',
+      'submitCardIssuanceLocally',
+      'submitCardState',
+      'submitCardStateLocally',
       'submitCharge',
-      'submitChargeHere',
-      'submitFunding',
-      'submitFundingHere',
+      'submitChargeLocally',
       'submitRefund',
-      'submitRefundHere',
+      'submitRefundLocally',
       'submitTransfer',
-      'submitTransferHere',
-      'verifyCardIssue',
+      'submitTransferLocally',
+      'submitTransferMicroBatch',
+      'verifyCardFunding',
+      'verifyCardIssuance',
       'verifyCardState',
       'verifyCharge',
-      'verifyFunding',
       'verifyRefund',
       'verifyTransfer',
     ]);
@@ -131,11 +143,11 @@ describe('names that histories, saved queries and scripts hold on to', () => {
   test('search attributes', () => {
     const names = Object.values(searchAttributes).map(({ name, type }) => [name, type]);
     expect(names).toEqual([
-      ['tenant', 'KEYWORD'],
-      ['provider', 'KEYWORD'],
-      ['reference', 'KEYWORD'],
-      ['amount', 'INT'],
-      ['attention', 'BOOL'],
+      ['TenantId', 'KEYWORD'],
+      ['Provider', 'KEYWORD'],
+      ['Reference', 'KEYWORD'],
+      ['AmountMinor', 'INT'],
+      ['NeedsAttention', 'BOOL'],
     ]);
   });
 });

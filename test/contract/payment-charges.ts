@@ -1,4 +1,4 @@
-import type { AuthorizedOrder } from '../../src/providers/payment-provider.js';
+import type { AuthorizedOrder } from '../../src/core/providers/payment-provider.js';
 import { never, ordersFor, renewed, unknown, type Subject } from './payment-subject.js';
 
 export function describeCharges(at: Subject): void {
@@ -23,7 +23,7 @@ export function describeCharges(at: Subject): void {
       async (amountMinor) => {
         const order = chargeOrder('paid', amountMinor);
         const paid = {
-          kind: 'paid',
+          kind: 'succeeded',
           amountMinor,
           currency: 'NGN',
           feeMinor: expect.any(BigInt) as bigint,
@@ -33,7 +33,7 @@ export function describeCharges(at: Subject): void {
         expect(await charge(order)).toEqual(paid);
         const found = await verify(order.reference);
         expect(found).toEqual(paid);
-        if (found.kind === 'paid') expect(found.feeMinor).toBeLessThanOrEqual(amountMinor);
+        if (found.kind === 'succeeded') expect(found.feeMinor).toBeLessThanOrEqual(amountMinor);
       },
     );
 
@@ -44,7 +44,7 @@ export function describeCharges(at: Subject): void {
       '%s is a conclusive refusal of this attempt, with our code',
       async (scenario, decline) => {
         const order = chargeOrder(scenario);
-        const refused = { kind: 'refused', decline, code: at.harness.refusals[decline] };
+        const refused = { kind: 'rejected', decline, code: at.harness.refusals[decline] };
         expect(await charge(order)).toMatchObject(refused);
         expect(await verify(order.reference)).toMatchObject(refused);
       },
@@ -57,15 +57,15 @@ export function describeCharges(at: Subject): void {
         const reference = `${order.reference}-${attempt}`;
         kinds.push((await charge({ ...renewed(order), reference })).kind);
       }
-      expect(kinds).toEqual(['refused', 'refused', 'paid']);
-      expect(await verify(`${order.reference}-1`)).toMatchObject({ kind: 'refused' });
+      expect(kinds).toEqual(['rejected', 'rejected', 'succeeded']);
+      expect(await verify(`${order.reference}-1`)).toMatchObject({ kind: 'rejected' });
     });
 
     test('what was paid is told as it was paid, also if it is not what was asked for', async () => {
       const order = chargeOrder('anotherAmount');
       const answer = await charge(order);
-      expect(answer.kind === 'paid' && answer.amountMinor).not.toBe(order.amountMinor);
-      expect(await verify(order.reference)).toMatchObject({ kind: 'paid' });
+      expect(answer.kind === 'succeeded' && answer.amountMinor).not.toBe(order.amountMinor);
+      expect(await verify(order.reference)).toMatchObject({ kind: 'succeeded' });
     });
 
     test('a pending charge is told by callback, and then also to those who ask', async () => {
@@ -74,10 +74,10 @@ export function describeCharges(at: Subject): void {
       expect(eventOf(callback)).toMatchObject({
         name: 'charge.paid',
         charge: later.reference,
-        about: { subject: 'charge', state: { kind: 'paid', amountMinor: 300_000n } },
+        about: { subject: 'charge', state: { kind: 'succeeded', amountMinor: 300_000n } },
       });
       for (;;) {
-        if ((await verify(later.reference)).kind === 'paid') break;
+        if ((await verify(later.reference)).kind === 'succeeded') break;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     });
@@ -100,7 +100,7 @@ export function describeCharges(at: Subject): void {
     test('without an answer it is unknown; asked by reference, it was paid or it was not', async () => {
       const done = chargeOrder('withoutAnswer');
       expect(await charge(done)).toEqual(unknown);
-      expect(await verify(done.reference)).toMatchObject({ kind: 'paid' });
+      expect(await verify(done.reference)).toMatchObject({ kind: 'succeeded' });
       const lost = chargeOrder('lost');
       expect(await charge(lost)).toEqual(unknown);
       expect(await verify(lost.reference)).toMatchObject({ kind: 'not_found' });
@@ -118,7 +118,7 @@ export function describeCharges(at: Subject): void {
           if (answer.kind === 'throttled') expect(answer.retryAfterMs).toBeGreaterThan(0);
           expect(await verify(order.reference)).toMatchObject({ kind: 'not_found' });
         }
-        expect(await charge(renewed(order))).toMatchObject({ kind: 'paid' });
+        expect(await charge(renewed(order))).toMatchObject({ kind: 'succeeded' });
       }
     });
 
@@ -131,7 +131,7 @@ export function describeCharges(at: Subject): void {
     });
 
     test('where the provider de-duplicates, a repeat is the first, and another amount is no refusal of it', async () => {
-      if (at.provider.payments.charges.kind !== 'deduplicates') return;
+      if (at.provider.payments.charges.kind !== 'idempotent') return;
       const order = chargeOrder('paid');
       const first = await charge(order);
       expect(await charge(renewed(order))).toEqual({
@@ -139,13 +139,13 @@ export function describeCharges(at: Subject): void {
         providerRequestId: expect.any(String) as string,
       });
       const other = await charge({ ...order, amountMinor: 1n });
-      expect(['unknown', 'paid']).toContain(other.kind);
+      expect(['unknown', 'succeeded']).toContain(other.kind);
       expect(await verify(order.reference)).toMatchObject({ amountMinor: 300_000n });
     });
 
     test('where absence is final after a time, an older order is unknown and does nothing', async () => {
       const { charges } = at.provider.payments;
-      if (charges.kind !== 'final_after') return;
+      if (charges.kind !== 'conclusive_after') return;
       const requestedAt = new Date(Date.now() - charges.ms);
       const order = { ...chargeOrder('paid'), requestedAt };
       expect(await charge(order)).toMatchObject({ kind: 'unknown', reason: 'too_old' });
@@ -162,7 +162,7 @@ export function describeCharges(at: Subject): void {
         });
       }
       expect(await charge({ ...chargeOrder('paid'), authorization })).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         code: 'authorization_revoked',
         decline: 'hard',
       });
@@ -174,7 +174,7 @@ export function describeCharges(at: Subject): void {
         kind: 'not_found',
       });
       expect(await charge({ ...chargeOrder('paid'), authorization })).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         decline: 'hard',
       });
     });

@@ -24,7 +24,7 @@ export function describePages(at: Subject): void {
       expect(back.href).toBe(RETURN_URL);
       const state = await verify(order.reference);
       expect(state).toEqual({
-        kind: 'paid',
+        kind: 'succeeded',
         amountMinor: 300_000n,
         currency: 'NGN',
         feeMinor: expect.any(BigInt) as bigint,
@@ -63,7 +63,7 @@ export function describePages(at: Subject): void {
       });
       const nowhere = pageOrder('page', { ...account, bankCode: '000' });
       expect(await at.provider.initializeCharge(nowhere, never)).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         code: at.harness.refusals.page,
       });
     });
@@ -73,14 +73,14 @@ export function describePages(at: Subject): void {
       expect(authorization.reusable).toBe(false);
       const order = { ...chargeOrder('paid'), authorization: authorization.code };
       expect(await at.provider.chargeAuthorization(order, never)).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         decline: 'hard',
       });
     });
 
     test('that is declined or left is told as that, to who asks and by callback', async () => {
       for (const [act, name, state] of [
-        ['be_declined', 'charge.declined', { kind: 'refused', decline: 'hard' }],
+        ['be_declined', 'charge.declined', { kind: 'rejected', decline: 'hard' }],
         ['leave', 'charge.abandoned', { kind: 'abandoned' }],
       ] as const) {
         const order = pageOrder();

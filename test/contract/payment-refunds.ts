@@ -1,4 +1,4 @@
-import type { Refund, RefundOrder } from '../../src/providers/payment-provider.js';
+import type { Refund, RefundOrder } from '../../src/core/providers/payment-provider.js';
 import { never, ordersFor, renewed, unknown, type Subject } from './payment-subject.js';
 
 export function describeRefunds(at: Subject): void {
@@ -40,7 +40,7 @@ export function describeRefunds(at: Subject): void {
 
     test('that is refused moves nothing, and says so in our words', async () => {
       const order = refundOrder(await paid(), 'refused');
-      const state = { kind: 'refused', code: at.harness.refusals.refund };
+      const state = { kind: 'rejected', code: at.harness.refusals.refund };
       expect(await refund(order)).toMatchObject({ kind: 'taken', refund: { state } });
       expect(await find(order.charge)).toMatchObject([{ marker: order.marker, state }]);
     });
@@ -57,7 +57,7 @@ export function describeRefunds(at: Subject): void {
       });
       const { reference } = pageOrder();
       expect(await refund(refundOrder(reference))).toMatchObject({
-        kind: 'refused',
+        kind: 'rejected',
         code: 'charge_not_found',
       });
       expect(await at.provider.findRefunds(reference, never)).toMatchObject({ kind: 'not_found' });
@@ -106,7 +106,7 @@ export function describeRefunds(at: Subject): void {
 
     test('where absence is final after a time, an older order is unknown and does nothing', async () => {
       const { refunds } = at.provider.payments;
-      if (refunds.kind !== 'final_after') return;
+      if (refunds.kind !== 'conclusive_after') return;
       const requestedAt = new Date(Date.now() - refunds.ms);
       const order = { ...refundOrder(await paid()), requestedAt };
       expect(await refund(order)).toMatchObject({ kind: 'unknown', reason: 'too_old' });

@@ -1,4 +1,4 @@
-import { newId } from '../../src/ids.js';
+import { newId } from '../../src/shared/ids.js';
 import type {
   AuthorizedOrder,
   ChargeAuthorization,
@@ -7,7 +7,7 @@ import type {
   PaymentEventReading,
   PaymentProvider,
   RefundOrder,
-} from '../../src/providers/payment-provider.js';
+} from '../../src/core/providers/payment-provider.js';
 
 /** What a client reference stands for. A provider's own test values are mapped to these. */
 export type PageScenario =
@@ -120,7 +120,7 @@ export function ordersFor(at: Subject) {
   async function left(act: Act = 'pay', order = pageOrder()): Promise<ChargeAuthorization> {
     await at.harness.act(await open(order), act);
     const state = await at.provider.verifyCharge(order.reference, never);
-    if (state.kind !== 'paid' || !state.authorization) throw new Error(`it is ${state.kind}`);
+    if (state.kind !== 'succeeded' || !state.authorization) throw new Error(`it is ${state.kind}`);
     return state.authorization;
   }
 
@@ -128,7 +128,7 @@ export function ordersFor(at: Subject) {
   async function paid(): Promise<string> {
     const order = chargeOrder('paid');
     const { kind } = await at.provider.chargeAuthorization(order, never);
-    if (kind !== 'paid') throw new Error(`the charge is ${kind}`);
+    if (kind !== 'succeeded') throw new Error(`the charge is ${kind}`);
     return order.reference;
   }
 

@@ -2,9 +2,9 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { FundingOrder } from '../../src/providers/card-issuer.js';
-import { createSandboxBankIssuer } from '../../src/providers/sandbox-bank/card-adapter.js';
-import { startSandboxBank } from '../../src/sandbox-bank/server.js';
+import type { FundingOrder } from '../../src/core/providers/card-issuer.js';
+import { createSandboxBankIssuer } from '../../src/core/providers/sandbox-bank/card-adapter.js';
+import { startSandboxBank } from '../../sandbox-bank/server.js';
 import { cardClient, startCardService } from '../sandbox-bank/card-support.js';
 import { bankClient, removeFolder, SECRET, temporaryFolder } from '../sandbox-bank/support.js';
 import { describeCardIssuer } from './card-issuer.js';
@@ -16,7 +16,7 @@ function issuerAt(url: string, deduplicates = true) {
     url,
     secret: SECRET,
     deduplicates,
-    finalAfterMs: 1_000,
+    conclusiveAfterMs: 1_000,
     timeoutMs: 400,
     callsPerSecond: 100,
   });
@@ -30,7 +30,7 @@ for (const deduplicate of [true, false]) {
       dataDir: folder,
       secret: SECRET,
       deduplicate,
-      finalAfterMs: 1_000,
+      conclusiveAfterMs: 1_000,
       cardCallbackUrl: service.url,
     });
     const client = cardClient(bankClient(bank.url));
@@ -195,7 +195,7 @@ describe('answers that are not what the issuer says', () => {
     const body = { ...funded, status: 'refused', code: 'it said: 4242' };
     answer = { status: 200, body: JSON.stringify(body) };
     expect(await issuerAt(url).findFunding('r', never)).toMatchObject({
-      kind: 'refused',
+      kind: 'rejected',
       code: 'provider_declined',
     });
   });
@@ -254,7 +254,7 @@ describe('card events of the sandbox bank', () => {
     const told = { ...event, event: 'card.funding_refused', data: { ...data, code: 'declined' } };
     expect(read(told)).toMatchObject({
       event: {
-        state: { subject: 'funding', state: { kind: 'refused', code: 'provider_declined' } },
+        state: { subject: 'funding', state: { kind: 'rejected', code: 'provider_declined' } },
       },
     });
   });

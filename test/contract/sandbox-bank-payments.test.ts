@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createSandboxBankPayments } from '../../src/providers/sandbox-bank/payment-adapter.js';
-import { startSandboxBank } from '../../src/sandbox-bank/server.js';
+import { createSandboxBankPayments } from '../../src/core/providers/sandbox-bank/payment-adapter.js';
+import { startSandboxBank } from '../../sandbox-bank/server.js';
 import { submitForm } from '../sandbox-bank/network-support.js';
 import { removeFolder, SECRET, startReceiver, temporaryFolder } from '../sandbox-bank/support.js';
 import { describePaymentProvider } from './payment-provider.js';
@@ -15,7 +15,7 @@ function paymentsAt(url: string, deduplicates = true) {
     url,
     secret: SECRET,
     deduplicates,
-    finalAfterMs: 1_000,
+    conclusiveAfterMs: 1_000,
     timeoutMs: 700,
     callsPerSecond: 100,
   });
@@ -36,7 +36,7 @@ for (const deduplicate of [true, false]) {
       dataDir: folder,
       secret: SECRET,
       deduplicate,
-      finalAfterMs: 1_000,
+      conclusiveAfterMs: 1_000,
       callbackUrl: service.url,
     });
     const common = {
@@ -194,7 +194,7 @@ describe('answers that are not what the network says', () => {
 
   test('another currency is told as it is: whoever has asked is to see it', async () => {
     const state = await answers(200, { ...paid, currency: 'USD' }).verifyCharge('r', never);
-    expect(state).toMatchObject({ kind: 'paid', currency: 'USD' });
+    expect(state).toMatchObject({ kind: 'succeeded', currency: 'USD' });
   });
 
   test.each(['javascript:alert(1)', 'file:///etc/passwd', 'pay', ''])(
@@ -214,13 +214,13 @@ describe('answers that are not what the network says', () => {
     const code = 'it said: 4242';
     const declined = { ...paid, status: 'declined', code, decline: 'soft' };
     expect(await answers(200, declined).verifyCharge('r', never)).toMatchObject({
-      kind: 'refused',
+      kind: 'rejected',
       code: 'provider_declined',
       decline: 'soft',
     });
     const refused = { ...refunded, status: 'refused', code };
     expect(await answers(201, refused).refund(refund, never)).toMatchObject({
-      refund: { state: { kind: 'refused', code: 'provider_declined' } },
+      refund: { state: { kind: 'rejected', code: 'provider_declined' } },
     });
   });
 
@@ -263,13 +263,13 @@ describe('callbacks of the payment network', () => {
   const minutes = (n: number) => new Date(now.getTime() + n * 60_000);
 
   test.each([
-    ['charge.paid', event.data, { kind: 'paid', amountMinor: 100n }],
+    ['charge.paid', event.data, { kind: 'succeeded', amountMinor: 100n }],
     ['charge.pending', { reference: 'r', status: 'pending' }, { awaits: 'provider' }],
     ['charge.abandoned', { reference: 'r', status: 'abandoned' }, { kind: 'abandoned' }],
     [
       'charge.declined',
       { reference: 'r', status: 'declined', code: 'expired_card', decline: 'hard' },
-      { kind: 'refused', code: 'expired_card', decline: 'hard' },
+      { kind: 'rejected', code: 'expired_card', decline: 'hard' },
     ],
   ])('%s is read', (name, data, state) => {
     expect(read({ ...event, event: name, data })).toMatchObject({
@@ -287,7 +287,7 @@ describe('callbacks of the payment network', () => {
   test.each([
     ['refunded', null, { kind: 'refunded' }],
     ['pending', null, { kind: 'pending' }],
-    ['refused', 'declined', { kind: 'refused', code: 'provider_declined' }],
+    ['refused', 'declined', { kind: 'rejected', code: 'provider_declined' }],
   ])('refund.%s is read', (status, code, state) => {
     const data = { ...refunded, status, code };
     expect(read({ ...event, event: `refund.${status}`, data })).toMatchObject({

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createSandboxBankProvider } from '../../src/providers/sandbox-bank/adapter.js';
-import { readSandboxBankCallback } from '../../src/providers/sandbox-bank/callback.js';
-import type { TransferOrder } from '../../src/providers/provider.js';
-import { startSandboxBank } from '../../src/sandbox-bank/server.js';
+import { createSandboxBankProvider } from '../../src/core/providers/sandbox-bank/adapter.js';
+import { readSandboxBankCallback } from '../../src/core/providers/sandbox-bank/transfer-events.js';
+import type { TransferOrder } from '../../src/core/providers/transfer-provider.js';
+import { startSandboxBank } from '../../sandbox-bank/server.js';
 import {
   bankClient,
   eventually,
@@ -27,7 +27,7 @@ function providerAt(url: string, deduplicates = true) {
     url,
     secret: SECRET,
     deduplicates,
-    finalAfterMs: 1_000,
+    conclusiveAfterMs: 1_000,
     timeoutMs: 400,
     callsPerSecond: 100,
   });
@@ -41,7 +41,7 @@ for (const deduplicate of [true, false]) {
       dataDir: folder,
       secret: SECRET,
       deduplicate,
-      finalAfterMs: 1_000,
+      conclusiveAfterMs: 1_000,
       callbackUrl: receiver.url,
     });
     return {
@@ -90,7 +90,7 @@ describe('a late order at the sandbox bank without de-duplication', () => {
       dataDir: folder,
       secret: SECRET,
       deduplicate: false,
-      finalAfterMs: 1_000,
+      conclusiveAfterMs: 1_000,
     });
     const late = order({ requestedAt: new Date(Date.now() - 1_000) });
     const answer = await providerAt(bank.url, false).initiate(late, never);
@@ -158,7 +158,7 @@ describe('answers that are not what the bank says', () => {
       body: JSON.stringify({ ...paid, status: 'refused', code: 'it said: 0123456789' }),
     };
     expect(await providerAt(url).verify('r', never)).toMatchObject({
-      kind: 'refused',
+      kind: 'rejected',
       code: 'provider_declined',
     });
   });
@@ -266,7 +266,7 @@ describe('callbacks of the sandbox bank', () => {
       callback: {
         dedupeKey: 'evt_1',
         reference: 'trf_1',
-        state: { kind: 'refused', code: 'invalid_account' },
+        state: { kind: 'rejected', code: 'invalid_account' },
         occurredAt: new Date(event.occurred_at),
       },
     });

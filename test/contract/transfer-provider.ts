@@ -1,10 +1,10 @@
-import { newId } from '../../src/ids.js';
+import { newId } from '../../src/shared/ids.js';
 import type {
   CallbackReading,
   TransferOrder,
   TransferProvider,
   VerifyAnswer,
-} from '../../src/providers/provider.js';
+} from '../../src/core/providers/transfer-provider.js';
 
 /** What a recipient stands for. A provider's own test accounts are mapped to these. */
 export type Scenario =
@@ -69,7 +69,7 @@ export function describeTransferProvider(
       const order = orderFor('paid');
       const answer = await provider.initiate(order, never);
       expect(answer).toEqual({
-        kind: 'paid',
+        kind: 'succeeded',
         amountMinor: 250_000n,
         sessionId: expect.stringMatching(/^\d{30}$/) as string,
         providerRequestId: expect.any(String) as string,
@@ -84,14 +84,17 @@ export function describeTransferProvider(
       'the amount %s arrives to the unit',
       async (amountMinor) => {
         const order = orderFor('paid', amountMinor);
-        expect(await provider.initiate(order, never)).toMatchObject({ kind: 'paid', amountMinor });
+        expect(await provider.initiate(order, never)).toMatchObject({
+          kind: 'succeeded',
+          amountMinor,
+        });
         expect(await provider.verify(order.reference, never)).toMatchObject({ amountMinor });
       },
     );
 
     test('a conclusive refusal is told with our code', async () => {
       const order = orderFor('refused');
-      const refusal = { kind: 'refused', code: harness.refusalCode };
+      const refusal = { kind: 'rejected', code: harness.refusalCode };
       expect(await provider.initiate(order, never)).toMatchObject(refusal);
       expect(await provider.verify(order.reference, never)).toMatchObject(refusal);
     });
@@ -105,11 +108,13 @@ export function describeTransferProvider(
         kind: 'callback',
         callback: {
           reference: order.reference,
-          state: { kind: 'paid', amountMinor: 250_000n },
+          state: { kind: 'succeeded', amountMinor: 250_000n },
           occurredAt: expect.any(Date) as Date,
         },
       });
-      expect(await verifyUntil(order.reference, 'paid')).toMatchObject({ amountMinor: 250_000n });
+      expect(await verifyUntil(order.reference, 'succeeded')).toMatchObject({
+        amountMinor: 250_000n,
+      });
     });
 
     test('a submit without an answer is unknown; asked by reference, the payment is found', async () => {
@@ -120,7 +125,7 @@ export function describeTransferProvider(
         providerRequestId: null,
       });
       expect(await provider.verify(order.reference, never)).toMatchObject({
-        kind: 'paid',
+        kind: 'succeeded',
         amountMinor: 250_000n,
       });
     });
@@ -138,11 +143,11 @@ export function describeTransferProvider(
       expect(answer.kind === 'throttled' && answer.retryAfterMs).toBeGreaterThan(0);
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
       const again = { ...order, requestedAt: new Date() };
-      expect(await provider.initiate(again, never)).toMatchObject({ kind: 'paid' });
+      expect(await provider.initiate(again, never)).toMatchObject({ kind: 'succeeded' });
     });
 
     test('where the provider de-duplicates, a repeated order is answered from the first', async () => {
-      if (provider.capabilities.absence.kind !== 'deduplicates') return;
+      if (provider.capabilities.absence.kind !== 'idempotent') return;
       const order = orderFor('paid');
       const first = await provider.initiate(order, never);
       const second = await provider.initiate({ ...order, requestedAt: new Date() }, never);
@@ -153,11 +158,11 @@ export function describeTransferProvider(
     });
 
     test('where it does, a known reference with another amount is no refusal of the transfer', async () => {
-      if (provider.capabilities.absence.kind !== 'deduplicates') return;
+      if (provider.capabilities.absence.kind !== 'idempotent') return;
       const order = orderFor('paid');
       await provider.initiate(order, never);
       const other = await provider.initiate({ ...order, amountMinor: 1n }, never);
-      expect(['unknown', 'paid']).toContain(other.kind);
+      expect(['unknown', 'succeeded']).toContain(other.kind);
       expect(await provider.verify(order.reference, never)).toMatchObject({
         amountMinor: 250_000n,
       });

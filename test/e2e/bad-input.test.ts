@@ -208,7 +208,7 @@ describe('queries', () => {
 
 test('after all this nothing is stored, nothing is held, and the key is free', async () => {
   const { db } = service.deps.database;
-  const count = (name: string) => db.collection(name).countDocuments({ tenant: tenant.id });
+  const count = (name: string) => db.collection(name).countDocuments({ tenant_id: tenant.id });
   expect([await count('transfers'), await count('idempotency_keys')]).toEqual([0, 0]);
   // The one that funded it.
   expect(await count('postings')).toBe(1);

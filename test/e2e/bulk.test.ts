@@ -21,7 +21,7 @@ const orders = (count: number, suffix?: string) =>
   Array.from({ length: count }, () => order(suffix));
 
 const transfersOf = ({ id }: TestTenant) =>
-  service.deps.database.db.collection('transfers').countDocuments({ tenant: id });
+  service.deps.database.db.collection('transfers').countDocuments({ tenant_id: id });
 
 const errors = ({ body }: BatchReply) =>
   body.data.items.map((item) => ('error' in item ? item.error : null));
@@ -234,7 +234,7 @@ describe('bad batches are refused as a whole', () => {
   });
 
   test('a read key may not send one, and another tenant does not find one', async () => {
-    const level = { tenant: tenant.id, level: 'read', kind: 'secret' } as const;
+    const level = { tenantId: tenant.id, level: 'read', kind: 'secret' } as const;
     const { key } = await service.deps.apiKeys.create(level);
     const headers = { authorization: `Bearer ${key}` };
     const reply = await bulkClient(tenant).send(orders(1), { headers });

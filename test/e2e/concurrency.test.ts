@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { json as jsonOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { creditWallet } from '../../src/ledger/credit.js';
+import { creditWallet } from '../../src/core/ledger/credit.js';
 import { startService, type Service } from '../support/service.js';
 import {
   apiClient,
@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 const transfersOf = ({ id }: TestTenant) =>
-  service.deps.database.db.collection('transfers').countDocuments({ tenant: id });
+  service.deps.database.db.collection('transfers').countDocuments({ tenant_id: id });
 
 const codes = (replies: Reply[]) => replies.map(({ body }) => body.error?.code ?? 'accepted');
 
@@ -64,7 +64,7 @@ test('50 concurrent POSTs with one key that are refused: 50 equal refusals, and 
   expect(await transfersOf(tenant)).toBe(0);
 
   // A refusal is a result: it stays the answer also when the wallet could pay, and its reference is free.
-  const credit = { tenant: tenant.id, amountMinor: 1n, reference: 'the missing kobo' };
+  const credit = { tenantId: tenant.id, amountMinor: 1n, reference: 'the missing kobo' };
   await creditWallet(service.deps.groupCommit, credit);
   const late = await tenant.transfer(body, { key: 'one and the same' });
   expect([late.status, late.text]).toEqual([422, replies[0]?.text]);
@@ -166,7 +166,7 @@ test('who may no longer make the request gets no replay of it', async () => {
   const tenant = await service.tenant();
   const { apiKeys } = service.deps;
   const keyOf = (level: 'read' | 'write', more: { allowedIps?: string[] } = {}) =>
-    apiKeys.create({ tenant: tenant.id, level, kind: 'secret', ...more });
+    apiKeys.create({ tenantId: tenant.id, level, kind: 'secret', ...more });
   const [writer, reader, elsewhere] = [
     await keyOf('write'),
     await keyOf('read'),
@@ -210,10 +210,10 @@ test('after 24 hours the key is free again, and the reference is not', async () 
   const first = await tenant.transfer(body, { key: 'of yesterday' });
   const keys = service.deps.database.db.collection('idempotency_keys');
   const { expires_at: expiresAt, created_at: createdAt } = (await keys.findOne({
-    tenant: tenant.id,
+    tenant_id: tenant.id,
   })) as unknown as { expires_at: Date; created_at: Date };
   expect(expiresAt.getTime() - createdAt.getTime()).toBe(24 * 60 * 60 * 1000);
-  await keys.updateOne({ tenant: tenant.id }, { $set: { expires_at: new Date() } });
+  await keys.updateOne({ tenant_id: tenant.id }, { $set: { expires_at: new Date() } });
 
   const again = await tenant.transfer(body, { key: 'of yesterday' });
   expect([again.status, again.body.error]).toMatchObject([

@@ -1,8 +1,8 @@
-import { loadConfig } from '../../src/config.js';
-import { createDeps, type Deps } from '../../src/deps.js';
-import { compiled } from '../../src/engines/paths.js';
-import { auditLedger } from '../../src/ledger/audit.js';
-import { transferWorkflowId } from '../../src/transfers/transfer.js';
+import { loadConfig } from '../../src/shared/config.js';
+import { createDeps, type Deps } from '../../src/composition/deps.js';
+import { compiled } from '../../devstack/paths.js';
+import { auditLedger } from '../../src/core/ledger/audit.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { privateMongod, privateTemporal } from '../support/engines.js';
 import { answers, type ManagedProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';

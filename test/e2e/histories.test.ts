@@ -1,5 +1,5 @@
-import { transferWorkflowId } from '../../src/transfers/transfer.js';
-import { waveWorkflowId } from '../../src/transfers/waves.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { waveWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { startService, type Service } from '../support/service.js';
 import { eventually } from '../support/eventually.js';
 import { order, type TestTenant } from '../support/tenant.js';

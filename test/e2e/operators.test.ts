@@ -1,5 +1,5 @@
-import { findEngine } from '../../src/engines/find.js';
-import { transferWorkflowId } from '../../src/transfers/transfer.js';
+import { findEngine } from '../../devstack/find.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { bursar, run } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -60,7 +60,7 @@ const available = async (tenant: TestTenant) =>
 
 const withAttention = (id: string) =>
   eventually(`${id} is found by its attention`, async () => {
-    const query = `attention = true AND WorkflowId = "${transferWorkflowId(id)}" AND ExecutionStatus = "Running"`;
+    const query = `NeedsAttention = true AND WorkflowId = "${transferWorkflowId(id)}" AND ExecutionStatus = "Running"`;
     for await (const found of service.deps.temporal.client.workflow.list({ query }))
       return found.workflowId;
     return undefined;
@@ -159,7 +159,7 @@ describe('operators', () => {
     const tenant = await tenantWith();
     const id = await tenant.send('005');
     await eventually('the order is out', async () =>
-      (await tenant.stored(id)).sends > 0 ? true : undefined,
+      (await tenant.stored(id)).submissions > 0 ? true : undefined,
     );
     expect(await act(tenant, id, 'fail', { force: true })).toMatchObject({ done: true });
     const { runId } = await workflow(id).describe();
@@ -172,7 +172,10 @@ describe('operators', () => {
     await eventually('the bank is asked on', async () =>
       (await tenant.stored(id)).polls > before.polls + 1 ? true : undefined,
     );
-    expect(await tenant.stored(id)).toMatchObject({ status: 'failed', sends: before.sends });
+    expect(await tenant.stored(id)).toMatchObject({
+      status: 'failed',
+      submissions: before.submissions,
+    });
   });
 
   test('what the bank has paid cannot be failed, not even by force', async () => {
@@ -223,7 +226,7 @@ describe('operators', () => {
     const id = await stuck(tenant);
     const { connection, options } = service.deps.temporal.client;
     const payload = { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(text) };
-    for (const signalName of ['fail', 'wake']) {
+    for (const signalName of ['fail', 'recordChanged']) {
       await connection.workflowService.signalWorkflowExecution({
         namespace: options.namespace,
         workflowExecution: { workflowId: transferWorkflowId(id) },
@@ -255,7 +258,7 @@ describe('operators', () => {
       { call: 'callback', ...silence },
     ]);
     for (const id of ids) await withAttention(id);
-    const query = `attention = true AND tenant = '${tenant.id}'`;
+    const query = `NeedsAttention = true AND TenantId = '${tenant.id}'`;
     const { env } = service;
     const { binary } = await findEngine('temporal', process.env, () => {});
     const input = JSON.stringify({ actor: 'ada', reason: 'the bank is back' });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { verifyWebhook } from '../../client/src/index.js';
-import { scheduleId } from '../../src/payments/recurring/recurring-charge.js';
+import { scheduleId } from '../../src/capabilities/recurring-charges/recurring-charge.js';
 import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';
@@ -188,7 +188,7 @@ async function renewUnanswered(payment_token_id: string): Promise<ChargeView> {
   const steps = (await payments.timeline(reference)).map(({ type, detail }) => [type, detail]);
   expect(steps.filter(([type]) => type === 'submitted')).toHaveLength(1);
   expect(steps).toContainEqual(['provider_answer', 'unknown: timeout']);
-  expect(steps).toContainEqual(['poll', 'paid']);
+  expect(steps).toContainEqual(['poll', 'succeeded']);
   return paid;
 }
 

@@ -123,7 +123,7 @@ describe('POST /transfers/resolve-account', () => {
     await resolve(to('789'));
     expect(await tenant.balance()).toEqual(before);
     const { key } = await service.deps.apiKeys.create({
-      tenant: tenant.id,
+      tenantId: tenant.id,
       level: 'read',
       kind: 'secret',
     });
@@ -159,10 +159,10 @@ describe('GET /transfers/{id}/timeline', () => {
       });
     }
     const types = data.map(({ type }: { type: string }) => type);
-    expect(types).toEqual(['accepted', 'submitted', 'provider_answer', 'poll', 'settled']);
+    expect(types).toEqual(['accepted', 'submitted', 'provider_answer', 'poll', 'captured']);
     expect(data[3]).toMatchObject({
       actor: 'sandbox-bank',
-      detail: 'paid',
+      detail: 'succeeded',
       provider_request_id: expect.stringMatching(/^sbr_/) as string,
     });
     const times = data.map(({ at }: { at: string }) => at);

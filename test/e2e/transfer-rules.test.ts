@@ -157,7 +157,7 @@ describe('callbacks of the bank', () => {
   const handled = (body: string) =>
     eventually('the callback was dealt with', () => callbacks.outcomeOf(body));
   const settlements = async (id: string) =>
-    (await tenant.stored(id)).timeline.filter(({ type }) => type === 'settled');
+    (await tenant.stored(id)).timeline.filter(({ type }) => type === 'captured');
 
   test.each([
     ['signed with another secret', 401, 'invalid_signature', { secret: 'some other secret' }],

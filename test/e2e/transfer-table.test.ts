@@ -1,4 +1,4 @@
-import type { Transfer } from '../../src/transfers/transfer.js';
+import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import { order, ORDER_TOTAL_MINOR, type Reply, type TestTenant } from '../support/tenant.js';
@@ -85,7 +85,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
 
   const callbacksAbout = (id: string) =>
     service.deps.database.db
-      .collection<{ outcome: string | null; received_at: Date }>('callbacks')
+      .collection<{ result: string | null; received_at: Date }>('callbacks')
       .find({ reference: id })
       .sort({ received_at: 1 })
       .toArray();
@@ -109,7 +109,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     const { timeline } = await tenant.stored(id);
     const steps = timeline.map(({ type }) => type);
     expect(steps.slice(0, 2)).toEqual(['accepted', 'submitted']);
-    expect(steps.at(-1)).toBe('settled');
+    expect(steps.at(-1)).toBe('captured');
   });
 
   test('001: paid later and told by callback alone', async () => {
@@ -135,7 +135,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(await tenant.balance()).toEqual(UNTOUCHED);
     const { db } = service.deps.database;
-    expect(await db.collection('transfers').countDocuments({ tenant: tenant.id })).toBe(0);
+    expect(await db.collection('transfers').countDocuments({ tenant_id: tenant.id })).toBe(0);
     const reused = await tenant.transfer({ ...body, recipient_account: '0123456788' });
     expect(reused.status).toBe(201);
     await tenant.waitFor(reused.body.data.id, 'completed');
@@ -192,11 +192,11 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     const { id } = row('009');
     await eventually('all callbacks were taken and looked at', async () => {
       const stored = await callbacksAbout(id);
-      const done = stored.length === 3 && stored.every(({ outcome }) => outcome !== null);
+      const done = stored.length === 3 && stored.every(({ result }) => result !== null);
       return done ? true : undefined;
     });
     await expectCompletedOnce(row('009'));
-    const applied = (await callbacksAbout(id)).filter(({ outcome }) => outcome === 'applied');
+    const applied = (await callbacksAbout(id)).filter(({ result }) => result === 'applied');
     expect(applied.length).toBeLessThanOrEqual(1);
   });
 

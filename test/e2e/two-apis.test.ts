@@ -49,7 +49,7 @@ test('one key at both processes at once: one transfer, and the same bytes from b
     expect(one?.text).toBe(other?.text);
   }
   const { db } = service.deps.database;
-  expect(await db.collection('transfers').countDocuments({ tenant: tenant.id })).toBe(15);
+  expect(await db.collection('transfers').countDocuments({ tenant_id: tenant.id })).toBe(15);
 });
 
 test('one reference at both processes at once: one transfer, and the other is told whose it is', async () => {
@@ -78,7 +78,7 @@ test('what one process has accepted, the other shows at once', async () => {
 
 test('a key that the command line revokes is refused by both within a second, however busy it is', async () => {
   const tenant = await service.tenant();
-  const wanted = { tenant: tenant.id, level: 'read', kind: 'secret' } as const;
+  const wanted = { tenantId: tenant.id, level: 'read', kind: 'secret' } as const;
   const { id, key } = await service.deps.apiKeys.create(wanted);
   const ask = async (api: (typeof service.apis)[number]) => {
     const { body } = await apiClient(api.url, key).call('GET', '/transfers', undefined);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { FundingInput } from '../../src/cards/funding/reports.js';
+import type { FundingInput } from '../../src/capabilities/card-fundings/workflow-contract.js';
 import { sharedEngines } from '../support/engines.js';
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -31,23 +31,28 @@ afterAll(async () => {
 function timedCalls(sent: EventTarget, { settleMs, expireMs }: Times) {
   let asked = 0;
   return {
-    submitFundingHere: async () => ({ kind: 'not_tried' }),
-    async submitFunding() {
+    submitCardFundingLocally: async () => ({ kind: 'not_attempted' }),
+    async submitCardFunding() {
       sent.dispatchEvent(new Event('sent'));
       await sleep(DEADLINE_MS);
-      return { kind: 'paid', amountMinor: null, providerRequestId: null, via: 'provider_answer' };
+      return {
+        kind: 'succeeded',
+        amountMinor: null,
+        providerRequestId: null,
+        via: 'provider_answer',
+      };
     },
-    async expireFunding() {
+    async expireCardFunding() {
       await sleep(expireMs);
       asked += 1;
-      return { over: asked > 1, unwinding: null };
+      return { over: asked > 1, fundReversal: null };
     },
-    async settleFunding() {
+    async applyCardFundingOutcome() {
       await sleep(settleMs);
-      return { status: 'completed', attention: null, watched: true };
+      return { status: 'completed', attention: null, monitored: true };
     },
-    verifyFunding: async () => ({ kind: 'closed', attention: null }),
-    readCardStanding: async () => ({ status: 'completed', attention: null }),
+    verifyCardFunding: async () => ({ kind: 'closed', attention: null }),
+    readCardInstructionStatus: async () => ({ status: 'completed', attention: null }),
   };
 }
 
@@ -72,9 +77,9 @@ test.each([
     const isSent = once(sent, 'sent');
     const input: FundingInput = {
       id: 'cop_overlap',
-      tenant: 'ten_overlap',
-      calls: 'issuer',
-      queue,
+      tenantId: 'ten_overlap',
+      rateLimitKey: 'issuer',
+      taskQueue: queue,
       acceptedAtMs: Date.now(),
       policy: { attentionAfterMs: 3_600_000, pollMaxMs: 3_000 },
       deadlineAtMs: Date.now() + DEADLINE_MS,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startSandboxBank, type RunningSandboxBank } from '../../src/sandbox-bank/server.js';
+import { startSandboxBank, type RunningSandboxBank } from '../../sandbox-bank/server.js';
 import { cardClient, startCardService, type CardBody, type CardClient } from './card-support.js';
 import {
   bankClient,
@@ -223,7 +223,7 @@ test('without de-duplication a repeat funds again, a late one does nothing, and 
     dataDir: `${folder}/careless`,
     secret: SECRET,
     deduplicate: false,
-    finalAfterMs: 60_000,
+    conclusiveAfterMs: 60_000,
   });
   const own = cardClient(bankClient(careless.url));
   const order = own.fundingOrder((await own.newCard()).card, '789');

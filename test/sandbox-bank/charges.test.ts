@@ -1,4 +1,4 @@
-import { startSandboxBank, type RunningSandboxBank } from '../../src/sandbox-bank/server.js';
+import { startSandboxBank, type RunningSandboxBank } from '../../sandbox-bank/server.js';
 import {
   networkClient,
   submitForm,

@@ -1,4 +1,4 @@
-import { startSandboxBank, type RunningSandboxBank } from '../../src/sandbox-bank/server.js';
+import { startSandboxBank, type RunningSandboxBank } from '../../sandbox-bank/server.js';
 import {
   bankClient,
   eventually,
@@ -8,7 +8,7 @@ import {
   type BankClient,
 } from './support.js';
 
-const FINAL_AFTER_MS = 2_000;
+const CONCLUSIVE_AFTER_MS = 2_000;
 
 let folder: string;
 let banks: RunningSandboxBank[];
@@ -17,7 +17,7 @@ let careless: BankClient;
 
 beforeAll(async () => {
   folder = temporaryFolder();
-  const shared = { secret: SECRET, finalAfterMs: FINAL_AFTER_MS };
+  const shared = { secret: SECRET, conclusiveAfterMs: CONCLUSIVE_AFTER_MS };
   banks = [
     await startSandboxBank({ ...shared, dataDir: `${folder}/strict` }),
     await startSandboxBank({ ...shared, dataDir: `${folder}/careless`, deduplicate: false }),
@@ -72,7 +72,7 @@ describe('without de-duplication', () => {
 
   test('a late or future request is refused explicitly and executes nothing', async () => {
     for (const [offsetMs, code] of [
-      [-FINAL_AFTER_MS, 'too_old'],
+      [-CONCLUSIVE_AFTER_MS, 'too_old'],
       [60_000, 'too_early'],
     ] as const) {
       const requested_at = new Date(Date.now() + offsetMs).toISOString();
@@ -87,7 +87,7 @@ describe('without de-duplication', () => {
   test('the refusal of a late request does not touch what an earlier one has paid', async () => {
     const order = careless.order('789');
     await careless.submit(order);
-    const requested_at = new Date(Date.now() - FINAL_AFTER_MS).toISOString();
+    const requested_at = new Date(Date.now() - CONCLUSIVE_AFTER_MS).toISOString();
     expect((await careless.submit({ ...order, requested_at })).status).toBe(422);
     expect((await careless.lookup(order.reference)).body.status).toBe('paid');
     expect(await careless.journal(order.reference)).toHaveLength(1);

@@ -1,4 +1,4 @@
-import { startSandboxBank, type RunningSandboxBank } from '../../src/sandbox-bank/server.js';
+import { startSandboxBank, type RunningSandboxBank } from '../../sandbox-bank/server.js';
 import { networkClient, type NetworkClient } from './network-support.js';
 import {
   bankClient,

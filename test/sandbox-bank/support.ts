@@ -10,7 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const SECRET = 'a-secret-for-tests-only';
 
 const ROOT = join(import.meta.dirname, '../..');
-const BANK_FOLDER = 'src/sandbox-bank';
+const BANK_FOLDER = 'sandbox-bank';
 
 export function temporaryFolder(): string {
   return mkdtempSync(join(tmpdir(), 'sandbox-bank-'));

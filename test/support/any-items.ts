@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import type { Item } from '../../src/ledger/kinds.js';
-import type { BulkItem } from '../../src/transfers/items.js';
+import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import type { BulkItem } from '../../src/capabilities/transfers/mutations.js';
 import { acceptItem, bulkItem, byProvider, claimOf, NOW, pendingTransfer } from './transfers.js';
 
 export const TENANTS = ['ten_a', 'ten_b'];
 /** Ids and their amounts: few, so that facts meet transfers that were accepted. */
 const IDS = Array.from({ length: 4 }, (_, i) => i);
-const ownId = (tenant: string, id: number) => `${tenant}-trf-${id}`;
+const ownId = (tenantId: string, id: number) => `${tenantId}-trf-${id}`;
 const amountOf = (id: number) => BigInt(id + 1) * 37n;
 
 export const YESTERDAY = new Date(NOW.getTime() - 25 * 60 * 60 * 1000);
@@ -14,10 +14,10 @@ export const YESTERDAY = new Date(NOW.getTime() - 25 * 60 * 60 * 1000);
 const keyedAt = fc.constantFrom(NOW, NOW, NOW, YESTERDAY);
 
 /** Few tenants, ids, keys and references, so that everything collides with everything. */
-const single: fc.Arbitrary<Item> = fc.oneof(
+const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
   fc
     .record({
-      tenant: fc.constantFrom(...TENANTS),
+      tenantId: fc.constantFrom(...TENANTS),
       id: fc.constantFrom(...IDS),
       reference: fc.option(fc.constantFrom('r1', 'r2', 'r3')),
       key: fc.option(fc.constantFrom('k1', 'k2', 'k3')),
@@ -25,11 +25,11 @@ const single: fc.Arbitrary<Item> = fc.oneof(
       at: keyedAt,
       limit: fc.constantFrom(500n, 10_000n),
     })
-    .map(({ tenant, id, reference, key, fingerprint, at, limit }) => {
-      const own = ownId(tenant, id);
+    .map(({ tenantId, id, reference, key, fingerprint, at, limit }) => {
+      const own = ownId(tenantId, id);
       const transfer = pendingTransfer({
         _id: own,
-        tenant,
+        tenant_id: tenantId,
         amount_minor: amountOf(id),
         fee_minor: 3n,
         reference: reference ?? own,
@@ -37,46 +37,46 @@ const single: fc.Arbitrary<Item> = fc.oneof(
       });
       return acceptItem(transfer, {
         dailyLimitMinor: limit,
-        claim: key === null ? null : claimOf(`${tenant}/${key}`, fingerprint, at),
+        claim: key === null ? null : claimOf(`${tenantId}/${key}`, fingerprint, at),
       });
     }),
   fc
     .record({
-      tenant: fc.constantFrom(...TENANTS),
+      tenantId: fc.constantFrom(...TENANTS),
       id: fc.constantFrom(...IDS),
       // Late payments and their adoption need three facts in a row: make them likely.
       kind: fc.constantFrom(
         ...([
-          'paid',
-          'paid',
-          'refused',
-          'refused',
+          'succeeded',
+          'succeeded',
+          'rejected',
+          'rejected',
           'reversed',
-          'confirmed',
+          'operator_confirmed',
           'no_such_account',
         ] as const),
       ),
     })
-    .map(({ tenant, id, kind }): Item => {
+    .map(({ tenantId, id, kind }): AnyMutationInput => {
       const about = { amountMinor: null, sessionId: null };
       const fact =
-        kind === 'refused'
+        kind === 'rejected'
           ? { ...byProvider, kind, code: 'account_closed' }
-          : kind === 'confirmed'
+          : kind === 'operator_confirmed'
             ? { ...byProvider, kind }
-            : { ...byProvider, kind: kind as 'paid', ...about };
-      return { kind: 'transferFact', tenant, id: ownId(tenant, id), fact: fact as never };
+            : { ...byProvider, kind: kind as 'succeeded', ...about };
+      return { kind: 'transferFact', tenantId, id: ownId(tenantId, id), fact: fact as never };
     }),
   fc
     .record({
-      tenant: fc.constantFrom(...TENANTS),
+      tenantId: fc.constantFrom(...TENANTS),
       amount: fc.bigInt(1n, 120n),
       reference: fc.constantFrom('c1', 'c2', 'c3', 'c4'),
     })
-    .map(({ tenant, amount, reference }): Item => ({
+    .map(({ tenantId, amount, reference }): AnyMutationInput => ({
       kind: 'credit',
-      tenant,
-      id: `credit/${tenant}/${reference}`,
+      tenantId,
+      id: `credit/${tenantId}/${reference}`,
       amountMinor: amount,
     })),
 );
@@ -84,50 +84,55 @@ const single: fc.Arbitrary<Item> = fc.oneof(
 /** A batch, which must come to what its items would come to alone. */
 export const bulk: fc.Arbitrary<BulkItem> = fc
   .record({
-    tenant: fc.constantFrom(...TENANTS),
+    tenantId: fc.constantFrom(...TENANTS),
     batch: fc.constantFrom('btr_1', 'btr_2'),
     key: fc.option(fc.constantFrom('k1', 'k2', 'k3')),
     fingerprint: fc.constantFrom('f', 'g'),
     limit: fc.constantFrom(500n, 10_000n),
     references: fc.array(fc.option(fc.constantFrom('r1', 'r2', 'r3')), { maxLength: 4 }),
   })
-  .map(({ tenant, batch, key, fingerprint, limit, references }) => {
-    const _id = `${tenant}-${batch}`;
+  .map(({ tenantId, batch, key, fingerprint, limit, references }) => {
+    const _id = `${tenantId}-${batch}`;
     const transfers = references.map((reference, i) => {
       const own = `${_id}-${i}`;
       const amounts = { amount_minor: amountOf(i), fee_minor: 3n };
-      return pendingTransfer({ _id: own, tenant, ...amounts, reference: reference ?? own });
+      return pendingTransfer({
+        _id: own,
+        tenant_id: tenantId,
+        ...amounts,
+        reference: reference ?? own,
+      });
     });
-    return bulkItem(tenant, _id, transfers, {
+    return bulkItem(tenantId, _id, transfers, {
       dailyLimitMinor: limit,
-      claim: key === null ? null : claimOf(`${tenant}/${key}`, fingerprint),
+      claim: key === null ? null : claimOf(`${tenantId}/${key}`, fingerprint),
     });
   });
 
-export const item: fc.Arbitrary<Item> = fc.oneof(
+export const item: fc.Arbitrary<AnyMutationInput> = fc.oneof(
   { arbitrary: single, weight: 6 },
   { arbitrary: bulk, weight: 1 },
 );
 
 /** A refusal that was found before the commit. */
-export const refusal: fc.Arbitrary<Item> = fc
+export const refusal: fc.Arbitrary<AnyMutationInput> = fc
   .record({
-    tenant: fc.constantFrom(...TENANTS),
+    tenantId: fc.constantFrom(...TENANTS),
     key: fc.constantFrom('k1', 'k2', 'k3'),
     fingerprint: fc.constantFrom('f', 'g'),
   })
-  .map(({ tenant, key, fingerprint }) => ({
+  .map(({ tenantId, key, fingerprint }) => ({
     kind: 'refusal',
-    tenant,
-    claim: claimOf(`${tenant}/${key}`, fingerprint),
+    tenantId,
+    claim: claimOf(`${tenantId}/${key}`, fingerprint),
     answer: { status: 422, body: 'invalid_account' },
   }));
 
 export const history = fc.array(item, { maxLength: 90, size: 'max' });
 export const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 90, size: 'max' });
 
-export function split(items: Item[], sizes: number[]): Item[][] {
-  const batches: Item[][] = [];
+export function split(items: AnyMutationInput[], sizes: number[]): AnyMutationInput[][] {
+  const batches: AnyMutationInput[][] = [];
   for (let at = 0, i = 0; at < items.length; i += 1) {
     const size = sizes[i] ?? 3;
     batches.push(items.slice(at, at + size));

@@ -1,8 +1,8 @@
 import {
   isApproved,
   type CardAuthorization,
-} from '../../src/cards/authorizations/authorization.js';
-import type { Database } from '../../src/database/client.js';
+} from '../../src/capabilities/card-authorizations/card-authorization.js';
+import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 

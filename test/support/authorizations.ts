@@ -1,14 +1,14 @@
-import { authorizationId } from '../../src/cards/authorizations/authorization.js';
+import { authorizationId } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import type {
   AuthorizationFactItem,
   AuthorizationKey,
   DecideItem,
-} from '../../src/cards/authorizations/item.js';
-import type { Card } from '../../src/cards/card.js';
-import { accounts, posting } from '../../src/ledger/posting.js';
-import { emptyWallet } from '../../src/ledger/wallet.js';
-import type { Snapshot } from '../../src/ledger/view.js';
-import type { AuthorizationRequest } from '../../src/providers/card-issuer.js';
+} from '../../src/capabilities/card-authorizations/item.js';
+import type { Card } from '../../src/capabilities/cards/card.js';
+import { accounts, posting } from '../../src/core/ledger/posting.js';
+import { emptyWallet } from '../../src/core/ledger/wallet.js';
+import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
+import type { AuthorizationRequest } from '../../src/core/providers/card-issuer.js';
 import { CARD } from './card-record.js';
 import { emptySnapshot, NOW } from './transfers.js';
 
@@ -28,7 +28,7 @@ export function request(changes: Partial<AuthorizationRequest> = {}): Authorizat
 }
 
 export const keyOf = (token: string): AuthorizationKey => ({
-  tenant: TENANT,
+  tenantId: TENANT,
   id: authorizationId('sandbox-bank', token),
   card: CARD,
   provider: 'sandbox-bank',

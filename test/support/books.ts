@@ -1,6 +1,6 @@
-import type { Database } from '../../src/database/client.js';
-import { auditLedger } from '../../src/ledger/audit.js';
-import type { Transfer } from '../../src/transfers/transfer.js';
+import type { Database } from '../../src/platform/database/client.js';
+import { auditLedger } from '../../src/core/ledger/audit.js';
+import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { compareAuthorizations } from './authorization-books.js';
 import type { JournalEntry } from './bank.js';
 import { compareCards } from './card-books.js';

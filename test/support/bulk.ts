@@ -1,4 +1,4 @@
-import type { presentBatch } from '../../src/transfers/batch.js';
+import type { presentBatch } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
 import { eventually } from './eventually.js';
 import type { ApiClient, CallOptions, Reply } from './tenant.js';
 

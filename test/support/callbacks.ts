@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
+import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../sandbox-bank/signature.js';
 import type { Service } from './service.js';
 
 export type CallbackOptions = {
@@ -15,7 +15,7 @@ export type CallbackOptions = {
 
 /** Callbacks by hand, signed as the sandbox bank signs them. */
 export function callbackSender(service: Service, family: 'payments' | 'cards' = 'payments') {
-  const stored = service.deps.database.db.collection<{ _id: string; outcome: string | null }>(
+  const stored = service.deps.database.db.collection<{ _id: string; result: string | null }>(
     'callbacks',
   );
   return {
@@ -53,7 +53,7 @@ export function callbackSender(service: Service, family: 'payments' | 'cards' = 
     /** What a callback came to; undefined until it was dealt with. */
     outcomeOf: async (body: string) => {
       const { id } = JSON.parse(body) as { id: string };
-      return (await stored.findOne({ _id: `sandbox-bank/${id}` }))?.outcome ?? undefined;
+      return (await stored.findOne({ _id: `sandbox-bank/${id}` }))?.result ?? undefined;
     },
   };
 }

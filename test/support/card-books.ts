@@ -1,11 +1,11 @@
-import type { Card } from '../../src/cards/card.js';
-import { FUNDING_TYPES, type CardOperation } from '../../src/cards/operation.js';
-import type { Database } from '../../src/database/client.js';
-import { isOpen } from '../../src/pursuits/record.js';
+import type { Card } from '../../src/capabilities/cards/card.js';
+import { FUNDING_TYPES, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import type { Database } from '../../src/platform/database/client.js';
+import { isOpen } from '../../src/core/instructions/instruction.js';
 import type { JournalEntry } from './bank.js';
 import { checkMoney, type Comparison } from './journal.js';
 
-const STANDINGS: Partial<Record<JournalEntry['kind'], Card['control']['wanted']>> = {
+const STANDINGS: Partial<Record<JournalEntry['kind'], Card['state_control']['desired']>> = {
   card_opened: 'open',
   card_locked: 'locked',
   card_closed: 'closed',
@@ -21,8 +21,8 @@ export async function compareCards(
   const authorizations = await db.collection('card_authorizations').find().toArray();
   const ids = new Set([...cards, ...operations].map(({ _id }) => _id));
   const tokens = new Set(authorizations.map(({ token }) => String(token)));
-  const unwindings = new Map(operations.map((one) => [one.unwinds, one]));
-  const open = new Set(operations.filter(isOpen).map(({ card }) => card));
+  const unwindings = new Map(operations.map((one) => [one.reverses_operation_id, one]));
+  const open = new Set(operations.filter(isOpen).map(({ card_id: card }) => card));
   const fundings = operations.filter(({ type }) =>
     (FUNDING_TYPES as readonly string[]).includes(type),
   );
@@ -58,12 +58,15 @@ function checkIssuing({ _id: id, status }: Card, journal: readonly JournalEntry[
   return [];
 }
 
-function checkStanding({ _id: id, control }: Card, journal: readonly JournalEntry[]): string[] {
+function checkStanding(
+  { _id: id, state_control: control }: Card,
+  journal: readonly JournalEntry[],
+): string[] {
   const last = journal
     .filter(({ reference }) => reference === id)
     .findLast(({ kind }) => STANDINGS[kind] !== undefined);
   const standing = (last && STANDINGS[last.kind]) ?? 'open';
-  return standing === control.wanted
+  return standing === control.desired
     ? []
-    : [`${id} is ${standing} at the issuer, wanted ${control.wanted}`];
+    : [`${id} is ${standing} at the issuer, wanted ${control.desired}`];
 }

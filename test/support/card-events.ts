@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
-import type { cardEventResource, replayResource } from '../../src/cards/events/api.js';
-import type { Funding } from '../../src/cards/funding/postings.js';
-import { newOperation } from '../../src/cards/operation.js';
-import { newId } from '../../src/ids.js';
+import type { cardEventResource, replayResource } from '../../src/core/provider-events/api.js';
+import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
+import { newOperation } from '../../src/capabilities/cards/card-operation.js';
+import { newId } from '../../src/shared/ids.js';
 import { cardClient, type CardView } from './cards.js';
 import { callbackSender, type CallbackOptions } from './callbacks.js';
 import { eventually } from './eventually.js';
@@ -41,7 +41,7 @@ export function cardEventSender(service: Service) {
     settled: () =>
       eventually('every card event is dealt with', async () => {
         const open = await service.deps.database.db
-          .collection('card_events')
+          .collection('provider_events')
           .countDocuments({ status: 'received' });
         return open === 0 ? true : undefined;
       }),
@@ -79,7 +79,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
     /** The issuer's own id of a card. */
     async issuedAs({ id }: CardView): Promise<string> {
       const card = await service.deps.cards.get(tenant.id, id);
-      return String(card?.issued?.card);
+      return String(card?.issued?.issuer_card_id);
     },
 
     /** Asks for one; answers its id. By the end of its reference the issuer does what its table says. */
@@ -96,8 +96,8 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
       const made = newOperation(
         {
           _id: operation,
-          tenant: tenant.id,
-          card: id,
+          tenant_id: tenant.id,
+          card_id: id,
           type: 'fund',
           provider,
           amount_minor: BigInt(FUNDED_MINOR),
@@ -107,7 +107,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
       );
       await service.deps.groupCommit.commit({
         kind: 'acceptFunding',
-        tenant: tenant.id,
+        tenantId: tenant.id,
         operation: made as Funding,
         claim: null,
         answer: { status: 201, body: '{}' },

@@ -1,4 +1,4 @@
-import { OPEN_SECURITY, type Card } from '../../src/cards/card.js';
+import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
 import { NOW } from './transfers.js';
 
 export const CARD = 'crd_a';
@@ -7,7 +7,7 @@ export const CARD = 'crd_a';
 export function openCard(changes: Partial<Card> = {}): Card {
   return {
     _id: CARD,
-    tenant: 'ten_a',
+    tenant_id: 'ten_a',
     version: 1,
     customer_id: 'customer-7',
     type: 'virtual',
@@ -17,14 +17,25 @@ export function openCard(changes: Partial<Card> = {}): Card {
     metadata: null,
     status: 'active',
     provider: 'sandbox-bank',
-    issued: { card: 'card_1', brand: 'verve', last4: '4242', expiry_month: 11, expiry_year: 2029 },
+    issued: {
+      issuer_card_id: 'card_1',
+      brand: 'verve',
+      last4: '4242',
+      expiry_month: 11,
+      expiry_year: 2029,
+    },
     available_minor: 0n,
     held_minor: 0n,
     open_holds: 0,
-    control: { wanted: 'open', number: 0, confirmed: 0, operation: null },
+    state_control: {
+      desired: 'open',
+      sequence: 0,
+      confirmed_sequence: 0,
+      pending_operation_id: null,
+    },
     security: OPEN_SECURITY,
-    reload: null,
-    spent: { day: '', minor: 0n },
+    auto_reload: null,
+    daily_spend: { day: '', minor: 0n },
     failure: null,
     created_at: NOW,
     updated_at: NOW,

@@ -1,7 +1,11 @@
 import type { z } from 'zod';
-import type { balanceResource, cardOperationResource, cardResource } from '../../src/cards/api.js';
-import { applyIssueFact } from '../../src/cards/issuing/apply.js';
-import type { Deps } from '../../src/deps.js';
+import type {
+  balanceResource,
+  cardOperationResource,
+  cardResource,
+} from '../../src/capabilities/cards/api.js';
+import { applyIssueFact } from '../../src/capabilities/cards/apply-issuance.js';
+import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
 import type { CallOptions, Reply, TestTenant } from './tenant.js';

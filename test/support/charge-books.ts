@@ -1,5 +1,5 @@
-import type { Database } from '../../src/database/client.js';
-import { readAttempt, type Charge } from '../../src/payments/charges/charge.js';
+import type { Database } from '../../src/platform/database/client.js';
+import { readAttempt, type Charge } from '../../src/capabilities/charges/charge.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 

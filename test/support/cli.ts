@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { compiled } from '../../src/engines/paths.js';
+import { compiled } from '../../devstack/paths.js';
 
 export type Ran = { code: number; out: string; error: string };
 
@@ -24,4 +24,4 @@ export function run(
 
 /** One command of ours, of words without spaces. */
 export const bursar = (line: string, env: Record<string, string>): Promise<Ran> =>
-  run(process.execPath, [compiled('src', 'cli', 'main.js'), ...line.split(' ')], env);
+  run(process.execPath, [compiled('src', 'ops', 'cli', 'main.js'), ...line.split(' ')], env);

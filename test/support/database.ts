@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Db, MongoClient } from 'mongodb';
-import { createMongoClient } from '../../src/database/client.js';
-import { migrate, type Migration } from '../../src/database/migrations.js';
-import { migrations as allMigrations } from '../../src/database/schema.js';
+import { createMongoClient } from '../../src/platform/database/client.js';
+import { migrate, type Migration } from '../../src/platform/database/migrations.js';
+import { migrations as allMigrations } from '../../src/composition/migrations.js';
 
 export type TestDatabase = {
   client: MongoClient;

@@ -1,5 +1,5 @@
-import { decide } from '../../src/ledger/decide.js';
-import { kindOf, type Item } from '../../src/ledger/kinds.js';
+import { decide } from '../../src/core/commit/decide.js';
+import { mutationOf, type AnyMutationInput } from '../../src/core/commit/mutations.js';
 import {
   forRecords,
   RECORD_NAMES,
@@ -7,13 +7,13 @@ import {
   type Reads,
   type Snapshot,
   type Writes,
-} from '../../src/ledger/view.js';
+} from '../../src/core/commit/unit-of-work.js';
 import { NOW } from './transfers.js';
 
 /** A database in memory, good enough for one thing: what one decision wrote is what the next one reads. */
 export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   const next: Snapshot = {
-    complete: true,
+    fullRead: true,
     keys: new Map(snapshot.keys),
     references: new Map(snapshot.references),
     records: forRecords(
@@ -24,8 +24,8 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   };
   for (const key of [...writes.newKeys, ...writes.renewedKeys]) next.keys.set(key.id, key);
   for (const collection of ['transfers', 'card_operations', 'charges', 'refunds'] as const) {
-    for (const { _id, tenant, reference } of writes.created[collection]) {
-      next.references.set(referenceKey({ collection, tenant, reference }), _id);
+    for (const { _id, tenant_id: tenantId, reference } of writes.created[collection]) {
+      next.references.set(referenceKey({ collection, tenantId, reference }), _id);
     }
   }
   for (const name of RECORD_NAMES) {
@@ -38,19 +38,19 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
     if (next.postings.has(posting.id)) throw new Error(`posting ${posting.id} written twice`);
     next.postings.set(posting.id, posting);
   }
-  for (const wallet of writes.wallets) next.wallets.set(wallet.tenant, wallet);
+  for (const wallet of writes.wallets) next.wallets.set(wallet.tenantId, wallet);
   return next;
 }
 
 /** What a first try of these items sees of a database. */
-export function firstSight(state: Snapshot, items: Item[]): Snapshot {
-  const reads = items.map((item) => kindOf(item).reads(item, false));
+export function firstSight(state: Snapshot, items: AnyMutationInput[]): Snapshot {
+  const reads = items.map((item) => mutationOf(item).reads(item, false));
   const only = <T>(all: Map<string, T>, named: (read: Reads) => string[] | undefined) => {
     const names = new Set(reads.flatMap((read) => named(read) ?? []));
     return new Map([...all].filter(([name]) => names.has(name)));
   };
   return {
-    complete: false,
+    fullRead: false,
     keys: only(state.keys, (read) => read.keys),
     references: only(state.references, (read) => read.references?.map(referenceKey)),
     records: forRecords((name) =>
@@ -65,17 +65,17 @@ export function firstSight(state: Snapshot, items: Item[]): Snapshot {
 export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean =>
   newKeys.some(({ id }) => state.keys.has(id)) ||
   RECORD_NAMES.some((name) => created[name].some(({ _id }) => state.records[name].has(_id))) ||
-  created.transfers.some(({ tenant, reference }) =>
-    state.references.has(referenceKey({ collection: 'transfers', tenant, reference })),
+  created.transfers.some(({ tenant_id: tenantId, reference }) =>
+    state.references.has(referenceKey({ collection: 'transfers', tenantId, reference })),
   );
 
-export function run(snapshot: Snapshot, batches: Item[][]) {
+export function run(snapshot: Snapshot, batches: AnyMutationInput[][]) {
   const outcomes = [];
   const commits: Writes[] = [];
   let state = snapshot;
   for (const batch of batches) {
     const decided = decide(state, batch, NOW);
-    outcomes.push(...decided.outcomes);
+    outcomes.push(...decided.results);
     commits.push(decided.writes);
     state = apply(state, decided.writes);
   }

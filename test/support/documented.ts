@@ -1,4 +1,4 @@
-import type { KeyLevel } from '../../src/api-keys/api-key.js';
+import type { KeyLevel } from '../../src/platform/api-keys/api-key.js';
 
 type Schema = { type?: unknown; properties?: Record<string, Schema>; $ref?: string };
 type Content = { content?: Record<string, { schema: Schema; example?: unknown }> };

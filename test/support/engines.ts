@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
-import { findEngine } from '../../src/engines/find.js';
-import { startMongod, type RunningMongod } from '../../src/engines/mongod.js';
-import { claimPort } from '../../src/engines/ports.js';
-import type { Running } from '../../src/engines/processes.js';
-import { startTemporal, type RunningTemporal } from '../../src/engines/temporal.js';
-import { createTemporaryFolder } from '../../src/engines/temporary-folder.js';
+import { findEngine } from '../../devstack/find.js';
+import { startMongod, type RunningMongod } from '../../devstack/mongod.js';
+import { claimPort } from '../../devstack/ports.js';
+import type { Running } from '../../devstack/processes.js';
+import { startTemporal, type RunningTemporal } from '../../devstack/temporal.js';
+import { createTemporaryFolder } from '../../devstack/temporary-folder.js';
 import { logFileOf } from './logs.js';
 
 /** What global-setup.ts started for the whole run. */

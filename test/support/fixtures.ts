@@ -1,6 +1,6 @@
-import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../src/sandbox-bank/signature.js';
+import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/signature.js';
 import { bulkClient } from './bulk.js';
-import { newOperation, type CardOperation } from '../../src/cards/operation.js';
+import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Service } from './service.js';
 import { cardClient, issuedByHand } from './cards.js';
 import { chargeOrder, newCustomer, paidByHand, paymentClient } from './payments.js';
@@ -30,9 +30,13 @@ export const fixtures: Record<string, Fixture> = {
   '/cards/{id}': aCard,
   // As a lock that was done is stored: nothing has to be ordered for it.
   '/cards/{id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {
-    const about = { tenant: tenant.id, card: String(made['/cards/{id}']), type: 'lock' } as const;
+    const about = {
+      tenant_id: tenant.id,
+      card_id: String(made['/cards/{id}']),
+      type: 'lock',
+    } as const;
     const ordered = newOperation({ ...about, provider: 'sandbox-bank' }, new Date(), 'accepted');
-    const operation: CardOperation = { ...ordered, status: 'completed', due_at: null };
+    const operation: CardOperation = { ...ordered, status: 'completed', next_check_at: null };
     await database.db.collection<CardOperation>('card_operations').insertOne(operation);
     return operation._id;
   },
@@ -45,7 +49,7 @@ export const fixtures: Record<string, Fixture> = {
     const told = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
     await cardEvents.receive('sandbox-bank', { ...told, dedupeKey: card });
     const { items } = await cardEvents.store.list(
-      { tenant: tenant.id, card },
+      { tenantId: tenant.id, card },
       { page: 1, limit: 1 },
     );
     return String(items[0]?._id);

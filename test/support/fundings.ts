@@ -1,9 +1,13 @@
-import type { Card, CardReload } from '../../src/cards/card.js';
-import type { Funding } from '../../src/cards/funding/postings.js';
-import { newOperation, operationReference, type CardOperation } from '../../src/cards/operation.js';
-import { newId } from '../../src/ids.js';
-import type { Snapshot } from '../../src/ledger/view.js';
-import { emptyWallet } from '../../src/ledger/wallet.js';
+import type { Card, CardReload } from '../../src/capabilities/cards/card.js';
+import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
+import {
+  newOperation,
+  operationReference,
+  type CardOperation,
+} from '../../src/capabilities/cards/card-operation.js';
+import { newId } from '../../src/shared/ids.js';
+import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
+import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import { CARD } from './card-record.js';
 import { emptySnapshot, NOW } from './transfers.js';
 
@@ -12,25 +16,25 @@ export const reloadOf = (changes: Partial<CardReload> = {}): CardReload => ({
   threshold_minor: 100n,
   amount_minor: 500n,
   daily_cap_minor: 1_000n,
-  used: false,
-  operation: null,
+  triggered: false,
+  operation_id: null,
   refusals: 0,
   attention: null,
-  day: '',
-  day_minor: 0n,
+  limit_day: '',
+  limit_used_minor: 0n,
   ...changes,
 });
 
 /** A funding as acceptance makes it. */
 export function pendingFunding(
-  changes: Partial<Omit<CardOperation, 'timeline' | 'due_at'>> = {},
+  changes: Partial<Omit<CardOperation, 'timeline' | 'next_check_at'>> = {},
 ): Funding {
   const id = changes._id ?? newId('cardOperation');
   const name = changes.transaction_reference;
   const given = {
     _id: id,
-    tenant: 'ten_a',
-    card: CARD,
+    tenant_id: 'ten_a',
+    card_id: CARD,
     type: 'fund',
     provider: 'sandbox-bank',
     amount_minor: 300n,

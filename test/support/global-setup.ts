@@ -24,7 +24,7 @@ async function globalSetup(): Promise<void> {
   process.env['BURSAR_TEST_LOGS'] = logs;
   if (process.env['BURSAR_TEST_MONGODB_URI'] && process.env['BURSAR_TEST_TEMPORAL_ADDRESS']) return;
 
-  const host = spawn(process.execPath, [join(dist, 'src', 'engines', 'temporary.js'), logs], {
+  const host = spawn(process.execPath, [join(dist, 'devstack', 'temporary-stack.js'), logs], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   globalThis.bursarTestEngines = host;

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/database/client.js';
+import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 
 /** What a capability has to say of the bank's journal: which entries are its own, and what is wrong with them. */

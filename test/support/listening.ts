@@ -1,4 +1,4 @@
-import type { Delivery } from '../../src/webhooks/outbound/event.js';
+import type { Delivery } from '../../src/core/webhooks/event.js';
 import { eventually } from './eventually.js';
 import { startReceiver, type Behaviour, type Receiver } from './receiver.js';
 import { startService } from './service.js';
@@ -19,7 +19,7 @@ export async function startListening() {
   const { webhooks } = service.deps;
   const receivers: Receiver[] = [];
   const deliveriesOf = (tenant: TestTenant): Promise<Delivery[]> =>
-    webhooks.deliveries.list({ tenant: tenant.id, dead: false, limit: 100 });
+    webhooks.deliveries.list({ tenantId: tenant.id, dead: false, limit: 100 });
 
   return {
     service,

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { chargeResource } from '../../src/payments/charges/api.js';
-import type { Charge } from '../../src/payments/charges/charge.js';
-import type { refundResource } from '../../src/payments/refunds/api.js';
-import type { Refund } from '../../src/payments/refunds/refund.js';
-import type { tokenResource } from '../../src/payments/tokens/api.js';
-import type { Deps } from '../../src/deps.js';
+import type { chargeResource } from '../../src/capabilities/charges/api.js';
+import type { Charge } from '../../src/capabilities/charges/charge.js';
+import type { refundResource } from '../../src/capabilities/refunds/api.js';
+import type { Refund } from '../../src/capabilities/refunds/refund.js';
+import type { tokenResource } from '../../src/capabilities/payment-tokens/api.js';
+import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
 import type { CallOptions, Reply, TestTenant } from './tenant.js';
@@ -144,8 +144,8 @@ export async function activeToken(
 }
 
 /** Completes a charge as the provider's word would, also where no worker has told it of any. */
-export async function paidByHand(deps: Deps, tenant: string, reference: string): Promise<void> {
-  const charge = await deps.charges.byReference(tenant, reference);
+export async function paidByHand(deps: Deps, tenantId: string, reference: string): Promise<void> {
+  const charge = await deps.charges.byReference(tenantId, reference);
   if (!charge) throw new Error(`there is no ${reference}`);
   await deps.charges.applyFact(charge, {
     via: 'poll',
@@ -153,7 +153,7 @@ export async function paidByHand(deps: Deps, tenant: string, reference: string):
     providerRequestId: null,
     note: null,
     attempt: charge.attempt,
-    kind: 'paid',
+    kind: 'succeeded',
     amountMinor: charge.amount_minor,
     currency: charge.currency,
     feeMinor: null,

@@ -2,10 +2,10 @@ import type { z } from 'zod';
 import {
   createRecurringCharge,
   type recurringChargeResource,
-} from '../../src/payments/recurring/api.js';
-import { newId } from '../../src/ids.js';
-import type { RecurringCharge } from '../../src/payments/recurring/recurring-charge.js';
-import type { PaymentToken } from '../../src/payments/tokens/token.js';
+} from '../../src/capabilities/recurring-charges/api.js';
+import { newId } from '../../src/shared/ids.js';
+import type { RecurringCharge } from '../../src/capabilities/recurring-charges/recurring-charge.js';
+import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
 import { paymentClient } from './payments.js';
 import type { Service } from './service.js';
 import type { TestTenant } from './tenant.js';
@@ -15,9 +15,9 @@ export function recurringCharge(changes: Partial<RecurringCharge> = {}): Recurri
   const start = changes.start_at ?? new Date('2026-01-31T08:00:00.000Z');
   return {
     _id: newId('recurringCharge'),
-    tenant: 'ten_a',
+    tenant_id: 'ten_a',
     version: 1,
-    payment_token: 'tok_a',
+    payment_token_id: 'tok_a',
     customer_id: 'customer-1',
     amount_minor: 500_000n,
     currency: 'NGN',
@@ -31,13 +31,13 @@ export function recurringCharge(changes: Partial<RecurringCharge> = {}): Recurri
     metadata: null,
     status: 'active',
     next_period: 0,
-    next_at: start,
-    charged: 0,
+    next_charge_at: start,
+    charged_periods: 0,
     unpaid: [],
-    last_paid: null,
+    last_paid_reference: null,
     paused_at: null,
     pauses: [],
-    due_at: start,
+    next_check_at: start,
     created_at: start,
     updated_at: start,
     ended_at: null,
@@ -50,7 +50,7 @@ export function paymentToken(changes: Partial<PaymentToken> = {}): PaymentToken 
   const at = new Date('2026-01-01T08:00:00.000Z');
   return {
     _id: newId('paymentToken'),
-    tenant: 'ten_a',
+    tenant_id: 'ten_a',
     version: 1,
     type: 'card',
     customer: { id: 'customer-1', email: 'ada@example.com', name: null },
@@ -75,7 +75,7 @@ export const RECURRING_PATH = '/payments/recurring-charges';
 /** A token that can be charged and that nobody had to bind: also for services without a worker. */
 export async function boundToken(tenant: TestTenant, { deps }: Service): Promise<string> {
   const customer = { id: 'customer-77', email: 'ada@example.com', name: null };
-  const token = paymentToken({ tenant: tenant.id, customer });
+  const token = paymentToken({ tenant_id: tenant.id, customer });
   await deps.database.db.collection<PaymentToken>('payment_tokens').insertOne(token);
   return token._id;
 }

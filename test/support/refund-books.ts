@@ -1,5 +1,5 @@
-import type { Database } from '../../src/database/client.js';
-import type { Refund } from '../../src/payments/refunds/refund.js';
+import type { Database } from '../../src/platform/database/client.js';
+import type { Refund } from '../../src/capabilities/refunds/refund.js';
 import type { JournalEntry } from './bank.js';
 import { checkMoney, type Comparison } from './journal.js';
 

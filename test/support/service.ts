@@ -2,14 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { operationWorkflowId, type CardOperation } from '../../src/cards/operation.js';
-import { loadConfig } from '../../src/config.js';
-import { createDeps, type Deps } from '../../src/deps.js';
-import { compiled } from '../../src/engines/paths.js';
-import { claimPort, type PortClaim } from '../../src/engines/ports.js';
-import { chargeWorkflowId, type Charge } from '../../src/payments/charges/charge.js';
-import { refundWorkflowId, type Refund } from '../../src/payments/refunds/refund.js';
-import { transferWorkflowId, type Transfer } from '../../src/transfers/transfer.js';
+import {
+  operationWorkflowId,
+  type CardOperation,
+} from '../../src/capabilities/cards/card-operation.js';
+import { loadConfig } from '../../src/shared/config.js';
+import { createDeps, type Deps } from '../../src/composition/deps.js';
+import { compiled } from '../../devstack/paths.js';
+import { claimPort, type PortClaim } from '../../devstack/ports.js';
+import { chargeWorkflowId, type Charge } from '../../src/capabilities/charges/charge.js';
+import { refundWorkflowId, type Refund } from '../../src/capabilities/refunds/refund.js';
+import { transferWorkflowId, type Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { startBalancer } from './balancer.js';
 import { bankAudit } from './bank.js';
 import { findProblems } from './books.js';
@@ -31,7 +34,7 @@ export type ServiceOptions = {
   bank?: {
     deduplicate?: boolean;
     /** From what age the bank refuses an order when it does not de-duplicate. */
-    finalAfterMs?: number;
+    conclusiveAfterMs?: number;
     /** False: it never calls back, so that only asking finds anything out. */
     callbacks?: boolean;
     /** Which port API and worker reach it by: that of a proxy. */
@@ -58,7 +61,7 @@ const portToTry = () => 11_000 + Math.floor(Math.random() * 15_000);
 const SHORT_TIMES: Environment = {
   SANDBOX_BANK_TIMEOUT_MS: '1500',
   BURSAR_POLL_MAX_MS: '2000',
-  BURSAR_SWEEP_SLACK_MS: '2000',
+  BURSAR_STALL_TIMEOUT_MS: '2000',
 };
 
 export type Service = Awaited<ReturnType<typeof startService>>;
@@ -130,7 +133,7 @@ export async function startService(options: ServiceOptions = {}) {
     const bank = {
       ...manage(
         'bank',
-        script('src', 'sandbox-bank', 'main.js'),
+        script('sandbox-bank', 'main.js'),
         bankEnvironment(
           options,
           { env, port: bankPort, dataDir: join(folder, 'bank') },
@@ -209,7 +212,7 @@ function environment(options: ServiceOptions, bankUrl: string): Environment {
     SANDBOX_BANK_URL: bankUrl,
     SANDBOX_BANK_SECRET: 'a secret of the tests',
     SANDBOX_BANK_DEDUPLICATE: String(bank.deduplicate ?? true),
-    SANDBOX_BANK_FINAL_AFTER_MS: String(bank.finalAfterMs ?? 2_000),
+    SANDBOX_BANK_CONCLUSIVE_AFTER_MS: String(bank.conclusiveAfterMs ?? 2_000),
     ...SHORT_TIMES,
     ...env,
   };
@@ -244,7 +247,7 @@ async function closeDeps(deps: Deps, options: ServiceOptions): Promise<void> {
 
 async function terminateOpen({ database: { db }, temporal }: Deps): Promise<void> {
   const unfinished = {
-    $or: [{ status: { $in: ['pending', 'processing'] } }, { due_at: { $type: 'date' } }],
+    $or: [{ status: { $in: ['pending', 'processing'] } }, { next_check_at: { $type: 'date' } }],
   } as object;
   const transfers = await db.collection<Transfer>('transfers').find(unfinished).toArray();
   const operations = await db

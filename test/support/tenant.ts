@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, type Transfer as TransferView } from '../../client/src/index.js';
-import type { Deps } from '../../src/deps.js';
-import { creditWallet } from '../../src/ledger/credit.js';
+import type { Deps } from '../../src/composition/deps.js';
+import { creditWallet } from '../../src/core/ledger/credit.js';
 import { eventually } from './eventually.js';
 
 export type { TransferView };
@@ -103,11 +103,15 @@ export async function createTenant(
     ratePerMinute: 1_000_000,
     dailyLimitMinor,
   });
-  const { key } = await deps.apiKeys.create({ tenant: tenant.id, level: 'admin', kind: 'secret' });
+  const { key } = await deps.apiKeys.create({
+    tenantId: tenant.id,
+    level: 'admin',
+    kind: 'secret',
+  });
   if (balanceMinor > 0) {
     const reference = randomUUID();
     const amountMinor = BigInt(balanceMinor);
-    await creditWallet(deps.groupCommit, { tenant: tenant.id, amountMinor, reference });
+    await creditWallet(deps.groupCommit, { tenantId: tenant.id, amountMinor, reference });
   }
   const client = apiClient(apiUrl, key);
   const stored = async (id: string) => {
@@ -149,7 +153,7 @@ export async function createTenant(
       const sums = await deps.database.db
         .collection('postings')
         .aggregate<{ _id: string; sum: bigint }>([
-          { $match: { tenant: tenant.id } },
+          { $match: { tenant_id: tenant.id } },
           { $unwind: '$legs' },
           { $group: { _id: '$legs.account', sum: { $sum: '$legs.amount_minor' } } },
         ])

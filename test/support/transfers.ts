@@ -1,9 +1,9 @@
-import { newId } from '../../src/ids.js';
-import { forRecords, type Claim, type Snapshot } from '../../src/ledger/view.js';
-import type { AcceptItem, BulkItem } from '../../src/transfers/items.js';
-import type { FactOrigin } from '../../src/pursuits/facts.js';
-import { timelineEntry } from '../../src/pursuits/timeline.js';
-import type { Transfer } from '../../src/transfers/transfer.js';
+import { newId } from '../../src/shared/ids.js';
+import { forRecords, type Claim, type Snapshot } from '../../src/core/commit/unit-of-work.js';
+import type { AcceptItem, BulkItem } from '../../src/capabilities/transfers/mutations.js';
+import type { FactSource } from '../../src/core/instructions/fact.js';
+import { timelineEntry } from '../../src/core/instructions/timeline.js';
+import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 
 export const NOW = new Date('2026-11-21T09:00:00.000Z');
 export const TODAY = '2026-11-21';
@@ -15,7 +15,7 @@ export function pendingTransfer(changes: Partial<Transfer> = {}): Transfer {
   const fee = changes.fee_minor ?? 1_000n;
   return {
     _id: id,
-    tenant: 'ten_a',
+    tenant_id: 'ten_a',
     version: 1,
     status: 'pending',
     amount_minor: amount,
@@ -28,15 +28,15 @@ export function pendingTransfer(changes: Partial<Transfer> = {}): Transfer {
     session_id: null,
     metadata: null,
     provider: 'sandbox-bank',
-    sends: 0,
-    not_taken: 0,
+    submissions: 0,
+    rejected_submissions: 0,
     polls: 0,
     failure: null,
     attention: null,
     in_suspense: false,
-    watch_until: null,
-    day: TODAY,
-    due_at: NOW,
+    monitor_until: null,
+    limit_day: TODAY,
+    next_check_at: NOW,
     timeline: [timelineEntry(NOW, 'accepted', 'api')],
     created_at: NOW,
     updated_at: NOW,
@@ -54,7 +54,7 @@ export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
 export function acceptItem(transfer: Transfer, changes: Partial<AcceptItem> = {}): AcceptItem {
   return {
     kind: 'acceptTransfer',
-    tenant: transfer.tenant,
+    tenantId: transfer.tenant_id,
     transfer,
     dailyLimitMinor: 1_000_000_000_000n,
     claim: null,
@@ -64,7 +64,7 @@ export function acceptItem(transfer: Transfer, changes: Partial<AcceptItem> = {}
 }
 
 export function bulkItem(
-  tenant: string,
+  tenantId: string,
   id: string,
   transfers: Transfer[],
   changes: Partial<BulkItem> = {},
@@ -72,13 +72,13 @@ export function bulkItem(
   const items = transfers.map(({ _id, reference }) => ({ id: _id, reference, error: null }));
   return {
     kind: 'acceptBatch',
-    tenant,
+    tenantId,
     batch: {
       _id: id,
-      tenant,
+      tenant_id: tenantId,
       provider: 'sandbox-bank',
       items,
-      due_at: NOW,
+      next_check_at: NOW,
       created_at: NOW,
     },
     transfers,
@@ -90,7 +90,7 @@ export function bulkItem(
 }
 
 export const emptySnapshot = (): Snapshot => ({
-  complete: true,
+  fullRead: true,
   keys: new Map(),
   references: new Map(),
   records: forRecords(() => new Map()) as Snapshot['records'],
@@ -98,7 +98,7 @@ export const emptySnapshot = (): Snapshot => ({
   postings: new Map(),
 });
 
-export const byProvider: FactOrigin = {
+export const byProvider: FactSource = {
   via: 'provider_answer',
   actor: 'sandbox-bank',
   providerRequestId: null,

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { createGroupCommit } from '../../src/ledger/group-commit.js';
-import { auditLedger } from '../../src/ledger/audit.js';
-import { creditWallet } from '../../src/ledger/credit.js';
-import { newId } from '../../src/ids.js';
-import { rebuildCounts } from '../../src/transfers/counts.js';
-import { indexFor, type TransferListing } from '../../src/transfers/lists.js';
-import { createTransfers } from '../../src/transfers/store.js';
-import type { Transfer, TransferStatus } from '../../src/transfers/transfer.js';
+import { createGroupCommit } from '../../src/core/commit/group-commit.js';
+import { auditLedger } from '../../src/core/ledger/audit.js';
+import { creditWallet } from '../../src/core/ledger/credit.js';
+import { newId } from '../../src/shared/ids.js';
+import { rebuildCounts } from '../../src/capabilities/transfers/counts.js';
+import { indexFor, type TransferListing } from '../../src/capabilities/transfers/lists.js';
+import { createTransfers } from '../../src/capabilities/transfers/store.js';
+import type { Transfer, TransferStatus } from '../../src/capabilities/transfers/transfer.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
 
@@ -15,7 +15,7 @@ let transfers: ReturnType<typeof createTransfers>;
 let commit: ReturnType<typeof createGroupCommit>;
 /** All records of the tenant below, as they came to be. */
 let records: Transfer[];
-const tenant = newId('tenant');
+const tenantId = newId('tenant');
 const other = newId('tenant');
 
 const STATUSES: (TransferStatus | undefined)[] = [
@@ -33,24 +33,24 @@ const next = (text: string) => new Date(day(text).getTime() + 24 * 60 * 60 * 100
 async function make(owner: string, n: number): Promise<string> {
   const at = new Date(`${DAYS[n % DAYS.length]}T${n % 2 === 0 ? '00:00:00.000' : '23:59:59.999'}Z`);
   const amount = BigInt(1_000 + ((n * 7) % 40));
-  const transfer = pendingTransfer({ tenant: owner, created_at: at, amount_minor: amount });
+  const transfer = pendingTransfer({ tenant_id: owner, created_at: at, amount_minor: amount });
   await commit.commit(acceptItem(transfer));
   const about = { amountMinor: amount, sessionId: null };
-  const paid = { ...byProvider, kind: 'paid', ...about } as const;
-  if (n % 6 > 0) await transfers.permitSend(owner, transfer._id, 0, false);
+  const paid = { ...byProvider, kind: 'succeeded', ...about } as const;
+  if (n % 6 > 0) await transfers.acquireSubmitPermit(owner, transfer._id, 0, false);
   if (n % 6 > 1 && n % 6 < 4) await transfers.applyFact(owner, transfer._id, paid);
   if (n % 6 === 3) {
     await transfers.applyFact(owner, transfer._id, { ...paid, kind: 'reversed' });
   }
   if (n % 6 === 4) {
-    await transfers.applyFact(owner, transfer._id, { ...byProvider, kind: 'refused', code: 'x' });
+    await transfers.applyFact(owner, transfer._id, { ...byProvider, kind: 'rejected', code: 'x' });
   }
   if (n % 6 === 5) {
-    const refused = { ...byProvider, kind: 'refused', code: 'x' } as const;
+    const refused = { ...byProvider, kind: 'rejected', code: 'x' } as const;
     await transfers.applyFact(owner, transfer._id, refused);
     await transfers.applyFact(owner, transfer._id, paid);
     if (n % 4 === 1)
-      await transfers.applyFact(owner, transfer._id, { ...byProvider, kind: 'confirmed' });
+      await transfers.applyFact(owner, transfer._id, { ...byProvider, kind: 'operator_confirmed' });
   }
   return transfer._id;
 }
@@ -59,12 +59,15 @@ beforeAll(async () => {
   database = await openTestDatabase();
   commit = createGroupCommit(database);
   transfers = createTransfers(database, commit, 1_000);
-  for (const owner of [tenant, other]) {
-    await creditWallet(commit, { tenant: owner, amountMinor: 10_000_000n, reference: 'start' });
+  for (const owner of [tenantId, other]) {
+    await creditWallet(commit, { tenantId: owner, amountMinor: 10_000_000n, reference: 'start' });
   }
-  await Promise.all(Array.from({ length: 90 }, (_, n) => make(tenant, n)));
+  await Promise.all(Array.from({ length: 90 }, (_, n) => make(tenantId, n)));
   await make(other, 2);
-  records = await database.db.collection<Transfer>('transfers').find({ tenant }).toArray();
+  records = await database.db
+    .collection<Transfer>('transfers')
+    .find({ tenant_id: tenantId })
+    .toArray();
 });
 afterAll(() => database.close());
 
@@ -111,7 +114,7 @@ describe('lists of transfers', () => {
   test('any filter, sort and page tells what is there, in order to the last tie, with the right total', async () => {
     await fc.assert(
       fc.asyncProperty(listing, async (query) => {
-        const { items, total } = await transfers.list(tenant, query);
+        const { items, total } = await transfers.list(tenantId, query);
         expect({ ids: items.map(({ _id }) => _id), total }).toEqual(expected(query));
       }),
       { numRuns: 400 },
@@ -125,8 +128,8 @@ describe('lists of transfers', () => {
 
   test('the counts are what the records say, and the audit finds it out when they are not', async () => {
     expect((await auditLedger(database)).problems).toEqual([]);
-    const counts = database.db.collection<{ _id: string }>('transfer_counts');
-    const month = { _id: `${tenant}/2026-02` };
+    const counts = database.db.collection<{ _id: string }>('transfer_monthly_counts');
+    const month = { _id: `${tenantId}/2026-02` };
     await counts.updateOne(month, { $inc: { created: 1n, 'days.28.failed': -1n } });
     expect((await auditLedger(database)).problems).toEqual([
       expect.stringMatching(/2026-02-28 counts/),
@@ -142,7 +145,7 @@ describe('lists of transfers', () => {
     );
     for (const sort of sorts) {
       for (const status of [undefined, 'completed', 'failed'] as const) {
-        const filter = { tenant, ...(status && { status }) };
+        const filter = { tenant_id: tenantId, ...(status && { status }) };
         const direction = sort.descending ? -1 : 1;
         const plan = await database.db
           .collection<Transfer>('transfers')
@@ -158,7 +161,7 @@ describe('lists of transfers', () => {
 
   test('an open transfer is listed by each of its two states as it goes through them', async () => {
     const owner = newId('tenant');
-    await creditWallet(commit, { tenant: owner, amountMinor: 1_000_000n, reference: 'start' });
+    await creditWallet(commit, { tenantId: owner, amountMinor: 1_000_000n, reference: 'start' });
     const id = await make(owner, 0);
     const query: TransferListing = {
       page: 1,
@@ -168,7 +171,7 @@ describe('lists of transfers', () => {
     const total = async (status: TransferStatus) =>
       (await transfers.list(owner, { ...query, status })).total;
     expect([await total('pending'), await total('processing')]).toEqual([1, 0]);
-    await transfers.permitSend(owner, id, 0, false);
+    await transfers.acquireSubmitPermit(owner, id, 0, false);
     expect([await total('pending'), await total('processing')]).toEqual([0, 1]);
     expect(await total('completed')).toBe(0);
   });

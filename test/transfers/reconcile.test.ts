@@ -1,26 +1,26 @@
-import type { VerifyAnswer } from '../../src/providers/provider.js';
-import { agrees } from '../../src/transfers/reconcile.js';
-import type { Transfer } from '../../src/transfers/transfer.js';
+import type { VerifyAnswer } from '../../src/core/providers/transfer-provider.js';
+import { agrees } from '../../src/capabilities/transfers/reconcile.js';
+import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { NOW, pendingTransfer } from '../support/transfers.js';
 
 const AMOUNT = 250_000n;
 const trace = { providerRequestId: null };
 const bank: Record<string, VerifyAnswer> = {
-  paid: { ...trace, kind: 'paid', amountMinor: AMOUNT, sessionId: 's' },
-  'paid, amount not told': { ...trace, kind: 'paid', amountMinor: null, sessionId: 's' },
-  'paid another amount': { ...trace, kind: 'paid', amountMinor: AMOUNT - 1n, sessionId: 's' },
-  refused: { ...trace, kind: 'refused', code: 'account_closed' },
+  paid: { ...trace, kind: 'succeeded', amountMinor: AMOUNT, sessionId: 's' },
+  'paid, amount not told': { ...trace, kind: 'succeeded', amountMinor: null, sessionId: 's' },
+  'paid another amount': { ...trace, kind: 'succeeded', amountMinor: AMOUNT - 1n, sessionId: 's' },
+  refused: { ...trace, kind: 'rejected', code: 'account_closed' },
   reversed: { ...trace, kind: 'reversed', amountMinor: AMOUNT, sessionId: 's' },
   pending: { ...trace, kind: 'pending' },
   not_found: { ...trace, kind: 'not_found' },
 };
 const ours: Record<string, Partial<Transfer>> = {
   pending: { status: 'pending' },
-  processing: { status: 'processing', sends: 1 },
+  processing: { status: 'processing', submissions: 1 },
   completed: { status: 'completed', completed_at: NOW },
   failed: { status: 'failed' },
   'failed and reversed': { status: 'failed', reversed_at: NOW },
-  'failed by force, watched': { status: 'failed', watch_until: NOW },
+  'failed by force, watched': { status: 'failed', monitor_until: NOW },
   'failed, in suspense': { status: 'failed', in_suspense: true },
 };
 

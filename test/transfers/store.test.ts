@@ -1,10 +1,17 @@
-import { createGroupCommit } from '../../src/ledger/group-commit.js';
-import { creditWallet } from '../../src/ledger/credit.js';
-import { createLog } from '../../src/log.js';
-import { transferApplier, transferCallback } from '../../src/transfers/callback.js';
-import { createTransfers, type Transfers } from '../../src/transfers/store.js';
-import type { Transfer } from '../../src/transfers/transfer.js';
-import { createCallbacks, type Applier, type Callbacks } from '../../src/webhooks/callbacks.js';
+import { createGroupCommit } from '../../src/core/commit/group-commit.js';
+import { creditWallet } from '../../src/core/ledger/credit.js';
+import { createLog } from '../../src/shared/log.js';
+import {
+  transferApplier,
+  transferCallback,
+} from '../../src/capabilities/transfers/provider-events.js';
+import { createTransfers, type Transfers } from '../../src/capabilities/transfers/store.js';
+import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import {
+  createCallbacks,
+  type Applier,
+  type Callbacks,
+} from '../../src/core/provider-events/callbacks.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
 
@@ -19,7 +26,7 @@ beforeAll(async () => {
   transfers = createTransfers(database, createGroupCommit(database), 1_000);
   // Nothing is driven here: what would be woken is not there.
   appliers = {
-    transfer: transferApplier({ transfers, starter: { wakeSoon: () => undefined }, log }),
+    transfer: transferApplier({ transfers, starter: { notifyChangedSoon: () => undefined }, log }),
   };
   callbacks = createCallbacks(database, { appliers, log });
 });
@@ -29,15 +36,16 @@ afterAll(async () => {
 
 async function accepted(changes: Partial<Transfer> = {}): Promise<Transfer> {
   const transfer = pendingTransfer({ created_at: new Date(), ...changes });
-  const { tenant, total_minor: amountMinor, _id: reference } = transfer;
-  await creditWallet(createGroupCommit(database), { tenant, amountMinor, reference });
+  const { tenant_id: tenantId, total_minor: amountMinor, _id: reference } = transfer;
+  await creditWallet(createGroupCommit(database), { tenantId, amountMinor, reference });
   await transfers.accept(acceptItem(transfer));
   return transfer;
 }
-const now = async ({ tenant, _id }: Transfer) => (await transfers.get(tenant, _id)) as Transfer;
-const permit = ({ tenant, _id }: Transfer, sends: number) =>
-  transfers.permitSend(tenant, _id, sends, false);
-const paid = { kind: 'paid', amountMinor: 250_000n, sessionId: 's' } as const;
+const now = async ({ tenant_id: tenantId, _id }: Transfer) =>
+  (await transfers.get(tenantId, _id)) as Transfer;
+const permit = ({ tenant_id: tenantId, _id }: Transfer, sends: number) =>
+  transfers.acquireSubmitPermit(tenantId, _id, sends, false);
+const paid = { kind: 'succeeded', amountMinor: 250_000n, sessionId: 's' } as const;
 const callback = (reference: string, dedupeKey = reference) => ({
   dedupeKey,
   reference,
@@ -53,14 +61,14 @@ describe('the permission to send', () => {
     const second = await Promise.all(Array.from({ length: 20 }, () => permit(transfer, 1)));
     expect(second.filter((permitted) => permitted !== null)).toHaveLength(1);
     expect(await permit(transfer, 1)).toBeNull();
-    expect(await now(transfer)).toMatchObject({ status: 'processing', sends: 2 });
+    expect(await now(transfer)).toMatchObject({ status: 'processing', submissions: 2 });
   });
 
   test('is never given for what has ended', async () => {
     const transfer = await accepted();
-    await transfers.applyFact(transfer.tenant, transfer._id, {
+    await transfers.applyFact(transfer.tenant_id, transfer._id, {
       ...byProvider,
-      kind: 'refused',
+      kind: 'rejected',
       code: 'x',
     });
     expect(await permit(transfer, 0)).toBeNull();
@@ -71,7 +79,7 @@ describe('a name enquiry that comes late', () => {
   test('ends a transfer that never left us, and says nothing about one that did', async () => {
     const fact = { ...byProvider, kind: 'no_such_account' } as const;
     const unsent = await accepted();
-    await transfers.applyFact(unsent.tenant, unsent._id, fact);
+    await transfers.applyFact(unsent.tenant_id, unsent._id, fact);
     expect(await now(unsent)).toMatchObject({
       status: 'failed',
       failure: { code: 'invalid_account' },
@@ -79,7 +87,7 @@ describe('a name enquiry that comes late', () => {
 
     const sent = await accepted();
     await permit(sent, 0);
-    await transfers.applyFact(sent.tenant, sent._id, fact);
+    await transfers.applyFact(sent.tenant_id, sent._id, fact);
     expect(await now(sent)).toMatchObject({ status: 'processing', failure: null });
   });
 });
@@ -88,9 +96,9 @@ describe('the sweep', () => {
   test('leaves alone what somebody goes on with after a pause, for that pause and its own slack', async () => {
     const transfer = await accepted();
     const before = Date.now();
-    await transfers.postpone(transfer.tenant, transfer._id, 60_000);
-    const { due_at } = await now(transfer);
-    expect(Number(due_at) - before).toBeGreaterThanOrEqual(61_000);
+    await transfers.postpone(transfer.tenant_id, transfer._id, 60_000);
+    const { next_check_at } = await now(transfer);
+    expect(Number(next_check_at) - before).toBeGreaterThanOrEqual(61_000);
     expect(await transfers.due(100)).not.toContainEqual(
       expect.objectContaining({ _id: transfer._id }),
     );
@@ -100,8 +108,8 @@ describe('the sweep', () => {
     await accepted();
     const plan = await database.db
       .collection('transfers')
-      .find({ due_at: { $lt: new Date(), $type: 'date' } })
-      .sort({ due_at: 1 })
+      .find({ next_check_at: { $lt: new Date(), $type: 'date' } })
+      .sort({ next_check_at: 1 })
       .explain('queryPlanner');
     const stages = JSON.stringify(plan, (_, value: unknown) =>
       typeof value === 'bigint' ? Number(value) : value,
@@ -114,16 +122,19 @@ describe('the sweep', () => {
     const pauseAfter = async (silentMs: number) => {
       const { _id: id } = await accepted();
       const before = Date.now();
-      const silentSince = new Date(before - silentMs);
+      const lastActivity = new Date(before - silentMs);
       await database.db
         .collection<Transfer>('transfers')
         .updateOne(
           { _id: id },
-          { $set: { updated_at: silentSince, due_at: new Date(before - 1) } },
+          { $set: { updated_at: lastActivity, next_check_at: new Date(before - 1) } },
         );
-      await transfers.postponeDue([{ _id: id, due_at: new Date(before - 1) }]);
+      await transfers.rescheduleCheck([{ _id: id, next_check_at: new Date(before - 1) }]);
       const found = await database.db.collection<Transfer>('transfers').findOne({ _id: id });
-      return { least: Number(found?.due_at) - before, most: Number(found?.due_at) - Date.now() };
+      return {
+        least: Number(found?.next_check_at) - before,
+        most: Number(found?.next_check_at) - Date.now(),
+      };
     };
     const slackMs = 1_000;
     for (const [silentMs, from, to] of [
@@ -140,45 +151,48 @@ describe('the sweep', () => {
 
   test('what is handed over while the sweep starts it stays due', async () => {
     const transfer = await accepted();
-    const { tenant, _id: id } = transfer;
+    const { tenant_id: tenantId, _id: id } = transfer;
     const all = database.db.collection<Transfer>('transfers');
-    await all.updateOne({ _id: id }, { $set: { due_at: new Date(Date.now() - 60_000) } });
+    await all.updateOne({ _id: id }, { $set: { next_check_at: new Date(Date.now() - 60_000) } });
     const found = (await transfers.due(1_000)).filter(({ _id }) => _id === id);
-    await transfers.handOver(tenant, [id]);
-    await transfers.postponeDue(found);
-    expect(Number((await now(transfer)).due_at)).toBeLessThanOrEqual(Date.now());
+    await transfers.handOver(tenantId, [id]);
+    await transfers.rescheduleCheck(found);
+    expect(Number((await now(transfer)).next_check_at)).toBeLessThanOrEqual(Date.now());
   });
 
   test('an ended transfer is due no more; one that needs an operator stays due', async () => {
     const transfer = await accepted();
-    const { tenant, _id: id } = transfer;
-    await transfers.applyFact(tenant, id, { ...byProvider, kind: 'refused', code: 'x' });
-    expect(await now(transfer)).toMatchObject({ due_at: null });
-    await transfers.applyFact(tenant, id, { ...byProvider, ...paid });
-    expect(await now(transfer)).toMatchObject({ in_suspense: true, due_at: expect.any(Date) });
+    const { tenant_id: tenantId, _id: id } = transfer;
+    await transfers.applyFact(tenantId, id, { ...byProvider, kind: 'rejected', code: 'x' });
+    expect(await now(transfer)).toMatchObject({ next_check_at: null });
+    await transfers.applyFact(tenantId, id, { ...byProvider, ...paid });
+    expect(await now(transfer)).toMatchObject({
+      in_suspense: true,
+      next_check_at: expect.any(Date),
+    });
   });
 
   test('a watch whose time is over ends, and the transfer is due no more', async () => {
     const transfer = await accepted();
-    const { tenant, _id: id } = transfer;
+    const { tenant_id: tenantId, _id: id } = transfer;
     await permit(transfer, 0);
-    await transfers.applyFact(tenant, id, {
+    await transfers.applyFact(tenantId, id, {
       ...byProvider,
       via: 'operator',
-      kind: 'refused',
+      kind: 'rejected',
       code: 'operator',
     });
     expect(await now(transfer)).toMatchObject({
-      watch_until: expect.any(Date),
-      due_at: expect.any(Date),
+      monitor_until: expect.any(Date),
+      next_check_at: expect.any(Date),
     });
-    await transfers.endWatch(tenant, id);
-    expect(await now(transfer)).toMatchObject({ watch_until: expect.any(Date) });
+    await transfers.endMonitoring(tenantId, id);
+    expect(await now(transfer)).toMatchObject({ monitor_until: expect.any(Date) });
     await database.db
       .collection<Transfer>('transfers')
-      .updateOne({ _id: id }, { $set: { watch_until: new Date(0) } });
-    await transfers.endWatch(tenant, id);
-    expect(await now(transfer)).toMatchObject({ watch_until: null, due_at: null });
+      .updateOne({ _id: id }, { $set: { monitor_until: new Date(0) } });
+    await transfers.endMonitoring(tenantId, id);
+    expect(await now(transfer)).toMatchObject({ monitor_until: null, next_check_at: null });
   });
 });
 

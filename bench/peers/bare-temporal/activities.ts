@@ -1,6 +1,6 @@
 import { cancellationSignal } from '@temporalio/activity';
-import { failpoint } from '../../../src/failpoints.js';
-import type { TransferProvider } from '../../../src/providers/provider.js';
+import { failpoint } from '../../../src/shared/failpoints.js';
+import type { TransferProvider } from '../../../src/core/providers/transfer-provider.js';
 
 export type PeerOrder = {
   reference: string;
@@ -28,7 +28,7 @@ export function createPeerActivities(provider: TransferProvider) {
         cancellationSignal(),
       );
       failpoint('send.answered');
-      if (answer.kind !== 'paid') throw new Error(`the bank answered ${answer.kind}`);
+      if (answer.kind !== 'succeeded') throw new Error(`the bank answered ${answer.kind}`);
       return answer.kind;
     },
   };

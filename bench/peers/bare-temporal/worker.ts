@@ -1,10 +1,10 @@
 /** The worker of the bare workflow. One queue for all, so that the server hands over its activity the cheapest way. */
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
-import { loadConfig } from '../../../src/config.js';
-import { armFailpoint } from '../../../src/failpoints.js';
-import { createProviders } from '../../../src/providers/registry.js';
-import { MAX_TURNS } from '../../../worker/worker.js';
+import { loadConfig } from '../../../src/shared/config.js';
+import { armFailpoint } from '../../../src/shared/failpoints.js';
+import { createProviders } from '../../../src/core/providers/registry.js';
+import { MAX_WORKFLOW_TASKS } from '../../../worker/worker.js';
 import { createPeerActivities } from './activities.js';
 
 const config = loadConfig();
@@ -19,7 +19,7 @@ const worker = await Worker.create({
   activities: createPeerActivities(createProviders(config).forTransfers),
   // As ours.
   maxCachedWorkflows: 1_000,
-  maxConcurrentWorkflowTaskExecutions: MAX_TURNS,
+  maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS,
   maxConcurrentActivityTaskExecutions: 200,
 });
 await worker.run();

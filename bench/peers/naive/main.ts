@@ -8,9 +8,9 @@ import Koa from 'koa';
 import { MongoClient, MongoServerError } from 'mongodb';
 import rawBody from 'raw-body';
 import { z } from 'zod';
-import { loadConfig } from '../../../src/config.js';
-import { armFailpoint, failpoint } from '../../../src/failpoints.js';
-import { createProviders } from '../../../src/providers/registry.js';
+import { loadConfig } from '../../../src/shared/config.js';
+import { armFailpoint, failpoint } from '../../../src/shared/failpoints.js';
+import { createProviders } from '../../../src/core/providers/registry.js';
 
 type Transfer = z.infer<typeof transferBody> & {
   status: 'pending' | 'completed' | 'failed';

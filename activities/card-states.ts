@@ -1,0 +1,112 @@
+import { isControl, STANDING } from '../src/capabilities/card-states/card-state.js';
+import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
+import type {
+  ReadStateAnswer,
+  SetStateAnswer,
+  StateOrder,
+} from '../src/core/providers/card-issuer.js';
+import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
+import { isOpen } from '../src/core/instructions/instruction.js';
+import type { CardActivityDeps } from './card-operations.js';
+import { instructionActivities, type InstructionHandler } from './instructions.js';
+import { toFact } from './provider-result.js';
+
+/** The activities that have a card stand as it is wanted. Names are in histories; what they do is in instructions.ts. */
+export function createCardStateActivities(deps: CardActivityDeps) {
+  const activities = instructionActivities(cardStateHandler(deps));
+  return {
+    submitCardState: activities.submit,
+    submitCardStateLocally: activities.submitLocally,
+    verifyCardState: activities.verify,
+    applyCardStateOutcome: activities.applyOutcome,
+
+    /** What is under way for a card; null: nothing. */
+    async findNextCardState({ tenantId, card }: { tenantId: string; card: string }) {
+      const id = (await deps.cards.get(tenantId, card))?.state_control.pending_operation_id;
+      const operation = id ? await deps.cardOperations.get(tenantId, id) : null;
+      if (!operation || !isOpen(operation)) return null;
+      return { id: operation._id, acceptedAtMs: operation.created_at.getTime() };
+    },
+  };
+}
+
+/** How issuers are told how a card has to stand. Its number keeps an older order from undoing a newer one. */
+const cardStateHandler = ({
+  cards,
+  cardOperations,
+  groupCommit,
+  providers,
+  localSubmissions,
+  log,
+}: CardActivityDeps): InstructionHandler<CardOperation> => ({
+  name: 'card operation',
+  records: cardOperations,
+  log,
+  localSubmissions,
+
+  async providerCallsFor(operation) {
+    const {
+      _id: id,
+      tenant_id: tenantId,
+      card_id: cardId,
+      state_sequence: version,
+      request_id: requestId,
+    } = operation;
+    const card = (await cards.get(tenantId, cardId))?.issued?.issuer_card_id;
+    if (!card || version === null || !isControl(operation)) {
+      throw new Error(`${id} is no order about an issued card`);
+    }
+    const issuer = providers.issuer(operation.provider);
+    const wanted = { card, state: STANDING[operation.type], version };
+    const clientReference = requestId ?? id;
+    return {
+      provider: issuer.name,
+      resendSafety: { kind: 'idempotent' },
+      submit: async (requestedAt, signal) =>
+        readSubmitAnswer(
+          await issuer.setState({ ...wanted, clientReference, requestedAt }, signal),
+        ),
+      verify: async (signal) => readStateAnswer(await issuer.readState(card, signal), wanted),
+    };
+  },
+
+  async apply({ tenantId, id }, report, origin) {
+    const operation = await cardOperations.get(tenantId, id);
+    if (!operation) return null;
+    const { card_id: card } = operation;
+    const fact = toFact(report, origin);
+    return (await groupCommit.commit({ kind: 'controlFact', tenantId, id, card, fact })).operation;
+  },
+});
+
+/** In the terms of every pursuit: what is set is "paid". Which refusals pass, and which are the end, is said here. */
+function readSubmitAnswer(answer: SetStateAnswer): ProviderOutcome {
+  const { providerRequestId } = answer;
+  if (answer.kind === 'set') return { ...SUCCEEDED, providerRequestId };
+  if (answer.kind !== 'rejected') return answer;
+  const { code } = answer;
+  if (code === 'card_closed') return { kind: 'rejected', code, providerRequestId };
+  // A newer order was there before this one: how the card stands says what that means.
+  const overtaken = code === 'superseded' || code === 'version_conflict';
+  return overtaken
+    ? { kind: 'pending', providerRequestId }
+    : { kind: 'rejected_temporarily', code, providerRequestId };
+}
+
+function readStateAnswer(
+  answer: ReadStateAnswer,
+  wanted: Pick<StateOrder, 'state' | 'version'>,
+): ProviderOutcome {
+  if (answer.kind !== 'state') return answer;
+  const { providerRequestId, state, version } = answer;
+  if (version >= wanted.version) {
+    return state === wanted.state
+      ? { ...SUCCEEDED, providerRequestId }
+      : { kind: 'pending', providerRequestId };
+  }
+  return state === 'closed' && wanted.state !== 'closed'
+    ? { kind: 'rejected', code: 'card_closed', providerRequestId }
+    : { kind: 'not_found', providerRequestId };
+}
+
+const SUCCEEDED = { kind: 'succeeded', amountMinor: null, sessionId: null } as const;

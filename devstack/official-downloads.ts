@@ -1,0 +1,93 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync, renameSync, copyFileSync, chmodSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Fetched } from './cache.js';
+import { ENGINES, type EngineName } from './releases.js';
+import { compiled } from './paths.js';
+
+const LIMITS = {
+  /** Without a first byte after this, the makers' servers can't be reached from here. */
+  firstByteMs: 8_000,
+  /** A download that has brought nothing for this long is given up. */
+  stalledMs: 45_000,
+};
+
+/**
+ * Gets an engine from its makers. Runs the downloader (download.ts) as a process of its own: none of
+ * them can be cancelled, and on a network that swallows packets each would wait for minutes.
+ */
+export async function fetchOfficial(
+  engine: EngineName,
+  folder: string,
+  env: NodeJS.ProcessEnv,
+  onProgress: (megabytes: number) => void,
+  { script = compiled('devstack', 'download.js'), limits = LIMITS } = {},
+): Promise<Fetched> {
+  const { official } = ENGINES[engine];
+  if (official === null) throw new Error('it is not published there');
+  const args = [script, engine, official.version, folder];
+  const result = await watched(args, env, { folder, onProgress, limits });
+  if (result.error !== null) throw new Error(result.error);
+  const source = result.lastLine;
+  if (!existsSync(source)) throw new Error(`it was downloaded, but is not at ${source}`);
+  // The downloader may have found one of its own earlier downloads elsewhere.
+  if (source.startsWith(folder)) renameSync(source, join(folder, engine));
+  else copyFileSync(source, join(folder, engine));
+  chmodSync(join(folder, engine), 0o755);
+  return { file: engine, from: `${official.host}, ${official.version}` };
+}
+
+type Watch = {
+  folder: string;
+  onProgress: (megabytes: number) => void;
+  limits: typeof LIMITS;
+};
+
+function watched(
+  args: string[],
+  env: NodeJS.ProcessEnv,
+  { folder, onProgress, limits }: Watch,
+): Promise<{ error: string | null; lastLine: string }> {
+  return new Promise((resolve) => {
+    const child = spawn(process.execPath, args, {
+      // One attempt: where there is no network, the next source is better than the next attempt.
+      env: { MONGOMS_MAX_RETRIES: '1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let [out, err, reason] = ['', '', ''];
+    child.stdout.on('data', (chunk: Buffer) => (out += chunk.toString('utf8')));
+    child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString('utf8')));
+
+    let [bytes, since] = [0, Date.now()];
+    const timer = setInterval(() => {
+      const now = bytesIn(folder);
+      if (now !== bytes) {
+        onProgress(now / 1e6);
+        [bytes, since] = [now, Date.now()];
+      }
+      const patienceMs = bytes === 0 ? limits.firstByteMs : limits.stalledMs;
+      if (Date.now() - since > patienceMs) {
+        reason =
+          bytes === 0 ? 'no answer' : `the download stopped at ${(bytes / 1e6).toFixed(0)} MB`;
+        child.kill('SIGKILL');
+      }
+    }, 250);
+    child.once('error', (error) => (reason = error.message));
+    child.once('close', (code) => {
+      clearInterval(timer);
+      const lastLine = lastOf(out);
+      const error = code === 0 ? null : reason || lastOf(err) || `it ended with ${code}`;
+      resolve({ error, lastLine });
+    });
+  });
+}
+
+function lastOf(text: string): string {
+  return text.trim().split('\n').at(-1)?.trim() ?? '';
+}
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder)
+    .map((name) => statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,135 @@
+import type { Home, Secrets } from './data-dir.js';
+import { startMongod } from './mongod.js';
+import { homeMark } from './orphans.js';
+import { compiled } from './paths.js';
+import { claimPort, type PortClaim } from './ports.js';
+import { launch } from './processes.js';
+import type { Service } from './supervise.js';
+import { startTemporal } from './temporal.js';
+
+export type Ports = Record<'api' | 'bank' | 'metrics' | 'workerMetrics', PortClaim> &
+  Record<'temporal' | 'temporalUi' | 'mongod', PortClaim | null>;
+
+/** Where the engines are, ours or the user's. */
+export type Addresses = { mongodbUri: string; temporalAddress: string; namespace: string };
+
+/**
+ * The usual port of everything, or the next free one. A port that the user asked for is that one or
+ * an error.
+ */
+export async function claimPorts(env: NodeJS.ProcessEnv): Promise<Ports> {
+  const ownTemporal = !env['TEMPORAL_ADDRESS'];
+  const wanted = (variable: string, usual: number) =>
+    env[variable]
+      ? claimPort(portNumber(variable, env[variable]), { exact: true })
+      : claimPort(usual);
+  // One after the other: a replacement must not be what the next one would have had by default.
+  return {
+    api: await wanted('PORT', 8080),
+    bank: await wanted('SANDBOX_BANK_PORT', 8090),
+    metrics: await wanted('BURSAR_METRICS_PORT', 9464),
+    workerMetrics: await claimPort(9465),
+    temporal: ownTemporal ? await claimPort(7233) : null,
+    temporalUi: ownTemporal ? await claimPort(8233) : null,
+    mongod: env['MONGODB_URI'] ? null : await claimPort(27_017),
+  };
+}
+
+function portNumber(variable: string, text: string): number {
+  const port = Number(text);
+  if (Number.isInteger(port) && port > 0 && port < 65_536) return port;
+  throw new Error(`${variable}=${text} is not a port: a number from 1 to 65535 is.`);
+}
+
+export function addresses(env: NodeJS.ProcessEnv, ports: Ports): Addresses {
+  return {
+    mongodbUri:
+      env['MONGODB_URI'] ||
+      `mongodb://127.0.0.1:${ports.mongod?.port}/?replicaSet=bursar&directConnection=true`,
+    temporalAddress: env['TEMPORAL_ADDRESS'] || `127.0.0.1:${ports.temporal?.port}`,
+    namespace: env['TEMPORAL_NAMESPACE'] || 'bursar-sandbox',
+  };
+}
+
+/** The environment of API, worker, bank and command line; what the user has set wins where it is safe. */
+export function serviceEnvironment(
+  env: NodeJS.ProcessEnv,
+  { ports, secrets, home }: { ports: Ports; secrets: Secrets; home: Home },
+): NodeJS.ProcessEnv {
+  const { mongodbUri, temporalAddress, namespace } = addresses(env, ports);
+  const api = `http://127.0.0.1:${ports.api.port}`;
+  return {
+    // Patience for a person who watches; a deployment waits longer before it asks for an operator.
+    BURSAR_ATTENTION_AFTER_MS: '60000',
+    BURSAR_POLL_MAX_MS: '15000',
+    BURSAR_STALL_TIMEOUT_MS: '10000',
+    BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+    BURSAR_METRICS_HOST: '127.0.0.1',
+    BURSAR_KEY_PEPPER: secrets.key_pepper,
+    SANDBOX_BANK_SECRET: secrets.bank_secret,
+    ...env,
+    BURSAR_ENV: 'sandbox',
+    PORT: String(ports.api.port),
+    BURSAR_METRICS_PORT: String(ports.metrics.port),
+    MONGODB_URI: mongodbUri,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_NAMESPACE: namespace,
+    SANDBOX_BANK_URL: `http://127.0.0.1:${ports.bank.port}`,
+    SANDBOX_BANK_PORT: String(ports.bank.port),
+    SANDBOX_BANK_HOST: '127.0.0.1',
+    SANDBOX_BANK_DATA: home.bankData,
+    SANDBOX_BANK_CALLBACK_URL: `${api}/api/v1/webhooks/payments/sandbox-bank`,
+    SANDBOX_BANK_CARD_CALLBACK_URL: `${api}/api/v1/webhooks/cards/sandbox-bank`,
+  };
+}
+
+/** The worker's own: what two processes on one host can't share. */
+export const workerEnvironment = (env: NodeJS.ProcessEnv, ports: Ports): NodeJS.ProcessEnv => ({
+  ...env,
+  BURSAR_METRICS_PORT: String(ports.workerMetrics.port),
+});
+
+export function mongodService(binary: string, home: Home, port: number): Service {
+  return {
+    name: 'mongod',
+    graceMs: 20_000,
+    start: (onSpawn) =>
+      startMongod({ binary, port, onSpawn, dataDir: home.mongodData, logFile: home.log('mongod') }),
+  };
+}
+
+export function temporalService(
+  binary: string,
+  home: Home,
+  { port, uiPort, namespace }: { port: number; uiPort: number; namespace: string },
+): Service {
+  const [dbFile, logFile] = [home.temporalFile, home.log('temporal')];
+  return {
+    name: 'temporal',
+    graceMs: 15_000,
+    start: (onSpawn) =>
+      startTemporal({ binary, port, uiPort, namespace, onSpawn, dbFile, logFile }),
+  };
+}
+
+const NODE_SERVICES = {
+  bank: { script: compiled('sandbox-bank', 'main.js'), graceMs: 5_000 },
+  api: { script: compiled('src', 'main.js'), graceMs: 20_000 },
+  // It finishes the activities in hand, for which it takes up to 20 s itself.
+  worker: { script: compiled('worker', 'main.js'), graceMs: 30_000 },
+};
+
+export type NodeServiceName = keyof typeof NODE_SERVICES;
+
+/** One of our own processes. It counts as started when it exists; what waits for more asks it. */
+export function nodeService(name: NodeServiceName, home: Home, env: NodeJS.ProcessEnv): Service {
+  const { script, graceMs } = NODE_SERVICES[name];
+  return {
+    name,
+    graceMs,
+    async start(onSpawn) {
+      const args = ['--enable-source-maps', script, homeMark(home)];
+      onSpawn(launch({ command: process.execPath, args, env, logFile: home.log(name) }));
+    },
+  };
+}

@@ -1,0 +1,233 @@
+/** `npm start`: everything on one machine, from nothing to a request to paste. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ensureDemo } from '../src/ops/cli/demo.js';
+import { loadConfig } from '../src/shared/config.js';
+import { banner } from './startup-banner.js';
+import { echoWarnings } from './log-warnings.js';
+import { findEngine } from './find.js';
+import { openHome, type DevFile, type Home } from './data-dir.js';
+import { stopOrphans } from './orphans.js';
+import { homeFolder } from './paths.js';
+import { readFrom, sizeOf } from './processes.js';
+import {
+  addresses,
+  claimPorts,
+  mongodService,
+  nodeService,
+  serviceEnvironment,
+  temporalService,
+  workerEnvironment,
+  type Ports,
+} from './services.js';
+import { watchStarter } from './parent-process.js';
+import { keepRunning, type Service, type Supervised } from './supervise.js';
+import { isPolled } from './temporal.js';
+
+const READY_WITHIN_MS = 60_000;
+
+const say = (line: string) => console.log(`bursar: ${line}`);
+
+/** Everything that has been started, oldest first: it is stopped in the opposite order. */
+const started: Supervised[] = [];
+let home: Home | null = null;
+let dev: DevFile | null = null;
+let stopping = false;
+
+function start(service: Service): Supervised {
+  if (stopping || home === null) throw new Error('stopping');
+  const supervised = keepRunning(service, {
+    log: say,
+    onSpawn: () => writeDevFile(),
+  });
+  started.push(supervised);
+  return supervised;
+}
+
+/** Keeps dev.json true: people kill things by what it says. */
+function writeDevFile(): void {
+  if (dev === null || stopping) return;
+  for (const { name, pid } of started) {
+    if (name in dev.pids) dev.pids[name as keyof DevFile['pids']] = pid();
+  }
+  const content = dev;
+  attempt(() => home?.writeDevFile(content));
+}
+
+/** For what is helpful but must not keep us from the services: somebody may have removed the folder. */
+function attempt(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function main(): Promise<void> {
+  home = await openHome(homeFolder(process.env), say);
+  const opened = home;
+  opened.removeDevFile();
+  for (const name of await stopOrphans(opened))
+    say(`stopped ${name}, left by a start that was killed`);
+
+  const binaries = await findEngines();
+  const ports = await claimPorts(process.env);
+  const secrets = opened.secrets();
+  const env = serviceEnvironment(process.env, { ports, secrets, home: opened });
+  // Before anything is started: a wrong setting is best told alone.
+  const config = loadConfig(env);
+
+  await startEngines(opened, ports, binaries);
+  const services = (['bank', 'worker', 'api'] as const).map((name) => {
+    echoWarnings(name, opened.log(name), say);
+    const own = name === 'worker' ? workerEnvironment(env, ports) : env;
+    return start(nodeService(name, opened, own));
+  });
+  const { address, ...queue } = config.temporal;
+  await until('API', () => apiIsReady(`http://127.0.0.1:${ports.api.port}`), services, opened);
+  await until('worker', () => isPolled(address, queue), services, opened);
+
+  const demo = await ensureDemo(config, { ...secrets.demo });
+  opened.saveSecrets({ ...secrets, demo: { tenant: demo.tenant, ...demo.keys } });
+  dev = describe(ports, env, demo);
+  writeDevFile();
+  console.log(
+    banner(dev, opened.path, { colours: process.stdout.isTTY && !process.env['NO_COLOR'] }),
+  );
+}
+
+async function findEngines(): Promise<{ mongod: string | null; temporal: string | null }> {
+  const find = async (name: 'mongod' | 'temporal', given: string) => {
+    if (process.env[given]) {
+      say(`${name}: yours, by ${given}`);
+      return null;
+    }
+    const { binary, version, from } = await findEngine(name, process.env, say);
+    say(`${name} ${version} (${from})`);
+    return binary;
+  };
+  const [mongod, temporal] = await Promise.all([
+    find('mongod', 'MONGODB_URI'),
+    find('temporal', 'TEMPORAL_ADDRESS'),
+  ]);
+  return { mongod, temporal };
+}
+
+async function startEngines(
+  opened: Home,
+  ports: Ports,
+  { mongod, temporal }: { mongod: string | null; temporal: string | null },
+): Promise<void> {
+  const engines: Supervised[] = [];
+  if (mongod !== null && ports.mongod !== null) {
+    engines.push(start(mongodService(mongod, opened, ports.mongod.port)));
+  }
+  if (temporal !== null && ports.temporal !== null && ports.temporalUi !== null) {
+    const { namespace } = addresses(process.env, ports);
+    const [port, uiPort] = [ports.temporal.port, ports.temporalUi.port];
+    engines.push(start(temporalService(temporal, opened, { port, uiPort, namespace })));
+  }
+  await Promise.all(engines.map((engine) => engine.ready));
+}
+
+/** Waits until a question is answered with true; fails early if one of the services can't live. */
+async function until(
+  what: string,
+  ask: () => Promise<boolean>,
+  services: Supervised[],
+  opened: Home,
+): Promise<void> {
+  const offsets = new Map(services.map(({ name }) => [name, sizeOf(opened.log(name))]));
+  let last = '';
+  for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(100)) {
+    if (stopping) throw new Error('stopping');
+    const failed = services.find((service) => service.failures() >= 3);
+    if (failed !== undefined) {
+      const said = readFrom(opened.log(failed.name), offsets.get(failed.name) ?? 0);
+      throw new Error(`The ${failed.name} does not start:\n${tail(said)}`);
+    }
+    try {
+      if (await ask()) return;
+    } catch (error) {
+      last = error instanceof Error ? `: ${error.message}` : '';
+    }
+  }
+  const limit = `${READY_WITHIN_MS / 1000} s`;
+  throw new Error(`The ${what} was not ready within ${limit}${last}. Logs: ${opened.path}/logs`);
+}
+
+async function apiIsReady(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(3_000) });
+  if (answer.ok) return true;
+  throw new Error(`${answer.status} ${(await answer.text()).slice(0, 300)}`);
+}
+
+function tail(text: string): string {
+  const lines = text.trim().split('\n').slice(-15);
+  return lines.map((line) => `  ${line.slice(0, 300)}`).join('\n');
+}
+
+function describe(
+  ports: Ports,
+  env: NodeJS.ProcessEnv,
+  demo: { tenant: string; keys: { secret: string; public: string } },
+): DevFile {
+  const api = `http://127.0.0.1:${ports.api.port}`;
+  const { mongodbUri, temporalAddress, namespace } = addresses(env, ports);
+  return {
+    api_url: api,
+    docs_url: `${api}/docs`,
+    temporal_ui_url: ports.temporalUi && `http://127.0.0.1:${ports.temporalUi.port}`,
+    temporal_address: temporalAddress,
+    temporal_namespace: namespace,
+    mongodb_uri: mongodbUri,
+    sandbox_bank_url: `http://127.0.0.1:${ports.bank.port}`,
+    metrics_url: `http://127.0.0.1:${ports.metrics.port}/metrics`,
+    worker_metrics_url: `http://127.0.0.1:${ports.workerMetrics.port}/metrics`,
+    tenant: demo.tenant,
+    keys: demo.keys,
+    pids: { api: null, worker: null, bank: null, temporal: null, mongod: null },
+  };
+}
+
+/** Users before what they use: API, worker, bank, then the engines. */
+async function stopEverything(): Promise<void> {
+  attempt(() => home?.markStopping());
+  attempt(() => home?.removeDevFile());
+  for (const service of started.toReversed()) {
+    say(`stopping ${service.name} …`);
+    await service.stop();
+  }
+  attempt(() => home?.release());
+}
+
+async function stop(why: string, exitCode: number): Promise<void> {
+  if (stopping) {
+    say('already stopping; please wait (kill -9 is safe too: the next start cleans up)');
+    return;
+  }
+  stopping = true;
+  if (why !== '') say(why);
+  await stopEverything();
+  if (exitCode === 0) say('stopped');
+  process.exit(exitCode);
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => void stop('', 0));
+}
+
+// Whatever we did not think of: better stopped in order than left without a supervisor.
+process.on('uncaughtException', (error) => {
+  console.error(error);
+  void stop('', 1);
+});
+watchStarter(process.env, () => void stop('npm is gone', 0));
+
+try {
+  await main();
+} catch (error) {
+  if (!stopping) {
+    console.error(`\nbursar: ${error instanceof Error ? error.message : String(error)}\n`);
+    await stop('', 1);
+  }
+}

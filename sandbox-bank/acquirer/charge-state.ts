@@ -1,0 +1,141 @@
+import type { Behaviour } from '../behaviours.js';
+import type { Effect, Effects } from '../journal-effects.js';
+import { addTo, createNumbered, orderedAt, type Ordered } from '../numbered-records.js';
+import { chargeBehaviour, pageBehaviour } from './behaviours.js';
+import { choiceOf, type Choice } from './payment-methods.js';
+import type { Channel, ChargeOrder, Decline, NetworkRecord } from './records.js';
+
+/** What a page has left, to be charged again. */
+export type Authorization = {
+  code: string;
+  /** The number of the charge whose page has left it. */
+  by: number;
+  channel: Channel;
+  choice: Choice;
+  grantedAt: number;
+  revoked: boolean;
+};
+
+/** `open`: the customer has still to choose. */
+export type ChargeStatus = 'open' | 'pending' | 'paid' | 'declined' | 'abandoned';
+
+export type Charge = Ordered<ChargeOrder, ChargeStatus> & {
+  accessCode: string | null;
+  choice: Choice | null;
+  paidMinor: number | null;
+  decline: Decline | null;
+  authorization: Authorization | null;
+};
+
+export type ChargeState = ReturnType<typeof createChargeState>;
+
+type Recorded = Extract<NetworkRecord, { charge: number }>;
+type Change = Exclude<Recorded, { kind: 'charge_ordered' }>;
+
+/** Charges, and the authorizations that their pages have left. */
+export function createChargeState(effects: Effects) {
+  const charges = createNumbered<Charge>();
+  const byReference = new Map<string, Charge[]>();
+  const byClientReference = new Map<string, Charge[]>();
+  const byAccessCode = new Map<string, Charge>();
+  const authorizations = new Map<string, Authorization>();
+
+  function behaviourOf(order: ChargeOrder): Behaviour {
+    if ('channel' in order) return pageBehaviour(order.client_reference);
+    const later = authorizations.get(order.authorization)?.choice.later ?? 'done';
+    return chargeBehaviour(order.client_reference, later);
+  }
+
+  function add(record: Extract<Recorded, { kind: 'charge_ordered' }>): void {
+    const { charge: number, order, access_code: accessCode, at } = record;
+    const isPage = 'channel' in order;
+    const charge: Charge = {
+      number,
+      order,
+      behaviour: behaviourOf(order),
+      status: isPage ? 'open' : 'pending',
+      ...orderedAt(at),
+      accessCode,
+      authorization: isPage ? null : (authorizations.get(order.authorization) ?? null),
+      choice: null,
+      paidMinor: null,
+      decline: null,
+    };
+    charges.add(charge);
+    addTo(byReference, order.reference, charge);
+    addTo(byClientReference, order.client_reference, charge);
+    if (accessCode !== null) byAccessCode.set(accessCode, charge);
+  }
+
+  return {
+    all: charges.all,
+    get: charges.get,
+    behaviourOf,
+    /** Oldest first; more than one only where the network does not de-duplicate. */
+    withReference: (reference: string): readonly Charge[] => byReference.get(reference) ?? [],
+    withClientReference: (reference: string): readonly Charge[] =>
+      byClientReference.get(reference) ?? [],
+    withAccessCode: (code: string) => byAccessCode.get(code),
+    authorization: (code: string) => authorizations.get(code),
+    apply(record: Recorded): void {
+      if (record.kind === 'charge_ordered') return add(record);
+      const charge = charges.get(record.charge);
+      change(charge, record);
+      if (record.kind === 'charged' && charge.authorization) {
+        authorizations.set(charge.authorization.code, charge.authorization);
+      }
+      if ('seq' in record) effects.add(effectOf(charge, record));
+    },
+  };
+}
+
+function change(charge: Charge, record: Change): void {
+  if (record.kind === 'authorization_revoked') {
+    if (charge.authorization) charge.authorization.revoked = true;
+    return;
+  }
+  charge.updatedAt = record.at;
+  switch (record.kind) {
+    case 'charge_chosen':
+      Object.assign(charge, { status: 'pending', choice: choose(charge, record.choice) });
+      return;
+    case 'charged':
+      Object.assign(charge, { status: 'paid', paidMinor: record.amount_minor });
+      if (record.granted) charge.authorization = grant(charge, record.granted, record.at);
+      return;
+    case 'charge_declined':
+      Object.assign(charge, { status: 'declined', decline: record.decline });
+      return;
+    case 'charge_abandoned':
+      charge.status = 'abandoned';
+      return;
+    default:
+      throw new Error('the journal has an unknown kind of record');
+  }
+}
+
+function grant(
+  charge: Charge,
+  granted: { authorization: string; choice: string },
+  grantedAt: number,
+): Authorization | null {
+  const { number: by, order } = charge;
+  if (!('channel' in order)) return null;
+  const choice = choose(charge, granted.choice);
+  const { channel } = order;
+  return { code: granted.authorization, by, channel, choice, grantedAt, revoked: false };
+}
+
+function choose({ order }: Charge, id: string): Choice {
+  const choice = 'channel' in order ? choiceOf(order.channel, id) : undefined;
+  if (!choice) throw new Error('the journal names a choice that there is not');
+  return choice;
+}
+
+function effectOf({ order }: Charge, record: Extract<Change, { seq: number }>): Effect {
+  const { kind, seq, at } = record;
+  const { reference, client_reference, currency } = order;
+  const amount_minor = record.kind === 'charged' ? record.amount_minor : null;
+  const about = { reference, client_reference, amount_minor, currency };
+  return { seq, kind, ...about, session_id: null, card: null, at };
+}

@@ -1,0 +1,53 @@
+import { createIntake } from '../request-handler.js';
+import { isKeptQuiet } from '../state.js';
+import { answer, errorAnswer, type Outcome } from '../wire.js';
+import type { ChargeBooks } from './charge-outcomes.js';
+import { authorizedKind, pageKind } from './charge-kinds.js';
+import type { Charge } from './charge-state.js';
+import type { NetworkParts } from './context.js';
+import { noSuchCharge, presentCharge } from './wire.js';
+
+/** Charges as the client orders them and asks for them. */
+export function createCharges(parts: NetworkParts, books: ChargeBooks) {
+  const { journal, rules, sendsCallbacks, publicUrl } = parts;
+  const { charges } = parts.state;
+  const isQuiet = (charge: Charge) =>
+    charge.status === 'paid' && isKeptQuiet(charge, sendsCallbacks);
+  const present = (charge: Charge) => presentCharge(charge, isQuiet(charge));
+  const presentPage = (charge: Charge) => ({
+    ...present(charge),
+    redirect_url: `${publicUrl()}/pay/${charge.accessCode}`,
+  });
+
+  return {
+    /** A page moves no money by itself: one reference is one page, however the network runs. */
+    initialize: createIntake(pageKind(parts, presentPage), { ...rules, deduplicate: true }),
+    charge: createIntake(authorizedKind(parts, books, present), rules),
+    lookup(reference: string): Outcome {
+      const charge = decisive(charges.withReference(reference));
+      return charge ? answer(200, present(charge)) : noSuchCharge();
+    },
+    /** May be repeated. */
+    revoke(code: string): Outcome {
+      const authorization = charges.authorization(code);
+      if (!authorization) {
+        return errorAnswer(404, 'authorization_not_found', 'there is no such authorization');
+      }
+      if (!authorization.revoked) {
+        const charge = authorization.by;
+        const seq = journal.nextSeq();
+        journal.commit([{ kind: 'authorization_revoked', charge, seq, at: Date.now() }]);
+      }
+      return answer(200, { authorization: code, revoked: true });
+    },
+  };
+}
+
+/** Of several with one reference: another outcome says nothing of what an earlier one has paid. */
+export function decisive(all: readonly Charge[]): Charge | undefined {
+  return (
+    all.findLast(({ status }) => status === 'paid') ??
+    all.findLast(({ status }) => status === 'pending') ??
+    all.at(-1)
+  );
+}

@@ -1,0 +1,55 @@
+import { answer, type Outcome } from '../wire.js';
+import type { ChargeBooks } from './charge-outcomes.js';
+import type { Charge, ChargeState } from './charge-state.js';
+import { choiceOf, choicesOf } from './payment-methods.js';
+import { endPage, missingPage, PAGE_HEADERS, payPage } from './page-html.js';
+
+/** What the customer sees, and does there. */
+export function createPages({ charges }: { charges: ChargeState }, books: ChargeBooks) {
+  return {
+    show(accessCode: string): Outcome {
+      const charge = charges.withAccessCode(accessCode);
+      if (!charge) return page(404, missingPage());
+      return page(200, charge.status === 'open' ? openPage(charge, null) : closedPage(charge));
+    },
+    /** Sent twice, or by someone who went back in the browser: the first one counts. */
+    submit(accessCode: string, form: URLSearchParams): Outcome {
+      const charge = charges.withAccessCode(accessCode);
+      if (!charge || !('channel' in charge.order)) return page(404, missingPage());
+      if (charge.status === 'open') {
+        const choice = choiceOf(charge.order.channel, form.get('choice') ?? '');
+        if (form.get('action') === 'cancel') books.abandon(charge);
+        else if (form.get('action') === 'pay' && choice) books.choose(charge, choice);
+        else return page(400, openPage(charge, 'Choose what to pay with.'));
+      }
+      const location = returnUrl(charge) ?? `./${accessCode}`;
+      return page(303, '', { location });
+    },
+  };
+}
+
+function page(status: number, html: string, headers: Record<string, string> = {}): Outcome {
+  return answer(status, html, { ...PAGE_HEADERS, ...headers });
+}
+
+function openPage({ order }: Charge, problem: string | null): string {
+  if (!('channel' in order)) return missingPage();
+  const { amount_minor, client_reference, customer, channel } = order;
+  const choices = choicesOf(channel);
+  return payPage({ amount_minor, client_reference, customer, channel, choices, problem });
+}
+
+function closedPage(charge: Charge): string {
+  const { client_reference } = charge.order;
+  const { status, paidMinor } = charge;
+  const amount_minor = paidMinor ?? charge.order.amount_minor;
+  return endPage({ amount_minor, client_reference, status, returnUrl: returnUrl(charge) });
+}
+
+/** Back to who sent the customer, who learns there only which charge it was: the outcome is to be asked for. */
+function returnUrl({ order }: Charge): string | null {
+  if (!('channel' in order) || order.return_url === null) return null;
+  const url = new URL(order.return_url);
+  url.searchParams.set('reference', order.reference);
+  return url.href;
+}

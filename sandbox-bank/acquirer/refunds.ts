@@ -1,0 +1,92 @@
+import { randomBytes } from 'node:crypto';
+import { isDoneAtOnce } from '../behaviours.js';
+import { createIntake, type Kind } from '../request-handler.js';
+import { isKeptQuiet } from '../state.js';
+import { answer, errorAnswer, type Outcome } from '../wire.js';
+import { refundBehaviour } from './behaviours.js';
+import { decisive } from './charges.js';
+import type { NetworkParts } from './context.js';
+import type { NetworkRecord, RefundOrder } from './records.js';
+import type { RefundBooks } from './refund-outcomes.js';
+import type { Refund } from './refund-state.js';
+import { noSuchCharge, presentRefund } from './wire.js';
+
+/** Refunds as the client orders them and asks for them. */
+export function createRefunds(parts: NetworkParts, books: RefundBooks) {
+  const { rules, sendsCallbacks } = parts;
+  const { charges, refunds } = parts.state;
+  const present = (refund: Refund) => {
+    const isQuiet = refund.status === 'refunded' && isKeptQuiet(refund, sendsCallbacks);
+    return presentRefund(refund, isQuiet);
+  };
+  // As with real ones: whatever is taken refunds again, and only its age keeps a late request from it.
+  const take = createIntake(refundKind(parts, books, present), { ...rules, deduplicate: false });
+
+  return {
+    refund: (order: RefundOrder): Outcome =>
+      charges.withReference(order.charge).length > 0 ? take(order) : noSuchCharge(),
+    /** All refunds of a charge, the oldest first. */
+    list(reference: string): Outcome {
+      if (charges.withReference(reference).length === 0) return noSuchCharge();
+      const found = refunds.ofCharge(reference).map(present);
+      return answer(200, { charge: reference, refunds: found });
+    },
+    /** Someone outside decides a pending refund, named by its id, its note or the client's reference. */
+    tell(name: string, outcome: 'refunded' | 'failed'): Outcome {
+      const named = refunds.named(name);
+      const pending = named.filter(({ status }) => status === 'pending');
+      if (pending.length > 1) {
+        return errorAnswer(409, 'ambiguous', 'several pending refunds have this name');
+      }
+      const refund = pending[0] ?? named.at(-1);
+      if (!refund) return errorAnswer(404, 'refund_not_found', 'there is no such refund');
+      const wanted = outcome === 'refunded' ? 'refunded' : 'refused';
+      if (refund.status === 'pending') books.settle(refund, wanted);
+      else if (refund.status !== wanted) {
+        return errorAnswer(409, 'already_settled', `the refund is already ${refund.status}`);
+      }
+      return answer(200, presentRefund(refund));
+    },
+  };
+}
+
+/** Refunds as an intake takes them. */
+function refundKind(
+  { state: { charges, refunds }, journal }: NetworkParts,
+  books: RefundBooks,
+  present: (refund: Refund) => unknown,
+): Kind<RefundOrder, Refund> {
+  function refusalOf(order: RefundOrder): string | null {
+    const charge = decisive(charges.withReference(order.charge));
+    if (charge?.status !== 'paid') return 'charge_not_paid';
+    const taken = refunds.ofCharge(order.charge).filter(({ status }) => status !== 'refused');
+    const takenMinor = taken.reduce((sum, refund) => sum + refund.order.amount_minor, 0);
+    if (takenMinor + order.amount_minor > (charge.paidMinor ?? 0)) return 'exceeds_charge';
+    const behaviour = refundBehaviour(order.client_reference);
+    return behaviour === 'refused' ? 'refund_refused' : null;
+  }
+
+  return {
+    what: 'refund',
+    find: () => undefined,
+    isSame: () => false,
+    behaviourOf: ({ client_reference }) => refundBehaviour(client_reference),
+    keyOf: ({ charge, merchant_note }) => `refund/${charge}/${merchant_note}`,
+    take(order, at) {
+      const number = refunds.all.length;
+      const id = `rfnd_${randomBytes(10).toString('hex')}`;
+      const refusal = refusalOf(order);
+      const outcome: NetworkRecord[] = [];
+      if (refusal !== null) {
+        outcome.push({ kind: 'refund_refused', refund: number, code: refusal, at });
+      } else if (isDoneAtOnce(refundBehaviour(order.client_reference))) {
+        outcome.push(books.refunded(number, at));
+      }
+      journal.commit([{ kind: 'refund_ordered', refund: number, id, order, at }, ...outcome]);
+      const refund = refunds.get(number);
+      books.scheduleWhatIsDue(refund);
+      return refund;
+    },
+    present,
+  };
+}

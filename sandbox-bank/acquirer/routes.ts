@@ -1,0 +1,134 @@
+import { readBody, readForm } from '../http.js';
+import type { RouteEntry } from '../route.js';
+import type { Network } from './acquirer.js';
+import {
+  authorizedBody,
+  pageBody,
+  refundBody,
+  revokeBody,
+  tellChargeBody,
+  tellRefundBody,
+} from './wire.js';
+
+export function networkRoutes(network: Network): RouteEntry[] {
+  return [
+    ...chargeRoutes(network),
+    ...refundRoutes(network),
+    ...pageRoutes(network),
+    ...switches(network),
+  ];
+}
+
+function chargeRoutes({ charges }: Network): RouteEntry[] {
+  return [
+    [
+      '/v1/charges',
+      () => ({
+        POST: {
+          call: 'initialize',
+          read: async (req) => {
+            const order = await readBody(req, pageBody);
+            return () => charges.initialize(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/authorized-charges',
+      () => ({
+        POST: {
+          call: 'charge',
+          read: async (req) => {
+            const order = await readBody(req, authorizedBody);
+            return () => charges.charge(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/charges/:',
+      (reference) => ({ GET: { call: 'lookup', read: () => () => charges.lookup(reference) } }),
+    ],
+    [
+      '/v1/authorizations/revoke',
+      () => ({
+        POST: {
+          call: 'revoke',
+          read: async (req) => {
+            const { authorization } = await readBody(req, revokeBody);
+            return () => charges.revoke(authorization);
+          },
+        },
+      }),
+    ],
+  ];
+}
+
+function refundRoutes({ refunds }: Network): RouteEntry[] {
+  return [
+    [
+      '/v1/refunds',
+      () => ({
+        POST: {
+          call: 'refund',
+          read: async (req) => {
+            const order = await readBody(req, refundBody);
+            return () => refunds.refund(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/charges/:/refunds',
+      (charge) => ({ GET: { call: 'lookup', read: () => () => refunds.list(charge) } }),
+    ],
+  ];
+}
+
+/** For the customer's browser: no secret, no script, plain forms. */
+function pageRoutes({ pages }: Network): RouteEntry[] {
+  return [
+    [
+      '/pay/:',
+      (accessCode) => ({
+        GET: { call: null, read: () => () => pages.show(accessCode) },
+        POST: {
+          call: null,
+          read: async (req) => {
+            const form = await readForm(req);
+            return () => pages.submit(accessCode, form);
+          },
+        },
+      }),
+    ],
+  ];
+}
+
+function switches({ tellCharge, refunds }: Network): RouteEntry[] {
+  return [
+    [
+      '/_sandbox/charges/:',
+      (name) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const told = await readBody(req, tellChargeBody);
+            return () => tellCharge(name, told);
+          },
+        },
+      }),
+    ],
+    [
+      '/_sandbox/refunds/:',
+      (name) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const { outcome } = await readBody(req, tellRefundBody);
+            return () => refunds.tell(name, outcome);
+          },
+        },
+      }),
+    ],
+  ];
+}

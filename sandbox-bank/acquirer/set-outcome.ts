@@ -1,0 +1,55 @@
+import { answer, errorAnswer, type Outcome } from '../wire.js';
+import type { ChargeBooks } from './charge-outcomes.js';
+import type { Charge, ChargeState } from './charge-state.js';
+import { choiceOf, choicesOf } from './payment-methods.js';
+import { noSuchCharge, presentCharge } from './wire.js';
+
+type Told = { outcome: 'paid' | 'declined' | 'abandoned'; choice?: string | undefined };
+
+/**
+ * Someone outside decides a charge, named by its own or by the client's reference: completes its page without a
+ * browser, or says how what is pending ends. What was abandoned can still be paid, as it can with real ones.
+ */
+export function createTell({ charges }: { charges: ChargeState }, books: ChargeBooks) {
+  /** Null: done. */
+  function decide(charge: Charge, { outcome, choice: wanted }: Told): Outcome | null {
+    const { status, order } = charge;
+    if (outcome === 'declined') {
+      books.decline(charge, { code: 'card_declined', decline: 'hard' });
+    } else if (outcome === 'abandoned') {
+      if (status !== 'open') return errorAnswer(409, 'not_open', 'no customer is at a page of it');
+      books.abandon(charge);
+    } else if (status === 'pending' || !('channel' in order)) books.settle(charge);
+    else {
+      const first = choicesOf(order.channel)[0];
+      const choice = wanted === undefined ? first : choiceOf(order.channel, wanted);
+      if (!choice) return errorAnswer(400, 'invalid_request', 'there is no such choice');
+      books.choose(charge, choice);
+      // Nobody else would ever pay it: it was to wait for this word.
+      if (charge.status === 'pending' && charge.behaviour === 'pending') books.settle(charge);
+    }
+    return null;
+  }
+
+  return (name: string, told: Told): Outcome => {
+    const named = charges.withReference(name);
+    const found = named.length > 0 ? named : charges.withClientReference(name);
+    const isOpen = ({ status }: Charge) =>
+      status === 'open' ||
+      status === 'pending' ||
+      (status === 'abandoned' && told.outcome === 'paid');
+    const open = found.filter(isOpen);
+    const charge = open.at(-1) ?? found.at(-1);
+    if (!charge) return noSuchCharge();
+    if (new Set(open.map(({ order }) => order.reference)).size > 1) {
+      return errorAnswer(409, 'ambiguous', 'several charges have this client reference');
+    }
+    if (isOpen(charge)) {
+      const refusal = decide(charge, told);
+      if (refusal) return refusal;
+    } else if (charge.status !== told.outcome) {
+      return errorAnswer(409, 'already_settled', `the charge is already ${charge.status}`);
+    }
+    return answer(200, presentCharge(charge));
+  };
+}

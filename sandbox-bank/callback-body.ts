@@ -1,0 +1,56 @@
+import type { Card } from './card-state.js';
+import { presentCharge, presentRefund } from './acquirer/wire.js';
+import type { CallbackRecord, Subject } from './records.js';
+import { isStale, type State } from './state.js';
+
+/** What the client gets of an event: never an account number, and there is no card number to give. */
+export function callbackBody(state: State, callback: CallbackRecord) {
+  return {
+    id: callback.id,
+    event: callback.event,
+    occurred_at: new Date(callback.occurred_at).toISOString(),
+    data: dataOf(state, callback, isStale(callback)),
+  };
+}
+
+function dataOf(state: State, about: Subject, stale: boolean) {
+  if ('transfer' in about) return transferData(state, about.transfer, stale);
+  if ('card' in about) return cardData(state.issuer.cards.get(about.card));
+  if ('funding' in about) {
+    const { order, code } = state.issuer.fundings.get(about.funding);
+    const { reference, client_reference, card, amount_minor, currency } = order;
+    return { reference, client_reference, card, amount_minor, currency, code };
+  }
+  if ('charge' in about) return presentCharge(state.network.charges.get(about.charge), stale);
+  if ('refund' in about) {
+    const refund = presentRefund(state.network.refunds.get(about.refund), stale);
+    return { reference: refund.charge, ...refund };
+  }
+  const { token, card, amountMinor, code } = state.issuer.authorizations.get(about.authorization);
+  return {
+    reference: token,
+    client_reference: card.order.reference,
+    card: card.face?.id ?? null,
+    amount_minor: amountMinor,
+    currency: 'NGN',
+    code,
+  };
+}
+
+function transferData(state: State, number: number, stale: boolean) {
+  const { order, sessionId, code } = state.get(number);
+  return {
+    reference: order.reference,
+    client_reference: order.client_reference,
+    amount_minor: order.amount_minor,
+    currency: order.currency,
+    session_id: stale ? null : sessionId,
+    ...(!stale && code !== null && { code }),
+  };
+}
+
+function cardData({ order, face }: Card) {
+  const { reference, client_reference } = order;
+  const { id: card = null, ...rest } = face ?? {};
+  return { reference, client_reference, card, ...rest };
+}

@@ -1,0 +1,78 @@
+import { doneAfterMs, reversedAfterMs } from './behaviours.js';
+import type { CardEventName, CardRecord } from './card-records.js';
+import type { CardParts } from './card-context.js';
+import type { Funding } from './funding-state.js';
+
+export type FundingBooks = ReturnType<typeof createFundingBooks>;
+
+/** What becomes of fundings. */
+export function createFundingBooks(parts: CardParts) {
+  const { journal, timers } = parts;
+  const { fundings } = parts.state;
+
+  function moved(kind: 'funded' | 'funding_reversed', funding: number, at: number): CardRecord {
+    return { kind, funding, seq: journal.nextSeq(), at };
+  }
+
+  function commitAndTell(funding: Funding, outcome: CardRecord, event: CardEventName): void {
+    const isOutOfOrder = funding.behaviour === 'told_out_of_order';
+    journal.commitAndTell(outcome, {
+      about: { funding: funding.number },
+      event,
+      at: outcome.at,
+      before: isOutOfOrder ? { event: 'card.funding_pending', at: funding.createdAt } : undefined,
+    });
+  }
+
+  function settle(funding: Funding, outcome: 'funded' | 'refused'): void {
+    const { number } = funding;
+    const at = Date.now();
+    if (outcome === 'funded') commitAndTell(funding, moved('funded', number, at), 'card.funded');
+    else {
+      const refused = { kind: 'funding_refused', funding: number, code: 'declined', at } as const;
+      commitAndTell(funding, refused, 'card.funding_refused');
+    }
+    scheduleWhatIsDue(funding);
+  }
+
+  /** The times count from the journal, so that a restart neither loses nor prolongs them. */
+  function scheduleWhatIsDue(funding: Funding): void {
+    const { number, status, behaviour, createdAt, updatedAt } = funding;
+    const fundAfterMs = status === 'pending' ? doneAfterMs(behaviour) : null;
+    const reverseAfterMs = status === 'funded' ? reversedAfterMs(behaviour) : null;
+    if (fundAfterMs !== null) {
+      timers.after(createdAt + fundAfterMs - Date.now(), () => {
+        if (funding.status === 'pending') settle(funding, 'funded');
+      });
+    }
+    if (reverseAfterMs !== null) {
+      timers.after(updatedAt + reverseAfterMs - Date.now(), () => {
+        if (funding.status !== 'funded') return;
+        const reversed = moved('funding_reversed', number, Date.now());
+        commitAndTell(funding, reversed, 'card.funding_reversed');
+      });
+    }
+  }
+
+  function undo({ number, status }: Funding): void {
+    const at = Date.now();
+    if (status === 'funded') journal.commit([moved('funding_reversed', number, at)]);
+    if (status !== 'pending') return;
+    journal.commit([{ kind: 'funding_refused', funding: number, code: 'cancelled', at }]);
+  }
+
+  return {
+    /** The record of money that moves now; commit it in the same turn. */
+    moved,
+    /** Plans what the table says will happen to this funding by itself. */
+    scheduleWhatIsDue,
+    /** Decides a pending funding, and calls back. */
+    settle,
+    /** Takes back what was funded, and keeps what is pending from ever being funded. */
+    undo,
+    /** After a start: takes up what was left undone at the last stop. */
+    resume: (): void => {
+      for (const funding of fundings.all) scheduleWhatIsDue(funding);
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import type { Bank } from './bank.js';
+import { cardRoutes } from './card-routes.js';
+import { BANKS } from './directory.js';
+import { faultsBody, type Faults } from './faults.js';
+import { readBody, Refusal, validate } from './http.js';
+import type { Issuer } from './issuer.js';
+import type { Methods, Route, RouteEntry } from './route.js';
+import type { Network } from './acquirer/acquirer.js';
+import { networkRoutes } from './acquirer/routes.js';
+import type { Effect } from './journal-effects.js';
+import type { State } from './state.js';
+import {
+  answer,
+  enquiryBody,
+  errorAnswer,
+  journalQuery,
+  tellBody,
+  transferBody,
+  type Outcome,
+} from './wire.js';
+
+type Parts = {
+  bank: Bank;
+  issuer: Issuer;
+  network: Network;
+  state: State;
+  faults: Faults;
+  about: Record<string, unknown>;
+};
+
+/** Finds the route of a request; an answer instead (404, 405) if there is none. */
+export function createRoutes(parts: Parts): (method: string, path: string) => Route | Outcome {
+  const all = [
+    ...bankRoutes(parts),
+    ...cardRoutes(parts.issuer),
+    ...networkRoutes(parts.network),
+    ...auditRoutes(parts),
+  ];
+  const fixed = new Map(all.filter(([path]) => !path.includes(':')));
+  const named = all.filter(([path]) => path.includes(':'));
+
+  function find(path: string): Methods | undefined {
+    const found = fixed.get(path);
+    if (found) return found('');
+    for (const [pattern, methods] of named) {
+      const segment = segmentOf(path, pattern);
+      if (segment !== null) return methods(decode(segment));
+    }
+    return undefined;
+  }
+
+  return (method, path) => {
+    const methods = find(path);
+    if (!methods) return errorAnswer(404, 'no_such_route', 'there is no such route');
+    const route = Object.hasOwn(methods, method) ? methods[method] : undefined;
+    if (route) return route;
+    const allow = Object.keys(methods).join(', ');
+    return errorAnswer(405, 'method_not_allowed', 'not with this method', { allow });
+  };
+}
+
+function bankRoutes({ bank }: Parts): RouteEntry[] {
+  const submit: Route = {
+    call: 'submit',
+    read: async (req) => {
+      const order = await readBody(req, transferBody);
+      return () => bank.submit(order);
+    },
+  };
+  const enquiry: Route = {
+    call: 'enquiry',
+    read: async (req) => {
+      const body = await readBody(req, enquiryBody);
+      return () => bank.enquire(body);
+    },
+  };
+  return [
+    ['/v1/transfers', () => ({ POST: submit })],
+    [
+      '/v1/transfers/:',
+      (reference) => ({ GET: { call: 'lookup', read: () => () => bank.lookup(reference) } }),
+    ],
+    ['/v1/name-enquiries', () => ({ POST: enquiry })],
+    [
+      '/v1/banks',
+      () => ({ GET: { call: 'other', read: () => () => answer(200, { banks: BANKS }) } }),
+    ],
+    [
+      '/_sandbox/transfers/:',
+      (reference) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const { outcome } = await readBody(req, tellBody);
+            return () => bank.tell(reference, outcome);
+          },
+        },
+      }),
+    ],
+  ];
+}
+
+function auditRoutes({ state, faults, about }: Parts): RouteEntry[] {
+  const health = () =>
+    answer(200, {
+      ok: true,
+      ...about,
+      last_seq: state.effects.length,
+      callbacks_waiting: state.callbacks.size,
+    });
+  const journal: Route = {
+    call: null,
+    read: (_req, query) => {
+      const filter = validate(Object.fromEntries(query), journalQuery);
+      return () => answer(200, { entries: journalEntries(state, filter) });
+    },
+  };
+  const setFaults: Route = {
+    call: null,
+    read: async (req) => {
+      const setting = await readBody(req, faultsBody);
+      return () => {
+        faults.set(setting);
+        return answer(200, faults.current());
+      };
+    },
+  };
+  const showFaults: Route = { call: null, read: () => () => answer(200, faults.current()) };
+  return [
+    ['/_sandbox/health', () => ({ GET: { call: null, read: () => health } })],
+    ['/_sandbox/journal', () => ({ GET: journal })],
+    ['/_sandbox/faults', () => ({ GET: showFaults, POST: setFaults })],
+  ];
+}
+
+type JournalFilter = {
+  reference?: string | undefined;
+  client_reference?: string | undefined;
+  after: number;
+  limit: number;
+};
+
+function journalEntries(state: State, filter: JournalFilter) {
+  const wanted = (effect: Effect): boolean =>
+    (filter.reference === undefined || effect.reference === filter.reference) &&
+    (filter.client_reference === undefined || effect.client_reference === filter.client_reference);
+  return state.effects
+    .slice(filter.after)
+    .filter(wanted)
+    .slice(0, filter.limit)
+    .map((effect) => ({ ...effect, at: new Date(effect.at).toISOString() }));
+}
+
+/** What stands for the `:` of the pattern; null if the path is not of it. */
+function segmentOf(path: string, pattern: string): string | null {
+  const [before = '', after = ''] = pattern.split(':');
+  if (!path.startsWith(before) || !path.endsWith(after)) return null;
+  const segment = path.slice(before.length, path.length - after.length);
+  return segment === '' || segment.includes('/') ? null : segment;
+}
+
+function decode(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    throw new Refusal(errorAnswer(400, 'invalid_request', 'the path is not valid'));
+  }
+}

@@ -1,0 +1,191 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createBank } from './bank.js';
+import { createBooks } from './transfer-outcomes.js';
+import { callbackBody } from './callback-body.js';
+import { createCallbacks } from './callbacks.js';
+import { createFaults, type Faults } from './faults.js';
+import { Refusal, send } from './http.js';
+import { createTurnAway } from './request-handler.js';
+import { createIssuer } from './issuer.js';
+import { createJournal, type Journal } from './journal.js';
+import { openLog, type Log } from './log.js';
+import { createNetwork } from './acquirer/acquirer.js';
+import { createPoster } from './callback-sender.js';
+import type { BankRecord } from './records.js';
+import type { Route } from './route.js';
+import { createRoutes } from './routes.js';
+import { createState } from './state.js';
+import { createTimers, type Timers } from './timers.js';
+import { errorAnswer, SILENCE, type Outcome } from './wire.js';
+
+export type SandboxBankOptions = {
+  /** 0 or nothing: any free port. */
+  port?: number;
+  host?: string;
+  /** Folder of the journal. Belongs to one running bank. */
+  dataDir: string;
+  /** Authenticates clients and signs callbacks. */
+  secret: string;
+  /** A repeated submit with one reference is answered from the first and pays once. */
+  deduplicate?: boolean;
+  /** Without de-duplication: submits of this age are refused. */
+  conclusiveAfterMs?: number;
+  /** Takes what becomes of transfers, charges and refunds. */
+  callbackUrl?: string | null;
+  /** Takes what becomes of cards, and is asked for the decision on each authorization. */
+  cardCallbackUrl?: string | null;
+  /** How long it waits for the decision on an authorization, each of two times. */
+  answerWithinMs?: number;
+  /** Where a browser finds this server, if not where it listens. */
+  publicUrl?: string | null;
+};
+
+export type RunningSandboxBank = { url: string; port: number; close(): Promise<void> };
+
+/**
+ * Starts the bank: replays its journal, listens, then takes up the timers and callbacks that were due. Whatever it
+ * answers or calls back is on disk before.
+ */
+export async function startSandboxBank(options: SandboxBankOptions): Promise<RunningSandboxBank> {
+  const { host = '127.0.0.1', port = 0, deduplicate = true, conclusiveAfterMs = 5_000 } = options;
+  const state = createState();
+  const log = await openLog(join(options.dataDir, 'journal.ndjson'), (line) => {
+    for (const record of JSON.parse(line) as BankRecord[]) state.apply(record);
+  });
+  const timers = createTimers();
+  const faults = createFaults();
+  const poster = createPoster({ secret: options.secret, faults });
+  const urls = { transfers: options.callbackUrl ?? null, cards: options.cardCallbackUrl ?? null };
+  const callbacks = createCallbacks({
+    urls,
+    poster,
+    log,
+    timers,
+    bodyOf: (callback) => callbackBody(state, callback),
+    done: (delivery, delivered) => journal.callbackDone(delivery, delivered),
+  });
+  const journal: Journal = createJournal({ state, log, callbacks });
+  const rules = { turnAway: createTurnAway({ state, journal }), deduplicate, conclusiveAfterMs };
+  const common = { journal, timers, rules };
+  const books = createBooks({ state, journal, timers });
+  const sendsCallbacks = urls.transfers !== null;
+  const bank = createBank({ state, journal, books, rules, sendsCallbacks });
+  const issuer = createIssuer({ ...options, ...common, state: state.issuer, urls, log, poster });
+  const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
+  const networkParts = { ...common, state: state.network, sendsCallbacks, publicUrl };
+  const network = createNetwork(networkParts);
+  const routes = createRoutes({
+    bank,
+    issuer,
+    network,
+    state,
+    faults,
+    about: {
+      deduplicate,
+      final_after_ms: conclusiveAfterMs,
+      sends_callbacks: sendsCallbacks,
+      sends_card_callbacks: urls.cards !== null,
+    },
+  });
+  const server = createServer(
+    createListener({ routes, faults, log, timers, secret: options.secret }),
+  );
+  // Longer than any sensible client keeps a connection: the one that closes first must not be the one that pays.
+  server.keepAliveTimeout = 65_000;
+
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host, resolve);
+    });
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+  for (const each of [books, ...Object.values(issuer), network, journal]) each.resume();
+  return {
+    url: urlOf(server, host),
+    port: (server.address() as AddressInfo).port,
+    async close() {
+      timers.clear();
+      const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
+      callbacks.close();
+      await poster.close();
+      await log.flushed().catch(() => {});
+      server.closeAllConnections();
+      await stopped;
+      await log.close();
+    },
+  };
+}
+
+function urlOf(server: Server, host: string): string {
+  const { port } = server.address() as AddressInfo;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+type ListenerParts = {
+  routes: (method: string, path: string) => Route | Outcome;
+  faults: Faults;
+  log: Log;
+  timers: Timers;
+  secret: string;
+};
+
+function createListener({ routes, faults, log, timers, secret }: ListenerParts) {
+  const expected = Buffer.from(`Bearer ${secret}`);
+  const processId = randomBytes(6).toString('hex');
+  let requests = 0;
+
+  function isAuthentic(req: IncomingMessage): boolean {
+    const given = Buffer.from(req.headers.authorization ?? '');
+    return given.length === expected.length && timingSafeEqual(given, expected);
+  }
+
+  /** Runs the call and what the fault switch has for it; null: the connection was reset. */
+  async function run(req: IncomingMessage): Promise<Outcome | null> {
+    const url = req.url ?? '/';
+    const mark = url.indexOf('?');
+    const path = mark === -1 ? url : url.slice(0, mark);
+    const route = routes(req.method ?? 'GET', path);
+    if ('kind' in route) return route;
+    if (route.call !== null && !isAuthentic(req)) {
+      return errorAnswer(401, 'unauthorized', 'the secret is missing or wrong');
+    }
+    const execute = await route.read(req, new URLSearchParams(mark === -1 ? '' : url.slice(mark)));
+
+    const fault = route.call === 'other' || !route.call ? null : faults.next(route.call);
+    if (fault?.kind === 'hang') return SILENCE;
+    if (fault?.kind === 'drop_before') return reset(req);
+    if (fault?.kind === 'error_500') return errorAnswer(500, 'internal_error', 'a fault');
+    if (fault?.kind === 'throttle') {
+      return errorAnswer(429, 'throttled', 'a fault', { 'retry-after': '1' });
+    }
+    if (fault?.kind === 'slow') await new Promise((resolve) => setTimeout(resolve, fault.ms));
+    const outcome = await execute();
+    await log.flushed();
+    const waitMs = outcome.kind === 'answer' ? (outcome.afterMs ?? 0) : 0;
+    if (waitMs > 0) await new Promise<void>((resolve) => timers.after(waitMs, resolve));
+    return fault?.kind === 'drop_after' ? reset(req) : outcome;
+  }
+
+  return (req: IncomingMessage, res: ServerResponse): void => {
+    requests += 1;
+    const requestId = `sbr_${processId}_${requests}`;
+    run(req).then(
+      (outcome) => outcome && send(res, requestId, outcome),
+      (error: unknown) => {
+        const failure = errorAnswer(500, 'internal_error', 'something went wrong');
+        send(res, requestId, error instanceof Refusal ? error.outcome : failure);
+      },
+    );
+  };
+}
+
+function reset(req: IncomingMessage): null {
+  req.socket.resetAndDestroy();
+  return null;
+}

@@ -1,0 +1,56 @@
+import { behaviourOf, isDoneAtOnce } from './behaviours.js';
+import type { Books } from './transfer-outcomes.js';
+import { findBank } from './directory.js';
+import type { Kind } from './request-handler.js';
+import type { Journal } from './journal.js';
+import type { BankRecord, Order } from './records.js';
+import type { State, Transfer } from './state.js';
+
+type Parts = {
+  state: State;
+  journal: Journal;
+  books: Books;
+  present: (transfer: Transfer) => unknown;
+};
+
+/** Transfers as an intake takes them. */
+export function transferKind({ state, journal, books, present }: Parts): Kind<Order, Transfer> {
+  return {
+    what: 'transfer',
+    find: ({ reference }) => state.withReference(reference)[0],
+    isSame: ({ order }, repeated) => isSameTransfer(order, repeated),
+    behaviourOf: ({ account }) => behaviourOf(account),
+    keyOf: ({ reference }) => reference,
+    take(order, at) {
+      const number = state.transfers.length;
+      const refusal = refusalOf(order);
+      const outcome: BankRecord[] = [];
+      if (refusal !== null) outcome.push({ kind: 'refused', transfer: number, code: refusal, at });
+      else if (isDoneAtOnce(behaviourOf(order.account))) outcome.push(books.paid(number, at));
+      journal.commit([{ kind: 'submitted', transfer: number, order, at }, ...outcome]);
+      const transfer = state.get(number);
+      books.scheduleWhatIsDue(transfer);
+      return transfer;
+    },
+    present,
+  };
+}
+
+function refusalOf(order: Order): string | null {
+  const behaviour = behaviourOf(order.account);
+  if (behaviour === 'no_such_account' || !findBank(order.bank_code)) return 'no_such_account';
+  return behaviour === 'refused' ? 'account_closed' : null;
+}
+
+function isSameTransfer(a: Order, b: Order): boolean {
+  return (
+    a.amount_minor === b.amount_minor &&
+    a.account === b.account &&
+    bankKey(a.bank_code) === bankKey(b.bank_code)
+  );
+}
+
+/** Two codes of one bank are equal; a code of no bank is equal to itself. */
+function bankKey(code: string): string {
+  return findBank(code)?.nip_code ?? code;
+}

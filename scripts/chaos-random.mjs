@@ -1,0 +1,38 @@
+// npm run chaos:random -- --seed N --minutes M [--long-freezes] [--clients N] [--only ACTOR,…] [--plant NAME]
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { checkSeededBugs, seedBug } from './seeded-bugs.mjs';
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string', default: '1' },
+    minutes: { type: 'string', default: '3' },
+    'long-freezes': { type: 'boolean', default: false },
+    clients: { type: 'string', default: '56' },
+    only: { type: 'string' },
+    plant: { type: 'string' },
+  },
+});
+// A storm is worth what its checker sees: who changes a guard hears at once that its plant no longer fits.
+checkSeededBugs();
+const planted = values.plant === undefined ? null : seedBug(values.plant);
+const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));
+const { status } = spawnSync(
+  process.execPath,
+  [jest, '--config', 'jest.chaos.config.js', 'random-faults/random-faults'],
+  {
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      CHAOS_SEED: values.seed,
+      CHAOS_MINUTES: values.minutes,
+      CHAOS_CLIENTS: values.clients,
+      CHAOS_LONG_FREEZES: String(values['long-freezes']),
+      ...(values.only && { CHAOS_ONLY: values.only }),
+      ...(planted && { CHAOS_DIST: planted.dist }),
+    },
+  },
+);
+planted?.remove();
+process.exitCode = status ?? 1;

@@ -1,0 +1,109 @@
+// Bugs on purpose, planted into a copy of dist/: the storm has to find each. Production code knows nothing of them.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** `patches`: in which file what becomes what, each exactly once. `seenBy`: what the checker has to say of it. */
+export const SEEDED_BUGS = {
+  'verify-off': {
+    what: 'an order that was not answered is sent again, and nobody asks before',
+    patches: [
+      [
+        'workflows/instruction/progress.js',
+        'return verifyLater({ ...answered, errors }, policy, stuck);',
+        "return answered.submissions < 3 ? [answered, { do: 'submit', afterMs: 0 }] : verifyLater({ ...answered, errors }, policy, stuck);",
+      ],
+    ],
+    seenBy: /was paid \d+ times/,
+  },
+  'hold-guard-off': {
+    // The database would refuse it, too: the storm takes that guard from the collections, whoever made them.
+    what: 'a wallet gives what it does not have',
+    patches: [
+      [
+        'src/capabilities/transfers/mutations.js',
+        'if (wallet.availableMinor < transfer.total_minor) {',
+        'if (wallet.availableMinor < -1000000000000n) {',
+      ],
+    ],
+    seenBy: /was read at -|is at -/,
+  },
+  'claim-outside': {
+    what: 'a key is claimed beside the transaction that it protects',
+    patches: [
+      [
+        'src/core/commit/store.js',
+        'await keys.insertMany(writes.newKeys.map(fromKey), bulk);',
+        'await keys.insertMany(writes.newKeys.map(fromKey), { ordered: false });',
+      ],
+    ],
+    seenBy: /was accepted as .*, and is there 0 times/,
+  },
+  'release-unknown': {
+    what: 'what was not answered counts as refused, and its hold goes back',
+    patches: [
+      [
+        'workflows/instruction/progress.js',
+        'return verifyLater({ ...answered, errors }, policy, stuck);',
+        "return [answered, { do: 'applyOutcome', fact: { kind: 'rejected', code: 'provider_declined', via: 'provider_answer', providerRequestId: null } }];",
+      ],
+    ],
+    seenBy: /is failed and paid/,
+  },
+  'callback-unguarded': {
+    what: 'what a callback says is booked whatever the record is',
+    patches: [
+      [
+        'src/core/instructions/held-transitions.js',
+        'if (isOpen(record))',
+        "if (isOpen(record) || fact.via === 'webhook')",
+      ],
+    ],
+    seenBy: /callbacks open/,
+  },
+};
+
+/** The file as it is with the bug. Throws where the code has changed so that the patch means nothing any more. */
+function patched(name, folder, [file, from, to]) {
+  const parts = readFileSync(join(folder, file), 'utf8').split(from);
+  if (parts.length !== 2) {
+    throw new Error(`${name}: ${file} has ${parts.length - 1} times, not once: ${from}`);
+  }
+  return parts.join(to);
+}
+
+/** Throws unless every plant still fits dist/. */
+export function checkSeededBugs() {
+  for (const [name, { patches }] of Object.entries(SEEDED_BUGS)) {
+    for (const patch of patches) patched(name, join(root, 'dist'), patch);
+  }
+}
+
+/** A copy of dist/ with this bug in it, workflows bundled again; the caller removes it. */
+export function seedBug(name) {
+  const { patches } = SEEDED_BUGS[name] ?? {};
+  if (!patches)
+    throw new Error(`no such plant: ${name}; there are ${Object.keys(SEEDED_BUGS).join()}`);
+  const folder = mkdtempSync(join(tmpdir(), `bursar-plant-${name}-`));
+  const dist = join(folder, 'dist');
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    cpSync(join(root, 'dist'), dist, { recursive: true });
+    for (const shared of ['package.json', 'node_modules']) {
+      symlinkSync(join(root, shared), join(folder, shared));
+    }
+    for (const patch of patches) writeFileSync(join(dist, patch[0]), patched(name, dist, patch));
+    const bundle = spawnSync(process.execPath, [join(dist, 'worker', 'bundle.js')], {
+      stdio: 'inherit',
+    });
+    if (bundle.status !== 0) throw new Error(`${name}: the workflows could not be bundled`);
+    return { dist, remove };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}

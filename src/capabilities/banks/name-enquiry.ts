@@ -1,0 +1,36 @@
+import { LRUCache } from 'lru-cache';
+import type {
+  NameEnquiryAnswer,
+  TransferProvider,
+} from '../../core/providers/transfer-provider.js';
+
+const CACHE_ENTRIES = 10_000;
+const CACHE_MS = 10 * 60 * 1000;
+
+export type NameEnquiry = (account: {
+  account: string;
+  bankCode: string;
+}) => Promise<NameEnquiryAnswer>;
+
+/**
+ * Asks whose account it is, within a time limit and once for all who ask at the same moment. A name that was found is
+ * kept for some minutes, in this process only; "no such account" is asked again, for it may have been opened since.
+ */
+export function createNameEnquiry(provider: TransferProvider, timeoutMs: number): NameEnquiry {
+  const found = new LRUCache<string, NameEnquiryAnswer>({ max: CACHE_ENTRIES, ttl: CACHE_MS });
+  const asking = new Map<string, Promise<NameEnquiryAnswer>>();
+  return async (account) => {
+    const key = `${account.bankCode}/${account.account}`;
+    const known = found.get(key) ?? asking.get(key);
+    if (known) return known;
+    const asked = provider.resolveAccount(account, AbortSignal.timeout(timeoutMs));
+    asking.set(key, asked);
+    try {
+      const answer = await asked;
+      if (answer.kind === 'found') found.set(key, answer);
+      return answer;
+    } finally {
+      asking.delete(key);
+    }
+  };
+}

@@ -1,0 +1,88 @@
+import type { z } from 'zod';
+import type { ApiError } from '../../shared/errors.js';
+import type { bulkTransferResource } from '../transfers/api.js';
+import type { TransferStatus } from '../transfers/transfer.js';
+
+/** Why an item was refused, as its caller is told. `details` is JSON. */
+export type ItemError = {
+  code: string;
+  message: string;
+  field?: string;
+  details?: Record<string, unknown>;
+};
+
+/** One item of a batch, at its caller's index: a transfer that was accepted, or why it was not. */
+export type BatchItem = {
+  /** The caller's own, or the id where it gave none; null where a refused item had none that could be read. */
+  reference: string | null;
+  id: string | null;
+  error: ItemError | null;
+};
+
+/** Transfers that came in one request. Each goes its own way: the batch is how they came, and how they leave together. */
+export type TransferBatch = {
+  _id: string;
+  tenant_id: string;
+  provider: string;
+  items: BatchItem[];
+  /** When the sweep makes sure that a workflow lets the batch out; null once that is done. */
+  next_check_at: Date | null;
+  created_at: Date;
+};
+
+/** The workflow that lets the orders of a batch out. */
+export const batchWorkflowId = (id: string) => `bulk-transfer/${id}`;
+
+export const idsOf = (batch: Pick<TransferBatch, 'items'>): string[] =>
+  batch.items.flatMap(({ id }) => (id === null ? [] : [id]));
+
+export const itemError = ({ code, message, field, details }: ApiError): ItemError => ({
+  code,
+  message,
+  ...(field !== undefined && { field }),
+  ...(details !== undefined && { details }),
+});
+
+/** The batch with those refused that could not be accepted after all, by their ids. */
+export function refuseItems(
+  batch: TransferBatch,
+  refused: ReadonlyMap<string, ApiError>,
+): TransferBatch {
+  const items = batch.items.map((item) => {
+    const error = item.id === null ? undefined : refused.get(item.id);
+    if (!error) return item;
+    const reference = item.reference === item.id ? null : item.reference;
+    return { reference, id: null, error: itemError(error) };
+  });
+  return { ...batch, items };
+}
+
+/** A batch as clients see it, with its transfers as they stand. */
+export function presentBatch(
+  batch: TransferBatch,
+  statuses: ReadonlyMap<string, TransferStatus>,
+): z.infer<typeof bulkTransferResource> {
+  const statusOf = (id: string) => statuses.get(id) ?? 'pending';
+  const ids = idsOf(batch);
+  const count = (status: TransferStatus) => ids.filter((id) => statusOf(id) === status).length;
+  const counts = {
+    total: batch.items.length,
+    accepted: ids.length,
+    refused: batch.items.length - ids.length,
+    pending: count('pending'),
+    processing: count('processing'),
+    completed: count('completed'),
+    failed: count('failed'),
+  };
+  return {
+    id: batch._id,
+    status: counts.pending + counts.processing > 0 ? 'processing' : 'completed',
+    counts,
+    items: batch.items.map(({ reference, id, error }, index) =>
+      id === null
+        ? { index, reference, ...(error && { error: { ...error } }) }
+        : { index, reference, id, status: statusOf(id) },
+    ),
+    created_at: batch.created_at.toISOString(),
+  };
+}

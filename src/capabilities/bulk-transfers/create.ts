@@ -1,0 +1,134 @@
+import { ApiError } from '../../shared/errors.js';
+import { mapWithConcurrency } from '../../shared/concurrency.js';
+import type { WithoutDeadline } from '../../platform/http/context.js';
+import { validate } from '../../platform/http/validate.js';
+import { newId } from '../../shared/ids.js';
+import {
+  throwIfKeyReused,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/unit-of-work.js';
+import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
+import type { BulkItem } from '../transfers/mutations.js';
+import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
+import type { Tenant } from '../../platform/tenants/tenant.js';
+import { itemError, presentBatch, type BatchItem, type TransferBatch } from './bulk-transfer.js';
+import type { Batches } from './store.js';
+import type { BatchStarter } from './starter.js';
+import type { NameEnquiry } from '../banks/name-enquiry.js';
+import { amountWithin, newTransfer } from '../transfers/new-transfer.js';
+import { bulkItemBody, recipientOf, type TransferBody } from '../transfers/schema.js';
+import type { Transfer } from '../transfers/transfer.js';
+
+/** Name enquiries of one batch at once, and for how long any are begun: what is unnamed by then, its workflow asks. */
+const ENQUIRIES_AT_ONCE = 32;
+const ENQUIRIES_WITHIN_MS = 3_000;
+
+/** A thousand items of nothing but mistakes still make an answer that can be kept. */
+const MAX_ISSUES_OF_AN_ITEM = 10;
+
+/** The batch lets its transfers out. Those that it has not come to by then get a workflow each. */
+const START_ITEMS_WITHIN_MS = 5 * 60 * 1000;
+
+export type CreateBulk = (
+  tenant: Tenant,
+  items: readonly unknown[],
+  claim: Claim | null,
+  /** Puts the time that a bank takes on nobody's clock. */
+  untimed?: WithoutDeadline,
+) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
+
+type Read = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
+
+/**
+ * Accepts many transfers by one commit: batch, records, holds, limit, key and answer are all there or none of them.
+ * Each item is accepted or refused on its own, in order, as if it had come alone.
+ */
+export function createBulkCreation(deps: {
+  batches: Batches;
+  starter: BatchStarter;
+  nameEnquiry: NameEnquiry;
+  provider: string;
+  clock?: () => Date;
+}): CreateBulk {
+  const { batches, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
+
+  /** Asks for the names of all that can be asked for in time. */
+  async function enquire(reads: readonly Read[]): Promise<NameEnquiryAnswer[]> {
+    const end = performance.now() + ENQUIRIES_WITHIN_MS;
+    const silence: NameEnquiryAnswer = { kind: 'no_answer', reason: 'timeout' };
+    return mapWithConcurrency(ENQUIRIES_AT_ONCE, reads, async (read) =>
+      'error' in read || performance.now() > end ? silence : nameEnquiry(recipientOf(read.body)),
+    );
+  }
+
+  return async (tenant, items, claim, untimed = (wait) => wait) => {
+    const reads = items.map((item) => readItem(tenant, item));
+    const names = await untimed(enquire(reads));
+    const now = clock();
+    const id = newId('bulkTransfer');
+    const transfers: Transfer[] = [];
+    const results = reads.map((read, i): BatchItem => {
+      const named = names[i] ?? { kind: 'no_answer', reason: 'timeout' };
+      if ('error' in read) return refusal(items[i], read.error);
+      if (named.kind === 'not_found') return refusal(items[i], new ApiError('invalid_account'));
+      // Without a name the workflow of its own asks first: the batch leaves it alone.
+      const startWithinMs = named.kind === 'found' ? START_ITEMS_WITHIN_MS : START_WITHIN_MS;
+      const made = newTransfer({ ...read, tenant, named, provider, now, startWithinMs, batch: id });
+      transfers.push(made);
+      return { reference: made.reference, id: made._id, error: null };
+    });
+    const next_check_at = new Date(now.getTime() + START_WITHIN_MS);
+    const batch = {
+      _id: id,
+      tenant_id: tenant.id,
+      provider,
+      items: results,
+      next_check_at,
+      created_at: now,
+    };
+    const outcome = throwIfKeyReused(
+      await batches.accept(bulkItem({ tenant, batch, transfers, claim })),
+    );
+    if (outcome.resource === id) starter.startSoon(batch);
+    return outcome;
+  };
+}
+
+function readItem(tenant: Tenant, item: unknown): Read {
+  try {
+    const body = validate(bulkItemBody, item, 'body', MAX_ISSUES_OF_AN_ITEM);
+    return { body, amountMinor: amountWithin(tenant, body) };
+  } catch (error) {
+    if (error instanceof ApiError) return { error };
+    throw error;
+  }
+}
+
+/** A refused item tells its reference as far as it is one: it is how the caller finds the item again. */
+function refusal(item: unknown, error: ApiError): BatchItem {
+  const given = typeof item === 'object' && item !== null && 'reference' in item && item.reference;
+  const reference = typeof given === 'string' && given.length <= 100 ? given : null;
+  return { reference, id: null, error: itemError(error) };
+}
+
+function bulkItem(given: {
+  tenant: Tenant;
+  batch: TransferBatch;
+  transfers: Transfer[];
+  claim: Claim | null;
+}): BulkItem {
+  const { tenant, batch, transfers, claim } = given;
+  return {
+    kind: 'acceptBatch',
+    tenantId: tenant.id,
+    batch,
+    transfers,
+    dailyLimitMinor: tenant.limits.dailyMinor,
+    claim,
+    answer: (decided) => ({
+      status: 201,
+      body: JSON.stringify({ success: true, data: presentBatch(decided, new Map()) }),
+    }),
+  };
+}

@@ -1,0 +1,36 @@
+import type { CoreDeps } from '../../core/capability.js';
+import { createBatchStarter } from './starter.js';
+import { createBatches } from './store.js';
+import { createBulkCreation } from './create.js';
+import type { NameEnquiry } from '../banks/name-enquiry.js';
+
+/** A batch takes a second or more, and to look at one costs more than to look at a transfer. */
+const LOOK_EVERY_MS = 200;
+
+/** What takes transfers in batches, put together. */
+export function bulkTransfers(
+  deps: CoreDeps & {
+    nameEnquiry: NameEnquiry;
+    /** Where new transfers go. */
+    provider: { name: string };
+  },
+) {
+  const { config, nameEnquiry, client, log } = deps;
+  const { taskQueue } = config.temporal;
+  const batches = createBatches(
+    deps.database,
+    deps.groupCommit,
+    config.instructions.stallTimeoutMs,
+  );
+  const batchStarter = createBatchStarter({ client, taskQueue, log });
+  const provider = deps.provider.name;
+  return {
+    batches,
+    batchStarter,
+    batchWatch: deps.completionWaiters.create({
+      findEnded: (ids) => batches.ended(ids),
+      everyMs: LOOK_EVERY_MS,
+    }),
+    createBulk: createBulkCreation({ batches, starter: batchStarter, nameEnquiry, provider }),
+  };
+}

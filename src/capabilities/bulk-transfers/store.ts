@@ -1,0 +1,90 @@
+import type { Database } from '../../platform/database/client.js';
+import { supervisionOf } from '../../core/supervision/supervision.js';
+import { nextCheckIndex } from '../../platform/database/indexes.js';
+import type { CollectionSpec } from '../../platform/database/migrations.js';
+import type { SaveRefusal } from '../../core/commit/mutations.js';
+import type { AcceptResult } from '../../core/commit/unit-of-work.js';
+import type { BulkItem } from '../transfers/mutations.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { idsOf, type TransferBatch } from './bulk-transfer.js';
+import { OPEN } from '../transfers/lists.js';
+import type { Transfer, TransferStatus } from '../transfers/transfer.js';
+
+export const transferBatchesCollection: CollectionSpec = {
+  name: 'bulk_transfers',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'provider', 'items', 'created_at'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      items: { bsonType: 'array', minItems: 1 },
+      created_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [nextCheckIndex],
+};
+
+export type Batches = ReturnType<typeof createBatches>;
+
+/** The store of batches. A batch is made by one commit together with its transfers; what changes is only its due date. */
+export function createBatches(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  stallTimeoutMs: number,
+  clock: () => Date = () => new Date(),
+) {
+  const collection = db.collection<TransferBatch>('bulk_transfers');
+  const transfers = db.collection<Transfer>('transfers');
+
+  /** Stops at the first that is open. */
+  async function hasEnded(batch: TransferBatch): Promise<boolean> {
+    const filter = { _id: { $in: idsOf(batch) }, status: { $in: OPEN } };
+    return (await transfers.findOne(filter, { projection: { _id: 1 } })) === null;
+  }
+
+  return {
+    ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
+
+    accept: (item: BulkItem | SaveRefusal): Promise<AcceptResult> => groupCommit.commit(item),
+
+    get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
+
+    /** How the transfers of a batch stand now. */
+    async statuses(batch: TransferBatch): Promise<Map<string, TransferStatus>> {
+      const found = transfers.find(
+        { _id: { $in: idsOf(batch) } },
+        { projection: { status: 1 }, batchSize: 1_000 },
+      );
+      return new Map((await found.toArray()).map(({ _id, status }) => [_id, status]));
+    },
+
+    /** Those of which every transfer has come to its end. */
+    async ended(ids: string[]): Promise<TransferBatch[]> {
+      const found = await collection.find({ _id: { $in: ids } }).toArray();
+      const ended = await Promise.all(found.map(hasEnded));
+      return found.filter((_, i) => ended[i]);
+    },
+
+    /** The transfers of a batch from one index to another, the last not in it. */
+    async part(
+      tenantId: string,
+      id: string,
+      from: number,
+      to: number,
+    ): Promise<{ ids: string[]; provider: string }> {
+      const found = await collection.findOne(
+        { _id: id, tenant_id: tenantId },
+        { projection: { provider: 1, items: { $slice: [from, to - from] } } },
+      );
+      return found ? { ids: idsOf(found), provider: found.provider } : { ids: [], provider: '' };
+    },
+
+    /** Nothing is left to do for the batch as such. */
+    async close(tenantId: string, id: string): Promise<void> {
+      await collection.updateOne(
+        { _id: id, tenant_id: tenantId },
+        { $set: { next_check_at: null } },
+      );
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import {
+  addTo,
+  withPostings,
+  type AuditResult,
+  type RecordWithPostings,
+  type LedgerSnapshot,
+} from '../../core/ledger/audit-checks.js';
+import { accounts } from '../../core/ledger/posting.js';
+import type { CardAuthorization } from './card-authorization.js';
+import { standingOf } from './transitions.js';
+
+/**
+ * Every authorization stands as all that is known of it says, its own postings hold and took what it says, and what
+ * networks are owed is what was cleared. What it holds is the cards' part of the audit: they count it, too.
+ */
+export async function auditAuthorizations(books: LedgerSnapshot): Promise<AuditResult> {
+  const { collections, balances } = books;
+  const problems: string[] = [];
+  const cleared = new Map<string, bigint>();
+  let count = 0;
+  for await (const one of withPostings(collections.records.card_authorizations, books)) {
+    count += 1;
+    problems.push(...checkStanding(one), ...checkMoney(one));
+    addTo(cleared, accounts.network(one.provider), one.cleared_minor);
+  }
+  for (const [account, amountMinor] of cleared) {
+    const booked = balances.get(account) ?? 0n;
+    if (booked !== amountMinor) {
+      problems.push(`${account} is at ${booked}, authorizations cleared ${amountMinor}`);
+    }
+  }
+  return { counts: { card_authorizations: count }, problems, held: new Map() };
+}
+
+function checkStanding(one: CardAuthorization): string[] {
+  const { _id: id, status, held_minor: held, cleared_minor: cleared } = one;
+  const wanted = standingOf(one, one.facts);
+  const same =
+    wanted.status === status && wanted.heldMinor === held && wanted.clearedMinor === cleared;
+  const holdsAll = one.facts.length > 0 || held === (one.approved ? one.amount_minor : 0n);
+  return same && holdsAll ? [] : [`${id} is ${status}, what is known of it says ${wanted.status}`];
+}
+
+/** What its postings did to the accounts that are its own alone, or that it shares with others of its kind. */
+function checkMoney({ postings, ...one }: CardAuthorization & RecordWithPostings): string[] {
+  const { _id: id, tenant_id: tenantId, card_id: card, provider } = one;
+  const sums = new Map<string, bigint>();
+  for (const { account, amount_minor: amountMinor } of postings.flatMap(({ legs }) => legs)) {
+    addTo(sums, account, amountMinor);
+  }
+  const of = (account: string) => sums.get(account) ?? 0n;
+  const held = of(accounts.cardHeld(card)) + of(accounts.held(tenantId));
+  const taken = of(accounts.network(provider));
+  const problems: string[] = [];
+  if (held !== one.held_minor) problems.push(`${id} holds ${one.held_minor}, its postings ${held}`);
+  if (taken !== one.cleared_minor) {
+    problems.push(`${id} took ${one.cleared_minor}, its postings ${taken}`);
+  }
+  return problems;
+}

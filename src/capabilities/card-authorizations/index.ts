@@ -1,0 +1,40 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../shared/config.js';
+import type { Database } from '../../platform/database/client.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import type { Log } from '../../shared/log.js';
+import type { Cards } from '../cards/store.js';
+import { authorizationId } from './card-authorization.js';
+import { createDecisions } from './decisions.js';
+import { createAuthorizationStarter } from './starter.js';
+import { createAuthorizationStore, type AuthorizationTold } from './store.js';
+
+export type Authorizations = ReturnType<typeof createAuthorizations>;
+
+/** Payments with cards: decided while somebody waits, and followed to their end. */
+export function createAuthorizations(deps: {
+  config: Pick<Config, 'cards' | 'temporal' | 'instructions'>;
+  database: Database;
+  groupCommit: GroupCommit;
+  client: Client;
+  cards: Pick<Cards, 'findIssued'>;
+  log: Log;
+}) {
+  const { config, database, groupCommit, client, cards, log } = deps;
+  const { authorizationDeadlineMs: deadlineMs, authorizationHoldMs: holdMs } = config.cards;
+  const { taskQueue } = config.temporal;
+  const store = createAuthorizationStore(database, groupCommit, config.instructions.stallTimeoutMs);
+  const starter = createAuthorizationStarter({ client, taskQueue, log });
+  return {
+    store,
+    starter,
+    decisions: createDecisions({ store, cards, starter, deadlineMs, holdMs, log }),
+
+    /** Books what the issuer says became of a payment, whether we knew of it or not. Repeats change nothing. */
+    async applyAuthorizationState(told: AuthorizationTold) {
+      const outcome = await store.applyState(told);
+      starter.notifyChangedSoon({ _id: authorizationId(told.provider, told.token) });
+      return outcome;
+    },
+  };
+}

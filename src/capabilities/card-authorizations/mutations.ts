@@ -1,0 +1,158 @@
+import type { Mutation } from '../../core/commit/mutation.js';
+import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
+import { lagosDay } from '../../core/ledger/wallet.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import type { Card } from '../cards/card.js';
+import { changeCard } from '../cards/change.js';
+import { tryReload } from '../card-fundings/auto-reload.js';
+import { applyFact } from './apply.js';
+import { askingsOf, isApproved, type CardAuthorization } from './card-authorization.js';
+import type { AuthorizationFactItem, AuthorizationKey, DecideItem } from './item.js';
+import { decided, neverDecided } from './new-authorization.js';
+import { holdPosting } from './postings.js';
+import { setCardSecurity } from './security.js';
+import { judge, spentOn, type AuthorizationVerdict } from './rules.js';
+
+/** Null: there is no such card, or the issuer has used the token for another one. */
+export type DecideOutcome = { kind: 'decided'; authorization: CardAuthorization | null };
+export type AuthorizationFactOutcome = {
+  kind: 'authorization_fact';
+  verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
+  authorization: CardAuthorization | null;
+};
+
+const reads = ({ tenantId, id, card }: AuthorizationKey): Reads => ({
+  records: { cards: [card], card_authorizations: [id] },
+  wallets: [tenantId],
+});
+
+const decideAuthorization: Mutation<DecideItem, DecideOutcome> = { reads, decide };
+const authorizationFact: Mutation<AuthorizationFactItem, AuthorizationFactOutcome> = {
+  reads,
+  decide: decideFact,
+};
+
+/** What authorizations commit; see kinds.ts. */
+export const authorizationKinds = { decideAuthorization, authorizationFact, setCardSecurity };
+
+function decide(uow: UnitOfWork, item: DecideItem, now: Date): DecideOutcome {
+  const known = uow.record('card_authorizations', item.id);
+  if (known) {
+    const same = known.card_id === item.card;
+    return { kind: 'decided', authorization: same ? askedAgain(uow, known, item, now) : null };
+  }
+  const card = uow.record('cards', item.card);
+  if (card?.tenant_id !== item.tenantId) return { kind: 'decided', authorization: null };
+  const wallet = uow.wallet(item.tenantId);
+  const verdict: AuthorizationVerdict =
+    now > item.answerBy
+      ? { approved: false, code: 'deadline_exceeded' }
+      : judge(card, wallet, item.request, now);
+  const authorization = decided(item, verdict, now);
+  uow.create('card_authorizations', authorization);
+  if (!verdict.approved) {
+    if (verdict.code === 'insufficient_balance') reloadForNext(uow, card, now);
+    return { kind: 'decided', authorization };
+  }
+  const { amountMinor } = item.request;
+  const ofCard = verdict.fundingSource === 'card' ? amountMinor : 0n;
+  const spent = spentOn(card.daily_spend, lagosDay(now));
+  if (verdict.fundingSource === 'wallet') {
+    uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amountMinor });
+  }
+  uow.post(holdPosting(authorization));
+  changeCard(
+    uow,
+    card,
+    {
+      available_minor: card.available_minor - ofCard,
+      held_minor: card.held_minor + ofCard,
+      open_holds: card.open_holds + 1,
+      daily_spend: { ...spent, minor: spent.minor + amountMinor },
+    },
+    now,
+  );
+  return { kind: 'decided', authorization };
+}
+
+/** What the card can't cover tries for a reload, as spending does: there may never be another spending. */
+function reloadForNext(uow: UnitOfWork, card: Card, now: Date): void {
+  const reload = card.auto_reload && tryReload(uow, card, card.auto_reload, now);
+  if (reload !== card.auto_reload) changeCard(uow, card, { auto_reload: reload }, now);
+}
+
+/**
+ * The same decision. Who asks now has not heard it, and is answered by it from now on, beside those who asked before; but
+ * for one that comes too late, which declines.
+ */
+function askedAgain(
+  uow: UnitOfWork,
+  known: CardAuthorization,
+  { asking, answerBy }: DecideItem,
+  now: Date,
+): CardAuthorization {
+  const askings = askingsOf(known);
+  if (askings.includes(asking) || !isApproved(known) || now > answerBy) return known;
+  return noted(uow, known, { askings: [...askings, asking], detail: 'asked again' }, now);
+}
+
+/** One asking less that may have been answered with the approval; who asked otherwise has it still. */
+function withdraw(uow: UnitOfWork, known: CardAuthorization, asking: string, now: Date) {
+  const askings = askingsOf(known).filter((each) => each !== asking);
+  const detail = 'one asking was declined, and another may have been approved';
+  return noted(uow, known, { askings, detail }, now);
+}
+
+function noted(
+  uow: UnitOfWork,
+  known: CardAuthorization,
+  { askings, detail }: { askings: string[]; detail: string },
+  now: Date,
+): CardAuthorization {
+  const next = {
+    ...known,
+    authorization_request_ids: askings,
+    version: known.version + 1,
+    updated_at: now,
+    timeline: [...known.timeline, timelineEntry(now, 'note', known.provider, { detail })],
+  };
+  uow.change('card_authorizations', next);
+  return next;
+}
+
+function decideFact(
+  uow: UnitOfWork,
+  item: AuthorizationFactItem,
+  now: Date,
+): AuthorizationFactOutcome {
+  const card = uow.record('cards', item.card);
+  if (card?.tenant_id !== item.tenantId) return outcome('unknown_card', null);
+  const found = uow.record('card_authorizations', item.id);
+  // A token that stands for another card: whose money that is, nobody can say.
+  if (found && found.card_id !== card._id) return outcome('unknown_card', null);
+  if (found && !stands(found, item, now)) return outcome('unchanged', found);
+  if (found?.facts.some(({ key }) => key === item.fact.key)) return outcome('unchanged', found);
+  if (found && typeof item.by === 'object' && isApproved(found) && askingsOf(found).length > 1) {
+    return outcome('unchanged', withdraw(uow, found, item.by.withdraws, now));
+  }
+  const known = found ?? neverDecided(item, card, now);
+  if (!found) uow.create('card_authorizations', known);
+  // What was never approved has no hold to end.
+  if (item.fact.kind === 'declined' && !known.approved) return outcome('unchanged', known);
+  const next = applyFact(uow, { card, authorization: known, item }, now);
+  return outcome(next.attention === known.attention ? 'applied' : 'attention', next);
+}
+
+/** Whether what we say ourselves still holds now: the issuer may have asked again, or have spoken. */
+function stands(found: CardAuthorization, { by }: AuthorizationFactItem, now: Date): boolean {
+  if (by === 'issuer') return true;
+  if (by === 'clock') {
+    return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
+  }
+  return askingsOf(found).includes(by.withdraws);
+}
+
+const outcome = (
+  verdict: AuthorizationFactOutcome['verdict'],
+  authorization: CardAuthorization | null,
+): AuthorizationFactOutcome => ({ kind: 'authorization_fact', verdict, authorization });

@@ -1,0 +1,44 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf } from '../../platform/http/context.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import { cardFinder } from '../cards/find.js';
+import type { Cards } from '../cards/store.js';
+import { getCardSecurity, listCardAuthorizations, putCardSecurity } from './api.js';
+import { presentAuthorization, presentSecurity, securityOf } from './presenter.js';
+import type { AuthorizationStore } from './store.js';
+
+export function cardAuthorizationRoutes(deps: {
+  cards: Pick<Cards, 'get'>;
+  authorizations: { store: Pick<AuthorizationStore, 'list'> };
+  groupCommit: GroupCommit;
+}): Route[] {
+  const { cards, authorizations, groupCommit } = deps;
+  const find = cardFinder(cards);
+
+  return [
+    route(getCardSecurity, async (ctx, { params }) => {
+      sendData(ctx, 200, presentSecurity((await find(ctx, params.id)).security));
+    }),
+
+    route(putCardSecurity, async (ctx, { params, body }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const whose = { tenantId, card: params.id };
+      const item = { kind: 'setCardSecurity', ...whose, security: securityOf(body) } as const;
+      const { card, refused } = await groupCommit.commit(item);
+      if (!card) throw new ApiError('not_found');
+      if (refused) {
+        const message = `The card is ${card.status}.`;
+        throw new ApiError('invalid_state', { message, details: { status: card.status } });
+      }
+      sendData(ctx, 200, presentSecurity(card.security));
+    }),
+
+    route(listCardAuthorizations, async (ctx, { params, query }) => {
+      const { _id: card, tenant_id: tenantId } = await find(ctx, params.id);
+      const { items, total } = await authorizations.store.list({ tenantId, card }, query);
+      sendList(ctx, items.map(presentAuthorization), { ...query, total });
+    }),
+  ];
+}

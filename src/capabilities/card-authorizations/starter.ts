@@ -1,0 +1,37 @@
+import type { Client } from '@temporalio/client';
+import type { Log } from '../../shared/log.js';
+import { formatMajor } from '../../shared/money.js';
+import {
+  createWorkflowStarter,
+  type WorkflowStarter,
+} from '../../core/supervision/workflow-starter.js';
+import { authorizationWorkflowId, type CardAuthorization } from './card-authorization.js';
+import type { AuthorizationRef } from './workflow-contract.js';
+
+/** It takes no commands: what became of a payment is the issuer's to say. */
+export type AuthorizationStarter = Omit<WorkflowStarter<CardAuthorization>, 'command'>;
+
+/** Starts and wakes the workflow that follows an authorization. */
+export const createAuthorizationStarter = (settings: {
+  client: Client;
+  taskQueue: string;
+  log: Log;
+}): AuthorizationStarter =>
+  createWorkflowStarter<CardAuthorization>({
+    ...settings,
+    workflow: 'cardAuthorization',
+    workflowId: ({ _id }) => authorizationWorkflowId(_id),
+    toStart({
+      _id: id,
+      tenant_id: tenantId,
+      card_id: card,
+      provider,
+      token,
+      amount_minor: amountMinor,
+      currency,
+    }) {
+      const input: AuthorizationRef = { tenantId, id };
+      const summary = `${currency} ${formatMajor(amountMinor)} with ${card}`;
+      return { input, tenantId, provider, reference: token, amountMinor, summary };
+    },
+  });

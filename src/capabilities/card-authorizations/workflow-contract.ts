@@ -1,0 +1,5 @@
+/** What crosses Temporal for authorizations. */
+export type AuthorizationRef = { tenantId: string; id: string };
+
+/** Whether money is held for it, and when to look again if nothing is heard. */
+export type HoldResult = { held: false } | { held: true; againInMs: number };

@@ -1,0 +1,37 @@
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import type { FundingState } from '../../core/providers/card-issuer.js';
+import type { FactSource } from '../../core/instructions/fact.js';
+import type { CardOperation } from '../cards/card-operation.js';
+import type { FundingFact } from './transitions.js';
+import type { FundingOutcome } from './mutations.js';
+
+type Key = Pick<CardOperation, 'tenant_id' | '_id' | 'card_id' | 'reverses_operation_id'>;
+
+/** What an issuer says of a funding, as a fact; null while it says nothing final. */
+export function fundingFactOf(state: FundingState, origin: FactSource): FundingFact | null {
+  switch (state.kind) {
+    case 'pending':
+      return null;
+    case 'rejected':
+      return { ...origin, kind: 'rejected', code: state.code };
+    default: {
+      const kind = state.kind === 'funded' ? 'succeeded' : 'reversed';
+      return { ...origin, kind, amountMinor: state.amountMinor, sessionId: null };
+    }
+  }
+}
+
+/** Applies what became known of a funding, through the state guard. May be repeated, and comes in any order. */
+export const applyFundingFact = (
+  groupCommit: GroupCommit,
+  { tenant_id: tenantId, _id, reverses_operation_id: unwinds, card_id: card }: Key,
+  fact: FundingFact,
+): Promise<FundingOutcome> =>
+  groupCommit.commit({ kind: 'fundingFact', tenantId, id: unwinds ?? _id, card, fact });
+
+/** Says that the deadline of a just-in-time funding has come. */
+export const expireFunding = (
+  groupCommit: GroupCommit,
+  { tenant_id: tenantId, _id, reverses_operation_id: unwinds, card_id: card }: Key,
+): Promise<FundingOutcome> =>
+  groupCommit.commit({ kind: 'expireFunding', tenantId, id: unwinds ?? _id, card });

@@ -1,0 +1,74 @@
+import { newId } from '../../shared/ids.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import {
+  throwIfKeyReused,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/unit-of-work.js';
+import type { Tenant } from '../../platform/tenants/tenant.js';
+import { amountWithin } from '../transfers/new-transfer.js';
+import type { Card } from '../cards/card.js';
+import { newOperation, operationReference, type CardOperation } from '../cards/card-operation.js';
+import { presentOperation } from '../cards/presenter.js';
+import type { Funding } from './postings.js';
+import type { FundBody } from './schema.js';
+
+/** What is asked for: by whom, of which card, and for a just-in-time funding by when. */
+export type FundRequest = {
+  tenant: Tenant;
+  card: Card;
+  body: FundBody;
+  claim: Claim | null;
+  deadlineAt: Date | null;
+};
+
+export type FundCard = (
+  request: FundRequest,
+) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
+
+/** Accepts a funding: one commit of operation, hold, key and answer; then the start of its workflow. */
+export function createCardFunding(deps: {
+  groupCommit: GroupCommit;
+  starter: { startSoon(operation: CardOperation): void };
+  clock?: () => Date;
+}): FundCard {
+  const { groupCommit, starter, clock = () => new Date() } = deps;
+  return async (request) => {
+    const { tenant, claim } = request;
+    const operation = newFunding(request, clock());
+    const body = JSON.stringify({ success: true, data: presentOperation(operation) });
+    const outcome = throwIfKeyReused(
+      await groupCommit.commit({
+        kind: 'acceptFunding',
+        tenantId: tenant.id,
+        operation,
+        claim,
+        answer: { status: 201, body },
+      }),
+    );
+    if (outcome.resource === operation._id) starter.startSoon(operation);
+    return outcome;
+  };
+}
+
+function newFunding({ tenant, card, body, deadlineAt }: FundRequest, now: Date): Funding {
+  const amountMinor = amountWithin(tenant, body);
+  const name = body.transaction_reference ?? body.reference ?? null;
+  const id = newId('cardOperation');
+  const given = {
+    _id: id,
+    tenant_id: tenant.id,
+    card_id: card._id,
+    type: deadlineAt === null ? 'fund' : 'jit_fund',
+    provider: card.provider,
+    reference: name === null ? id : operationReference(card._id, name),
+    transaction_reference: name,
+    amount_minor: amountMinor,
+    currency: body.currency,
+    reason: body.reason ?? null,
+    request_id: body.request_id ?? null,
+    metadata: body.metadata,
+    deadline_at: deadlineAt,
+  } as const;
+  return newOperation(given, now, 'the amount is held in the wallet') as Funding;
+}

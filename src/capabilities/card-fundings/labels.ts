@@ -1,0 +1,21 @@
+import type { InstructionLabels } from '../../core/instructions/labels.js';
+
+export const fundingWords: InstructionLabels = {
+  record: 'funding',
+  provider: 'issuer',
+  payment: 'funding',
+  pay: 'fund',
+  paid: 'funded',
+  meanwhile: 'The money is held',
+  release: 'the hold is released',
+  late: 'a funding goes to suspense',
+  suspenseDebit: 'one in suspense is then paid by the wallet',
+};
+
+/** Of a just-in-time funding that came too late for who asked for it. */
+export const unwindingWords: InstructionLabels = {
+  ...fundingWords,
+  record: 'late funding',
+  meanwhile:
+    'The funding has failed for who asked for it, its hold is kept until nothing of it is on the card',
+};

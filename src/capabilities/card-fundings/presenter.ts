@@ -1,0 +1,25 @@
+import type { z } from 'zod';
+import { lagosDay } from '../../core/ledger/wallet.js';
+import { toWireAmount } from '../../shared/money.js';
+import { presentAttention } from '../../core/instructions/api-fields.js';
+import type { Card } from '../cards/card.js';
+import type { autoReloadResource } from './api.js';
+
+export function presentAutoReload(
+  { _id, auto_reload: reload }: Card,
+  now: Date,
+): z.infer<typeof autoReloadResource> {
+  const amount = (of: bigint | undefined) => (of === undefined ? null : toWireAmount(of));
+  return {
+    card_id: _id,
+    enabled: reload?.enabled ?? false,
+    threshold_minor: amount(reload?.threshold_minor),
+    amount_minor: amount(reload?.amount_minor),
+    daily_cap_minor: amount(reload?.daily_cap_minor),
+    used_today_minor:
+      reload?.limit_day === lagosDay(now) ? toWireAmount(reload.limit_used_minor) : 0,
+    operation_id: reload?.operation_id ?? null,
+    refusals: reload?.refusals ?? 0,
+    attention: presentAttention(reload?.attention ?? null),
+  };
+}

@@ -1,0 +1,119 @@
+import { callerOf, type Context } from '../../platform/http/context.js';
+import {
+  withIdempotency,
+  API_PREFIX,
+  type Present,
+} from '../../core/idempotency/with-idempotency.js';
+import type { createSafeguard } from '../../platform/http/rate-limit.js';
+import { sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import type { Tenant } from '../../platform/tenants/tenant.js';
+import { amountWithin } from '../transfers/new-transfer.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import { cardFinder } from '../cards/find.js';
+import type { CardOperation } from '../cards/card-operation.js';
+import { presentOperation } from '../cards/presenter.js';
+import type { CardOperations, Cards } from '../cards/store.js';
+import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
+import { expireFunding } from './apply.js';
+import type { FundCard } from './create.js';
+import { presentAutoReload } from './presenter.js';
+import type { AutoReloadBody, FundBody } from './schema.js';
+
+type Deps = {
+  config: { cards: { jitDeadlineMs: number } };
+  cards: Cards;
+  cardOperations: CardOperations;
+  cardOperationWatch: CompletionWaiter<CardOperation>;
+  groupCommit: GroupCommit;
+  fundCard: FundCard;
+  idempotency: Idempotency;
+  safeguard: ReturnType<typeof createSafeguard>;
+};
+
+export function cardFundingRoutes(deps: Deps): Route[] {
+  const { cards, groupCommit, safeguard } = deps;
+  const find = cardFinder(cards);
+
+  async function fund(ctx: Context, id: string, body: FundBody, jitDeadlineMs: number | null) {
+    const arrivedAt = Date.now();
+    const { tenant } = callerOf(ctx);
+    const card = await find(ctx, id);
+    await safeguard(ctx, 'card_fund', card._id);
+    const at = `${API_PREFIX}/cards/${card._id}`;
+    const jit = jitDeadlineMs !== null;
+    const deadlineAt = jit ? new Date(arrivedAt + jitDeadlineMs) : null;
+    await withIdempotency(
+      ctx,
+      {
+        idempotency: deps.idempotency,
+        resource: `${at}/operations`,
+        path: `${at}/${jit ? 'jit-fund' : 'fund'}`,
+        ...(jit && { waitMs: jitDeadlineMs }),
+      },
+      (claim) => deps.fundCard({ tenant, card, body, claim, deadlineAt }),
+      jit ? presentInTime(deps, tenant.id) : presentWhenEnded(deps, tenant.id),
+    );
+  }
+
+  return [
+    route(fundCard, (ctx, { params, body }) => fund(ctx, params.id, body, null)),
+
+    route(jitFundCard, (ctx, { params, body }) =>
+      fund(ctx, params.id, body, deps.config.cards.jitDeadlineMs),
+    ),
+
+    route(getCardAutoReload, async (ctx, { params }) => {
+      sendData(ctx, 200, presentAutoReload(await find(ctx, params.id), new Date()));
+    }),
+
+    route(putCardAutoReload, async (ctx, { params, body }) => {
+      const { tenant } = callerOf(ctx);
+      const settings = reloadSettings(tenant, body);
+      const outcome = await groupCommit.commit({
+        kind: 'setReload',
+        tenantId: tenant.id,
+        id: params.id,
+        settings,
+      });
+      if (outcome.kind === 'refused') throw outcome.error;
+      sendData(ctx, 200, presentAutoReload(outcome.card, new Date()));
+    }),
+  ];
+}
+
+const presentWhenEnded =
+  ({ cardOperations, cardOperationWatch: watch }: Deps, tenantId: string): Present =>
+  async (id, wait) => {
+    const operation =
+      (await watch.waitForEnd(id, wait)) ?? (await cardOperations.get(tenantId, id));
+    return operation && presentOperation(operation);
+  };
+
+/** A timer may come a little before its time, and nothing expires before that. */
+const TIMERS_EARLY_MS = 5;
+
+/** Until its deadline and no longer: then it has failed for who waits, whether its workflow runs or not. */
+const presentInTime =
+  (deps: Deps, tenantId: string): Present =>
+  async (id, { signal }) => {
+    const { cardOperations, cardOperationWatch: watch, groupCommit } = deps;
+    const operation = await cardOperations.get(tenantId, id);
+    if (!operation?.deadline_at) return null;
+    const leftMs = () => Number(operation.deadline_at) - Date.now();
+    const ended = await watch.waitForEnd(id, { ms: leftMs() + TIMERS_EARLY_MS, signal });
+    if (!ended && leftMs() <= 0) await expireFunding(groupCommit, operation);
+    const present = ended ?? (await cardOperations.get(tenantId, id));
+    return present && presentOperation(present);
+  };
+
+function reloadSettings(tenant: Tenant, body: AutoReloadBody) {
+  return {
+    enabled: body.enabled,
+    threshold_minor: BigInt(body.threshold_minor),
+    amount_minor: amountWithin(tenant, body),
+    daily_cap_minor: BigInt(body.daily_cap_minor),
+  };
+}

@@ -1,0 +1,66 @@
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import {
+  throwIfKeyReused,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/unit-of-work.js';
+import type { Card } from '../cards/card.js';
+import { newOperation, type CardOperation } from '../cards/card-operation.js';
+import { presentOperation } from '../cards/presenter.js';
+import type { ControlOperation, ControlType } from './card-state.js';
+import type { ControlBody } from './schema.js';
+
+export type ControlCard = (
+  card: Card,
+  type: ControlType,
+  body: ControlBody,
+  claim: Claim | null,
+) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
+
+/**
+ * Accepts a lock, an unlock or a closing: one commit of card, operation, what it supersedes, key and answer; then the
+ * card's workflow is woken, or started.
+ */
+export function createCardControl(deps: {
+  groupCommit: GroupCommit;
+  starter: { startSoon(operation: CardOperation): void };
+  clock?: () => Date;
+}): ControlCard {
+  const { groupCommit, starter, clock = () => new Date() } = deps;
+
+  return async (card, type, body, claim) => {
+    const { tenant_id: tenantId } = card;
+    const operation = newControl(card, type, body, clock());
+    const outcome = throwIfKeyReused(
+      await groupCommit.commit({ kind: 'acceptControl', tenantId, operation, claim, answer }),
+    );
+    if (outcome.resource === operation._id) starter.startSoon(operation);
+    return outcome;
+  };
+}
+
+const answer = (operation: CardOperation): SavedResponse => ({
+  status: 201,
+  body: JSON.stringify({ success: true, data: presentOperation(operation) }),
+});
+
+function newControl(
+  { _id: card, tenant_id: tenantId, provider }: Card,
+  type: ControlType,
+  { reason, request_id, metadata }: ControlBody,
+  now: Date,
+): ControlOperation {
+  const given = { reason: reason ?? null, request_id: request_id ?? null, metadata };
+  const accepted = newOperation(
+    { tenant_id: tenantId, card_id: card, type, provider, ...given },
+    now,
+    TOLD[type],
+  );
+  return { ...accepted, type };
+}
+
+const TOLD: Record<ControlType, string> = {
+  lock: 'the card is locked here from now on',
+  unlock: 'the card opens when the issuer confirms it',
+  close: 'the card is closed here for good',
+};

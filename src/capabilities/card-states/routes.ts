@@ -1,0 +1,49 @@
+import { callerOf, type Context } from '../../platform/http/context.js';
+import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import { cardFinder } from '../cards/find.js';
+import type { CardOperation } from '../cards/card-operation.js';
+import { presentOperation } from '../cards/presenter.js';
+import type { CardOperations, Cards } from '../cards/store.js';
+import { closeCard, lockCard, unlockCard } from './api.js';
+import type { ControlType } from './card-state.js';
+import type { ControlCard } from './create.js';
+import type { ControlBody } from './schema.js';
+
+export function cardControlRoutes(deps: {
+  cards: Cards;
+  cardOperations: CardOperations;
+  cardOperationWatch: CompletionWaiter<CardOperation>;
+  controlCard: ControlCard;
+  idempotency: Idempotency;
+}): Route[] {
+  const { cards, cardOperations, cardOperationWatch: watch, idempotency } = deps;
+  const find = cardFinder(cards);
+
+  type Asked = { params: { id: string }; body: ControlBody };
+
+  const answer =
+    (type: ControlType) =>
+    async (ctx: Context, { params, body }: Asked) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const path = `${API_PREFIX}/cards/${params.id}`;
+      await withIdempotency(
+        ctx,
+        { idempotency, resource: `${path}/operations`, path: `${path}/${type}` },
+        async (claim) => deps.controlCard(await find(ctx, params.id), type, body, claim),
+        async (id, wait) => {
+          const found =
+            (await watch.waitForEnd(id, wait)) ?? (await cardOperations.get(tenantId, id));
+          return found && presentOperation(found);
+        },
+      );
+    };
+
+  return [
+    route(lockCard, answer('lock')),
+    route(unlockCard, answer('unlock')),
+    route(closeCard, answer('close')),
+  ];
+}

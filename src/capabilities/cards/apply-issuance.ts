@@ -1,0 +1,22 @@
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import type { IssueState } from '../../core/providers/card-issuer.js';
+import type { FactSource } from '../../core/instructions/fact.js';
+import type { CardOperation } from './card-operation.js';
+import type { IssueFact } from './transitions.js';
+import type { IssueFactOutcome } from './mutations.js';
+
+/** What an issuer says of a card, as a fact; null while it says nothing final. */
+export function issueFactOf(state: IssueState, origin: FactSource): IssueFact | null {
+  return state.kind === 'pending' ? null : { ...origin, ...state };
+}
+
+/** Applies what became known of a card's issuing, through the state guard. May be repeated, and comes in any order. */
+export const applyIssueFact = (
+  groupCommit: GroupCommit,
+  {
+    tenant_id: tenantId,
+    _id: id,
+    card_id: card,
+  }: Pick<CardOperation, 'tenant_id' | '_id' | 'card_id'>,
+  fact: IssueFact,
+): Promise<IssueFactOutcome> => groupCommit.commit({ kind: 'issueFact', tenantId, id, card, fact });

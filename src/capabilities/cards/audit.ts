@@ -1,0 +1,128 @@
+import {
+  STEPS_OF_HELD,
+  addTo,
+  checkLegs,
+  checkSteps,
+  stepsOf,
+  withPostings,
+  type AuditResult,
+  type RecordWithPostings,
+  type LedgerSnapshot,
+  type Steps,
+} from '../../core/ledger/audit-checks.js';
+import { accounts } from '../../core/ledger/posting.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import type { Card } from './card.js';
+import {
+  capturePosting,
+  holdPosting,
+  releasePosting,
+  type Funding,
+} from '../card-fundings/postings.js';
+import { isFunding, type CardOperation } from './card-operation.js';
+
+/**
+ * Every card has what its accounts say, every operation the postings of its state and no others, and what is held is
+ * held by open fundings and authorizations.
+ */
+export async function auditCards(books: LedgerSnapshot): Promise<AuditResult> {
+  const held = new Map<string, bigint>();
+  const holds = await readHolds(books, held);
+  const cards = await checkCards(books, holds);
+  const operations = await checkOperations(books, held);
+  return {
+    counts: { cards: cards.count, card_operations: operations.count },
+    problems: [...cards.problems, ...operations.problems],
+    held,
+  };
+}
+
+/** What authorizations hold: of a card, or of the wallet for cards that have no money of their own. */
+async function readHolds(
+  { collections: { records }, session }: LedgerSnapshot,
+  held: Map<string, bigint>,
+): Promise<Map<string, number>> {
+  const holds = new Map<string, number>();
+  const open = records.card_authorizations.find({ held_minor: { $gt: 0n } }, { session });
+  for await (const {
+    tenant_id: tenantId,
+    card_id: card,
+    funding_source: of,
+    held_minor: amountMinor,
+  } of open) {
+    const account = of === 'card' ? accounts.cardHeld(card) : accounts.held(tenantId);
+    addTo(held, account, amountMinor);
+    holds.set(card, (holds.get(card) ?? 0) + 1);
+  }
+  return holds;
+}
+
+async function checkCards(
+  { collections: { records }, session, balances }: LedgerSnapshot,
+  holds: ReadonlyMap<string, number>,
+) {
+  const problems: string[] = [];
+  const known = new Set<string>();
+  let count = 0;
+  const compare = (account: string, stored: bigint) => {
+    known.add(account);
+    const booked = balances.get(account) ?? 0n;
+    if (stored !== booked)
+      problems.push(`${account}: the card says ${stored}, its postings ${booked}`);
+  };
+  for await (const card of records.cards.find({}, { session })) {
+    count += 1;
+    compare(accounts.cardAvailable(card._id), card.available_minor);
+    compare(accounts.cardHeld(card._id), card.held_minor);
+    problems.push(...checkStanding(card, holds.get(card._id) ?? 0));
+  }
+  for (const account of balances.keys()) {
+    if (account.startsWith('card:') && !known.has(account)) problems.push(`${account} has no card`);
+  }
+  return { count, problems };
+}
+
+function checkStanding(card: Card, holds: number): string[] {
+  const { _id: id, status, open_holds: counted, issued } = card;
+  const problems: string[] = [];
+  if (counted !== holds)
+    problems.push(`${id} counts ${counted} holds, its authorizations ${holds}`);
+  const usable = status !== 'pending' && status !== 'failed';
+  if (usable && issued === null) problems.push(`${id} is ${status} and was never issued`);
+  return problems;
+}
+
+const NO_STEPS: Steps = { must: [], may: [] };
+
+/** Whether the hold was made, and went where the state says. Taken back, it may have gone either way before. */
+function checkMoney(operation: CardOperation & RecordWithPostings): string[] {
+  const { status, reversed_at: reversed, created_at: at } = operation;
+  const funding = operation as Funding & RecordWithPostings;
+  const adopted = stepsOf(operation).includes('suspense-debit');
+  const captured = status === 'completed' && !adopted;
+  const resolve = captured ? capturePosting(funding, at) : releasePosting(funding, at);
+  const sure = isOpen(operation) || (status === 'failed' && reversed !== null) ? {} : { resolve };
+  return checkLegs(operation, { hold: holdPosting(funding), ...sure }, 'funding');
+}
+
+async function checkOperations(books: LedgerSnapshot, held: Map<string, bigint>) {
+  const operations = books.collections.records.card_operations;
+  const problems: string[] = [];
+  let count = 0;
+  const unwindings = new Map<string | null, CardOperation>();
+  for await (const one of operations.find({ type: 'fund_reversal' }, { session: books.session })) {
+    unwindings.set(one.reverses_operation_id, one);
+  }
+  for await (const operation of withPostings(operations, books)) {
+    count += 1;
+    // From its deadline on a funding's money is its unwinding's.
+    const { status, reversed_at } = unwindings.get(operation._id) ?? operation;
+    const steps = isFunding(operation) ? STEPS_OF_HELD[status] : NO_STEPS;
+    problems.push(...checkSteps({ ...operation, status }, steps));
+    if (isFunding(operation)) problems.push(...checkMoney({ ...operation, status, reversed_at }));
+    if (isFunding(operation) && isOpen({ status })) {
+      addTo(held, accounts.held(operation.tenant_id), operation.amount_minor ?? 0n);
+    }
+  }
+  return { count, problems };
+}

@@ -1,0 +1,86 @@
+import { newId } from '../../shared/ids.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import {
+  throwIfKeyReused,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/unit-of-work.js';
+import { lagosDay } from '../../core/ledger/wallet.js';
+import type { Tenant } from '../../platform/tenants/tenant.js';
+import { OPEN_SECURITY, type Card } from './card.js';
+import { newOperation, type CardOperation } from './card-operation.js';
+import { presentCard } from './presenter.js';
+import type { CreateCardBody } from './schema.js';
+
+export type CreateCard = (
+  tenant: Tenant,
+  body: CreateCardBody,
+  claim: Claim | null,
+) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
+
+/** Accepts a card: one commit of card, the order that issues it, key and answer; then the start of its workflow. */
+export function createCardCreation(deps: {
+  groupCommit: GroupCommit;
+  starter: { startSoon(operation: CardOperation): void };
+  provider: string;
+  clock?: () => Date;
+}): CreateCard {
+  const { groupCommit, starter, provider, clock = () => new Date() } = deps;
+
+  return async (tenant, body, claim) => {
+    const card = newCard(tenant.id, body, provider, clock());
+    const operation = newOperation(
+      { tenant_id: tenant.id, card_id: card._id, type: 'issue', provider, reference: card._id },
+      card.created_at,
+      'the card is pending',
+    );
+    const answer = {
+      status: 201,
+      body: JSON.stringify({ success: true, data: presentCard(card) }),
+    };
+    const outcome = throwIfKeyReused(
+      await groupCommit.commit({
+        kind: 'acceptCard',
+        tenantId: tenant.id,
+        card,
+        operation,
+        claim,
+        answer,
+      }),
+    );
+    if (outcome.resource === card._id) starter.startSoon(operation);
+    return outcome;
+  };
+}
+
+function newCard(tenantId: string, body: CreateCardBody, provider: string, now: Date): Card {
+  return {
+    _id: newId('card'),
+    tenant_id: tenantId,
+    version: 1,
+    customer_id: body.customer_id,
+    type: body.type,
+    funding: body.funding,
+    currency: body.currency,
+    name: body.name ?? null,
+    metadata: body.metadata ?? null,
+    status: 'pending',
+    provider,
+    issued: null,
+    available_minor: 0n,
+    held_minor: 0n,
+    open_holds: 0,
+    state_control: {
+      desired: 'open',
+      sequence: 0,
+      confirmed_sequence: 0,
+      pending_operation_id: null,
+    },
+    security: OPEN_SECURITY,
+    auto_reload: null,
+    daily_spend: { day: lagosDay(now), minor: 0n },
+    failure: null,
+    created_at: now,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,58 @@
+import type { CoreDeps } from '../../core/capability.js';
+import { createCardControl } from '../card-states/create.js';
+import { createCardExpiry } from '../card-states/expiry.js';
+import { createCardFunding } from '../card-fundings/create.js';
+import { createAuthorizations } from '../card-authorizations/index.js';
+import { createApplyCardEvent } from '../../core/provider-events/apply.js';
+import { createCardEvents } from '../../core/provider-events/index.js';
+import { createCardCreation } from './create.js';
+import { createCardStarters } from './starters.js';
+import { createCardOperationStore, createCardStore } from './store.js';
+
+/** Everything that cards are made of; a line in deps.ts. */
+export function createCards(deps: CoreDeps) {
+  const { config, database, groupCommit, client, providers, completionWaiters, log } = deps;
+  const { attentionAfterMs, pollMaxMs, stallTimeoutMs } = config.instructions;
+  const cards = createCardStore(database);
+  const cardOperations = createCardOperationStore(database, stallTimeoutMs);
+  const cardStarters = createCardStarters({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    policy: { attentionAfterMs, pollMaxMs },
+    log,
+  });
+  const authorizations = createAuthorizations({
+    config,
+    database,
+    groupCommit,
+    client,
+    cards,
+    log,
+  });
+  const apply = createApplyCardEvent({
+    groupCommit,
+    cardOperations,
+    cardStarters,
+    authorizations,
+  });
+  const provider = providers.forCards.name;
+  // Whoever's spending has made one fall due has not made it itself.
+  groupCommit.onCreated(({ card_operations: created }) => {
+    created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
+  });
+  return {
+    cards,
+    cardOperations,
+    cardStarters,
+    authorizations,
+    cardWatch: completionWaiters.create({ findEnded: (ids) => cards.issued(ids) }),
+    cardOperationWatch: completionWaiters.create({
+      findEnded: (ids) => cardOperations.findEnded(ids),
+    }),
+    createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
+    controlCard: createCardControl({ groupCommit, starter: cardStarters }),
+    expireCards: createCardExpiry({ db: database.db, groupCommit }),
+    fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
+    cardEvents: createCardEvents({ ...deps, apply }),
+  };
+}

@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+import { toWireAmount } from '../../shared/money.js';
+import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
+import type { balanceResource, cardOperationResource, cardResource } from './api.js';
+import type { Card } from './card.js';
+import type { CardOperation } from './card-operation.js';
+
+/** A card as clients see it: every field is named here, so that a new stored field never leaks. */
+export function presentCard(card: Card): z.infer<typeof cardResource> {
+  return {
+    id: card._id,
+    customer_id: card.customer_id,
+    type: card.type,
+    funding: card.funding,
+    name: card.name,
+    brand: card.issued?.brand ?? null,
+    last4: card.issued?.last4 ?? null,
+    expiry_month: card.issued?.expiry_month ?? null,
+    expiry_year: card.issued?.expiry_year ?? null,
+    currency: card.currency,
+    status: card.status,
+    provider: card.provider,
+    failure: presentFailure(card.failure),
+    metadata: card.metadata ?? {},
+    created_at: card.created_at.toISOString(),
+  };
+}
+
+export function presentBalance(card: Card, now: Date): z.infer<typeof balanceResource> {
+  return {
+    card_id: card._id,
+    available_minor: toWireAmount(card.available_minor),
+    currency: card.currency,
+    as_of: now.toISOString(),
+  };
+}
+
+/** An operation as tenants and operators see it. What issues a card or unwinds a funding no tenant ever gets to see. */
+export function presentOperation(
+  operation: Omit<CardOperation, 'timeline'>,
+): z.infer<typeof cardOperationResource> {
+  return {
+    id: operation._id,
+    card_id: operation.card_id,
+    type: operation.type as z.infer<typeof cardOperationResource>['type'],
+    status: operation.status,
+    amount_minor: operation.amount_minor === null ? null : toWireAmount(operation.amount_minor),
+    currency: operation.currency,
+    transaction_reference: operation.transaction_reference,
+    reason: operation.reason,
+    request_id: operation.request_id,
+    metadata: operation.metadata ?? {},
+    failure: presentFailure(operation.failure),
+    attention: presentAttention(operation.attention),
+    created_at: operation.created_at.toISOString(),
+    completed_at: operation.completed_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,72 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf, type Context } from '../../platform/http/context.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import type { Deliveries } from '../../core/webhooks/deliveries.js';
+import {
+  getCard,
+  getCardBalance,
+  getCardOperation,
+  getCardOperationTimeline,
+  listCardFundings,
+  listCards,
+} from './api.js';
+import { cardFinder } from './find.js';
+import { isShown, type CardOperation } from './card-operation.js';
+import { presentBalance, presentCard, presentOperation } from './presenter.js';
+import type { CardOperations, Cards } from './store.js';
+
+/** What is read of cards and of the operations on them. */
+export function cardRoutes(deps: {
+  cards: Cards;
+  cardOperations: CardOperations;
+  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+}): Route[] {
+  const { cards, cardOperations, webhooks } = deps;
+  const find = cardFinder(cards);
+
+  return [
+    route(listCards, async (ctx, { query }) => {
+      const { items, total } = await cards.list(callerOf(ctx).tenant.id, query);
+      sendList(ctx, items.map(presentCard), { ...query, total });
+    }),
+
+    route(getCard, async (ctx, { params }) => {
+      sendData(ctx, 200, presentCard(await find(ctx, params.id)));
+    }),
+
+    route(getCardBalance, async (ctx, { params }) => {
+      sendData(ctx, 200, presentBalance(await find(ctx, params.id), new Date()));
+    }),
+
+    route(getCardOperation, async (ctx, { params }) => {
+      sendData(ctx, 200, presentOperation(await findOperation(ctx, params)));
+    }),
+
+    route(getCardOperationTimeline, async (ctx, { params, query }) => {
+      const operation = await findOperation(ctx, params);
+      const told = await webhooks.deliveries.timelineOf(operation.tenant_id, operation._id);
+      const all = timelineWithDeliveries(operation, told).map(presentTimelineEntry);
+      const items = all.slice(query.offset, query.offset + query.limit);
+      sendList(ctx, items, { ...query, total: all.length });
+    }),
+
+    route(listCardFundings, async (ctx, { params, query }) => {
+      const card = await find(ctx, params.id);
+      const { items, total } = await cardOperations.fundings(card._id, query);
+      sendList(ctx, items.map(presentOperation), { ...query, total });
+    }),
+  ];
+
+  /** The caller's operation on that very card. What tenants do not get to see is not found either. */
+  async function findOperation(
+    ctx: Context,
+    { id, operation_id: operation }: { id: string; operation_id: string },
+  ): Promise<CardOperation> {
+    const found = await cardOperations.get(callerOf(ctx).tenant.id, operation);
+    if (found?.card_id !== id || !isShown(found)) throw new ApiError('not_found');
+    return found;
+  }
+}

@@ -1,0 +1,64 @@
+import { ApiError } from '../../shared/errors.js';
+import type { Context } from '../../platform/http/context.js';
+import { sendBytes, sendData } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Log } from '../../shared/log.js';
+import type { Providers } from '../../core/providers/registry.js';
+import { receiveCardEvent } from '../../core/provider-events/callback-api.js';
+import type { Decisions } from '../card-authorizations/decisions.js';
+import type { ReceiveCardEvent } from '../../core/provider-events/receive.js';
+
+/**
+ * What card issuers send: the signature over the raw bytes is the only key. An event is stored once, answered, then
+ * applied; what can't be stored is a 503, so that the issuer comes again. A request for an authorization is decided in
+ * its answer.
+ */
+export function cardWebhookRoutes({
+  providers,
+  authorizations,
+  cardEvents,
+  log,
+}: {
+  providers: Pick<Providers, 'findIssuer'>;
+  authorizations: { decisions: Pick<Decisions, 'decide'> };
+  cardEvents: { receive: ReceiveCardEvent };
+  log: Log;
+}): Route[] {
+  return [
+    route(receiveCardEvent, async (ctx, { params }) => {
+      const issuer = providers.findIssuer(params.provider);
+      if (!issuer) throw new ApiError('not_found');
+      const bytes = ctx.state.body?.bytes ?? Buffer.alloc(0);
+      const reading = issuer.readEvent(bytes, headersOf(ctx), new Date());
+      switch (reading.kind) {
+        case 'bad_signature':
+          throw new ApiError('invalid_signature');
+        case 'authorization': {
+          const decision = await authorizations.decisions.decide(issuer.name, reading.request);
+          const { status, body } = issuer.renderDecision(decision);
+          return sendBytes(ctx, status, JSON.stringify(body));
+        }
+        case 'event': {
+          const kept = await cardEvents.receive(issuer.name, reading.event);
+          ctx.res.once('finish', () => kept.after());
+          return sendData(ctx, 200, { received: true });
+        }
+        case 'ignored':
+          // It would only come again as it is. Somebody should learn the issuer's new words.
+          log.warn(
+            { provider: issuer.name, event: reading.dedupeKey },
+            'provider event unreadable',
+          );
+          return sendData(ctx, 200, { received: true });
+      }
+    }),
+  ];
+}
+
+const headersOf = (ctx: Context) =>
+  Object.fromEntries(
+    Object.entries(ctx.headers).map(([name, value]) => [
+      name,
+      Array.isArray(value) ? value[0] : value,
+    ]),
+  );

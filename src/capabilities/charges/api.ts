@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { operation } from '../../platform/http/operation.js';
+import { amountMinor, pageQuery, timestamp } from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
+import {
+  attentionField,
+  failureField,
+  timelineEntryResource,
+} from '../../core/instructions/api-fields.js';
+import { captureMode, createChargeBody, listChargesQuery } from './schema.js';
+
+const exampleCharge = {
+  reference: 'subscription-9-setup',
+  amount_minor: 500_000,
+  currency: 'NGN' as const,
+  capture_mode: 'customer_action_required' as const,
+  status: 'completed' as const,
+  customer_id: 'customer-77',
+  payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
+  next_action: null,
+  refunded_minor: 0,
+  failure: null,
+  attention: null,
+  description: 'First month',
+  metadata: { order: '1042' },
+  created_at: '2026-11-21T09:30:00.000Z',
+  completed_at: '2026-11-21T09:31:12.000Z',
+};
+
+export const chargeResource = z
+  .object({
+    reference: z.string().meta({ description: 'What it is asked for by.' }),
+    amount_minor: amountMinor('Kobo that the customer pays.'),
+    currency: z.literal('NGN'),
+    capture_mode: captureMode,
+    status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).meta({
+      description:
+        '`requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid is ' +
+        'completed all the same if a payment is proven later.',
+    }),
+    customer_id: z.string(),
+    payment_token_id: idSchema('paymentToken').nullable(),
+    next_action: z
+      .object({ type: z.literal('redirect'), url: z.string() })
+      .nullable()
+      .meta({ description: 'Where the customer goes on.' }),
+    refunded_minor: amountMinor('Kobo of it that were refunded.'),
+    failure: failureField,
+    attention: attentionField,
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: timestamp('When it was accepted.'),
+    completed_at: timestamp('When the payment was proven and credited.').nullable(),
+  })
+  .meta({ id: 'Charge', example: exampleCharge });
+
+const tag = 'Payments';
+const params = {
+  reference: z.string().min(1).max(100).meta({
+    description: 'Your reference of the charge, or our id of it.',
+    example: exampleCharge.reference,
+  }),
+};
+const exampleBody = {
+  amount_minor: exampleCharge.amount_minor,
+  capture_mode: exampleCharge.capture_mode,
+  customer: { id: 'customer-77', email: 'ada@example.com' },
+  description: exampleCharge.description,
+  return_url: 'https://shop.example/paid',
+  metadata: exampleCharge.metadata,
+};
+
+export const createCharge = operation({
+  id: 'createCharge',
+  tag,
+  method: 'post',
+  path: '/payments/charges',
+  summary: 'Charge a customer',
+  description:
+    'With `customer_action_required` the customer pays on the provider’s page: its address comes in `next_action`, ' +
+    'with this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is ' +
+    'charged; a soft decline is tried again on following days. What is paid credits the wallet, less the ' +
+    'provider’s fee. Public keys: `customer_action_required` only.',
+  access: 'public_key',
+  body: createChargeBody,
+  idempotent: true,
+  waits: true,
+  answer: { status: 201, data: chargeResource },
+  refusals: ['not_found', 'duplicate_reference', 'invalid_state'],
+  examples: {
+    body: exampleBody,
+    data: {
+      ...exampleCharge,
+      reference: 'chg_01kaj2v6wte8v9kcz0t3yd4m5n',
+      status: 'pending',
+      payment_token_id: null,
+      completed_at: null,
+    },
+  },
+});
+
+export const listCharges = operation({
+  id: 'listCharges',
+  tag,
+  method: 'get',
+  path: '/payments/charges',
+  summary: 'List charges, newest first unless sorted',
+  query: listChargesQuery,
+  answer: { status: 200, data: chargeResource, list: true },
+});
+
+export const getCharge = operation({
+  id: 'getCharge',
+  tag,
+  method: 'get',
+  path: '/payments/charges/{reference}',
+  summary: 'Get a charge',
+  params,
+  answer: { status: 200, data: chargeResource },
+});
+
+export const getChargeTimeline = operation({
+  id: 'getChargeTimeline',
+  tag,
+  method: 'get',
+  path: '/payments/charges/{reference}/timeline',
+  summary: 'Every step of a charge, in order',
+  description: 'What happened, when, by whom, and under which request of the provider’s.',
+  params,
+  query: z.strictObject(pageQuery(100)),
+  answer: { status: 200, data: timelineEntryResource, list: true },
+});
+
+export const verifyCharge = operation({
+  id: 'verifyCharge',
+  tag,
+  method: 'post',
+  path: '/payments/charges/{reference}/verify',
+  summary: 'Ask the provider about a charge now',
+  description:
+    'For the moment when the customer comes back. The provider is asked, what it says is applied, and the charge is ' +
+    'answered as it stands then; a provider that is silent changes nothing. Call it as often as you like.',
+  params,
+  safe: true,
+  answer: { status: 200, data: chargeResource },
+});
+
+export const chargeOperations = {
+  createCharge,
+  listCharges,
+  getCharge,
+  getChargeTimeline,
+  verifyCharge,
+};
+
+export const chargeEvents = {
+  when: {
+    'charge.requires_action': 'the customer of a charge has a page to go to',
+    'charge.completed': 'a charge is paid, and the wallet is credited',
+    'charge.failed': 'it is certain that a charge was not paid, or an operator gave it up',
+  },
+  data: chargeResource,
+};

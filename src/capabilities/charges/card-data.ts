@@ -1,0 +1,42 @@
+import type { z } from 'zod';
+import { holdsCardNumber } from '../../shared/metadata.js';
+
+/** What nobody may send us: names of fields, without case and separators. */
+const CARD_FIELDS = new Set(
+  [
+    'pan cardpan primaryaccountnumber cardnumber cardnum cardno ccnumber ccnum creditcardnumber debitcardnumber',
+    'cvv cvv2 cvc cvc2 csc cvn cardcvv cardcvc securitycode cardsecuritycode cardverificationvalue',
+    'cardverificationcode cardpin pinblock track1 track2 track1data track2data trackdata',
+  ].flatMap((line) => line.split(' ')),
+);
+
+const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+
+const MESSAGE = 'must not hold card data: the provider’s page takes the card';
+
+/**
+ * Refuses a body that holds anything like a card number or a security code, wherever it is. For `superRefine`, with
+ * `ALWAYS`, so that it is said also where other fields are wrong.
+ */
+export function refuseCardData(body: unknown, ctx: z.core.$RefinementCtx): void {
+  const path = findCardData(body, []);
+  if (path !== null) ctx.addIssue({ code: 'custom', path, message: MESSAGE });
+}
+
+export const ALWAYS = {
+  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
+};
+
+/** Where the first of it is. A name that is itself a number is not told: the object that it is in is. */
+function findCardData(value: unknown, path: string[]): string[] | null {
+  if (typeof value === 'string') return holdsCardNumber(value) ? path : null;
+  if (typeof value === 'number') return holdsCardNumber(String(Math.trunc(value))) ? path : null;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, child] of Object.entries(value)) {
+    if (holdsCardNumber(name)) return path;
+    if (CARD_FIELDS.has(plain(name))) return [...path, name];
+    const found = findCardData(child, [...path, name]);
+    if (found !== null) return found;
+  }
+  return null;
+}

@@ -1,0 +1,81 @@
+import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import type { Customer } from '../payment-tokens/payment-token.js';
+
+export type CaptureMode = 'customer_action_required' | 'merchant_initiated';
+
+/**
+ * A charge as it is stored. Amounts in kobo. What tenants see as `requires_action` is `processing` with a next action:
+ * the order is out, and it is the customer's turn.
+ */
+export type Charge = InstructionRecord & {
+  /** The tenant's name for it, unique among its charges; its own id where none was given. */
+  reference: string;
+  amount_minor: bigint;
+  currency: 'NGN';
+  capture_mode: CaptureMode;
+  customer: Customer;
+  payment_token_id: string | null;
+  /** Where the customer goes on; null once nothing is left to do there. */
+  next_action: { type: 'redirect'; url: string } | null;
+  return_url: string | null;
+  description: string | null;
+  metadata: Record<string, unknown> | null;
+  /**
+   * Which attempt this is, from 1. Each has a reference of its own at the provider, `<charge>-<attempt>`; a new one
+   * begins only after a conclusive decline, with `sends` at 0 again.
+   */
+  attempt: number;
+  /** When this attempt may leave us; null: at once. */
+  next_attempt_at: Date | null;
+  first_declined_at: Date | null;
+  /** So many days after its first soft decline it is tried again, as its tenant had it at acceptance. */
+  dunning_days: number[];
+  /** When a charge that waits for its customer has failed. */
+  expires_at: Date | null;
+  /** What the provider kept of a completed charge. */
+  provider_fee_minor: bigint | null;
+  /** Refunds that are done, and those under way: together never more than the amount. */
+  refunded_minor: bigint;
+  refund_pending_minor: bigint;
+  /** The recurring charge and the period that this one is for. */
+  recurring: { id: string; period: number } | null;
+  failure: { code: string; message: string } | null;
+  completed_at: Date | null;
+};
+
+/** What tenants are told: an open charge whose customer has somewhere to go waits for them. */
+export type ChargeStatus = Charge['status'] | 'requires_action';
+
+export const statusOf = (charge: Pick<Charge, 'status' | 'next_action'>): ChargeStatus =>
+  charge.status === 'processing' && charge.next_action !== null ? 'requires_action' : charge.status;
+
+/** The workflow that keeps this promise. */
+export const chargeWorkflowId = (id: string) => `charge/${id}`;
+
+/** The attempt that a reference at the provider is of; null for what is no reference of ours. */
+export function readAttempt(reference: string): { id: string; attempt: number } | null {
+  const found = /^(chg_[0-9a-z]{26})-([1-9][0-9]{0,3})$/.exec(reference);
+  return found ? { id: String(found[1]), attempt: Number(found[2]) } : null;
+}
+
+const FAILURES: Record<string, string> = {
+  abandoned: 'The customer left without paying.',
+  expired: 'The customer did not pay in time.',
+  insufficient_funds: 'The account has not enough money.',
+  card_declined: 'The card was declined.',
+  expired_card: 'The card has expired.',
+  authorization_revoked: 'The customer’s authorization is no longer valid.',
+  token_revoked: 'The payment token was revoked.',
+  recurring_cancelled: 'Its recurring charge was cancelled before it was tried again.',
+  operator: 'An operator ended this charge.',
+};
+
+/** A failure with our own words for its code; a code that we do not know is still told as it is. */
+export const chargeFailure = (code: string) => ({
+  code,
+  message: FAILURES[code] ?? 'The provider declined the charge.',
+});
+
+/** The reference of an attempt at the provider. */
+export const attemptReference = ({ _id, attempt }: Pick<Charge, '_id' | 'attempt'>): string =>
+  `${_id}-${attempt}`;

@@ -1,0 +1,74 @@
+import type { AuthenticatedKey } from '../../platform/api-keys/store.js';
+import { ApiError } from '../../shared/errors.js';
+import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
+import {
+  throwIfKeyReused,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/unit-of-work.js';
+import { customerOf } from './payment-schema.js';
+import type { Charge } from './charge.js';
+import { newCharge } from './new-charge.js';
+import { presentCharge } from './presenter.js';
+import type { CreateChargeBody } from './schema.js';
+import type { ChargeStarter } from './starters.js';
+import type { Charges } from './store.js';
+
+export type CreateCharge = (
+  caller: Pick<AuthenticatedKey, 'tenant' | 'kind'>,
+  body: CreateChargeBody,
+  claim: Claim | null,
+) => Promise<IdempotentResponse>;
+
+/** What a charge is answered with when it is accepted. */
+const acceptedAnswer = (charge: Charge): SavedResponse => ({
+  status: 201,
+  body: JSON.stringify({ success: true, data: presentCharge(charge) }),
+});
+
+/** Accepts a charge: one commit of record, key and answer, then the start of its workflow, which nobody waits for. */
+export function createChargeCreation(deps: {
+  charges: Charges;
+  chargeStarter: ChargeStarter;
+  provider: string;
+  dunningDays: number[];
+  expiresAfterMs: number;
+  clock?: () => Date;
+}): CreateCharge {
+  const { charges, chargeStarter, provider, dunningDays, clock = () => new Date() } = deps;
+
+  return async ({ tenant, kind }, body, claim) => {
+    const waits = body.capture_mode === 'customer_action_required';
+    // What is in a browser may not charge anybody who is not there.
+    if (kind === 'public' && !waits) throw new ApiError('forbidden');
+    const charge = newCharge(
+      {
+        tenant_id: tenant.id,
+        reference: body.reference,
+        amount_minor: BigInt(body.amount_minor),
+        capture_mode: body.capture_mode,
+        customer: customerOf(body.customer),
+        payment_token_id: body.payment_token_id ?? null,
+        return_url: body.return_url ?? null,
+        description: body.description ?? null,
+        metadata: body.metadata ?? null,
+        provider,
+        dunning_days: [...(tenant.dunningDays ?? dunningDays)],
+        ...(waits && { expiresAfterMs: deps.expiresAfterMs }),
+      },
+      clock(),
+    );
+    const outcome = throwIfKeyReused(
+      await charges.accept({
+        kind: 'acceptCharge',
+        tenantId: tenant.id,
+        id: charge._id,
+        charge,
+        claim,
+        answer: acceptedAnswer(charge),
+      }),
+    );
+    if (outcome.resource === charge._id) chargeStarter.startSoon(charge);
+    return outcome;
+  };
+}

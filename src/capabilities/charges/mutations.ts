@@ -1,0 +1,228 @@
+import { ApiError } from '../../shared/errors.js';
+import type { Mutation } from '../../core/commit/mutation.js';
+import {
+  saveResponse,
+  findSavedResponse,
+  refusalResponse,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+  type Reads,
+  type UnitOfWork,
+} from '../../core/commit/unit-of-work.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import { recurringFollows } from '../recurring-charges/on-charge-change.js';
+import { bindToken, revokedToken } from '../payment-tokens/payment-token.js';
+import type { Charge } from './charge.js';
+import { withEvent } from './events.js';
+import { applyChargeFact, type ChargeFact, type Transition } from './transitions.js';
+
+export type AcceptChargeItem = {
+  kind: 'acceptCharge';
+  tenantId: string;
+  id: string;
+  /** Complete, with its id, before it queues. */
+  charge: Charge;
+  claim: Claim | null;
+  /** What the client is told when it is accepted. */
+  answer: SavedResponse;
+};
+
+/** What of a charge says which other records its facts may change. */
+export type ChargeKey = Pick<Charge, '_id' | 'tenant_id' | 'payment_token_id' | 'recurring'>;
+
+export type ChargeFactItem = {
+  kind: 'chargeFact';
+  tenantId: string;
+  id: string;
+  of: ChargeKey;
+  fact: ChargeFact;
+};
+/** The provider has a page for the customer. */
+export type ChargeActionItem = {
+  kind: 'chargeAction';
+  tenantId: string;
+  id: string;
+  url: string;
+  providerRequestId: string | null;
+};
+
+export type ChargeFactOutcome =
+  { kind: 'fact'; verdict: Transition['verdict']; charge: Charge } | { kind: 'no_such_charge' };
+export type ChargeActionOutcome = { kind: 'action'; charge: Charge | null };
+
+const acceptCharge: Mutation<AcceptChargeItem, AcceptResult> = {
+  reads: ({ charge, claim }, complete) => {
+    const { references, records } = chargeReads(charge);
+    return {
+      keys: claim ? [claim.id] : [],
+      references,
+      records: { ...records, charges: complete ? [charge._id] : [] },
+    };
+  },
+  decide: decideAccept,
+  weigh: ({ answer }) => 2_000 + 2 * answer.body.length,
+  leavesWallet: () => true,
+};
+
+const chargeFact: Mutation<ChargeFactItem, ChargeFactOutcome> = {
+  reads: (item) => ({
+    records: {
+      charges: [item.id],
+      payment_tokens: item.of.payment_token_id === null ? [] : [item.of.payment_token_id],
+      recurring_charges: item.of.recurring === null ? [] : [item.of.recurring.id],
+    },
+    wallets: moves(item) ? [item.tenantId] : [],
+  }),
+  decide: decideFact,
+  leavesWallet: (item) => !moves(item),
+};
+
+const chargeAction: Mutation<ChargeActionItem, ChargeActionOutcome> = {
+  reads: ({ id }) => ({ records: { charges: [id] } }),
+  decide: decideAction,
+  leavesWallet: () => true,
+};
+
+/** What charges commit; see kinds.ts. */
+export const chargeKinds = { acceptCharge, chargeFact, chargeAction };
+
+/** Only a payment is credited. */
+const moves = ({ fact }: ChargeFactItem): boolean => fact.kind === 'succeeded';
+
+const referenceOf = ({ tenant_id: tenantId, reference }: Charge) =>
+  ({ collection: 'charges', tenantId, reference }) as const;
+
+/** What `admitCharge` has to see. */
+export function chargeReads(charge: Charge) {
+  return {
+    // One that is its own id can't have been taken.
+    references: charge.reference === charge._id ? [] : [referenceOf(charge)],
+    records: { payment_tokens: charge.payment_token_id === null ? [] : [charge.payment_token_id] },
+  } satisfies Reads;
+}
+
+/** Takes a charge on. Or says why not, and nothing has changed. */
+function admitCharge(uow: UnitOfWork, charge: Charge): ApiError | null {
+  const refusal = refuse(uow, charge);
+  if (refusal) return refusal;
+  uow.create('charges', charge);
+  uow.takeReference(referenceOf(charge), charge._id);
+  return null;
+}
+
+function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
+  const first = uow.reference(referenceOf(charge));
+  if (first) {
+    return new ApiError('duplicate_reference', { field: 'reference', details: { id: first } });
+  }
+  if (charge.payment_token_id === null) return null;
+  const field = 'payment_token_id';
+  const token = uow.record('payment_tokens', charge.payment_token_id);
+  if (!token || token.tenant_id !== charge.tenant_id) {
+    return new ApiError('not_found', { field, message: 'There is no such payment token.' });
+  }
+  if (token.customer.id !== charge.customer.id) {
+    const message = 'The payment token is another customer’s.';
+    return new ApiError('invalid_state', { field, message });
+  }
+  const usable = charge.capture_mode === 'merchant_initiated' ? ['active'] : ['active', 'unbound'];
+  if (usable.includes(token.status)) return null;
+  const message = `The payment token is ${token.status}.`;
+  return new ApiError('invalid_state', { field, message, details: { status: token.status } });
+}
+
+function decideAccept(uow: UnitOfWork, item: AcceptChargeItem, now: Date): AcceptResult {
+  const { claim, charge, answer } = item;
+  const earlier = findSavedResponse(uow, claim, charge._id, now);
+  if (earlier) return earlier;
+  // My own earlier commit, whose result never reached me.
+  if (uow.record('charges', charge._id)) {
+    return { kind: 'answered', answer, resource: charge._id, replayed: false };
+  }
+  const refusal = admitCharge(uow, charge);
+  if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
+  return saveResponse(uow, item, answer, charge._id);
+}
+
+function decideFact(uow: UnitOfWork, item: ChargeFactItem, now: Date): ChargeFactOutcome {
+  const charge = own(uow, item);
+  if (!charge) return { kind: 'no_such_charge' };
+  const wallet = uow.wallet(item.tenantId);
+  const transition = applyChargeFact(charge, item.fact, now, wallet);
+  const changed = transition.next !== charge;
+  const next = changed ? changeCharge(uow, charge, transition.next) : charge;
+  transition.postings.forEach(uow.post);
+  const { availableMinor, owedMinor } = transition;
+  if (availableMinor !== 0n || owedMinor !== 0n) {
+    uow.changeWallet({
+      ...wallet,
+      availableMinor: wallet.availableMinor + availableMinor,
+      owedMinor: wallet.owedMinor + owedMinor,
+    });
+  }
+  if (item.fact.kind === 'succeeded') bind(uow, next, item.fact, now);
+  if (item.fact.kind === 'rejected') revoke(uow, next, item.fact, now);
+  return { kind: 'fact', verdict: transition.verdict, charge: next };
+}
+
+/** A setup charge that is completed gives its token what it can be charged with again. The first one stays. */
+function bind(
+  uow: UnitOfWork,
+  charge: Charge,
+  { authorization }: Extract<ChargeFact, { kind: 'succeeded' }>,
+  now: Date,
+): void {
+  const { status, capture_mode: mode, payment_token_id: id } = charge;
+  if (status !== 'completed' || mode !== 'customer_action_required' || id === null) return;
+  const token = uow.record('payment_tokens', id);
+  const bound = token?.tenant_id === charge.tenant_id ? bindToken(token, authorization, now) : null;
+  if (bound) uow.change('payment_tokens', bound);
+}
+
+/** What the customer or their bank took back charges nothing any more: no later charge may be asked for. */
+function revoke(
+  uow: UnitOfWork,
+  { tenant_id: tenantId, capture_mode: mode, payment_token_id: id }: Charge,
+  { code }: Extract<ChargeFact, { kind: 'rejected' }>,
+  now: Date,
+): void {
+  if (code !== 'authorization_revoked' || mode !== 'merchant_initiated' || id === null) return;
+  const token = uow.record('payment_tokens', id);
+  if (token?.tenant_id !== tenantId || token.status !== 'active') return;
+  uow.change('payment_tokens', revokedToken(token, now));
+}
+
+function decideAction(uow: UnitOfWork, item: ChargeActionItem, now: Date): ChargeActionOutcome {
+  const charge = own(uow, item);
+  if (!charge || !isOpen(charge) || charge.next_action?.url === item.url) {
+    return { kind: 'action', charge: charge ?? null };
+  }
+  const told = timelineEntry(now, 'provider_answer', charge.provider, {
+    detail: 'redirect: the customer’s turn',
+    providerRequestId: item.providerRequestId,
+  });
+  const next: Charge = {
+    ...charge,
+    next_action: { type: 'redirect', url: item.url },
+    version: charge.version + 1,
+    updated_at: now,
+    timeline: [...charge.timeline, told],
+  };
+  return { kind: 'action', charge: changeCharge(uow, charge, next) };
+}
+
+const own = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string }) => {
+  const charge = uow.record('charges', id);
+  return charge?.tenant_id === tenantId ? charge : undefined;
+};
+
+/** Changes a charge and states the event of it; answers the charge with its event counted. */
+export function changeCharge(uow: UnitOfWork, before: Charge, after: Charge): Charge {
+  const { next, event } = withEvent(before, after);
+  uow.change('charges', next);
+  uow.emit(event);
+  recurringFollows(uow, before, next);
+  return next;
+}

@@ -1,0 +1,32 @@
+import { z } from 'zod';
+import { plainText } from '../../platform/http/wire.js';
+
+/** A tenant's own name for something: goes into paths, percent-encoded. Two names are none there, however written. */
+export const ownName = (description: string, example: string) =>
+  z
+    .string()
+    .regex(
+      /^(?!\.{1,2}$)[\x21-\x7e]{1,100}$/,
+      'must be 1 to 100 printable ASCII characters without spaces, and not "." or ".."',
+    )
+    .meta({ description, example });
+
+export const customerId = ownName('Your own id of the customer.', 'customer-77');
+
+export const customerBody = z
+  .strictObject({
+    id: customerId,
+    email: z
+      .email()
+      .max(254)
+      .meta({ description: 'Where the provider sends receipts.', example: 'ada@example.com' }),
+    name: plainText(200).optional(),
+  })
+  .meta({ id: 'Customer', description: 'Who pays.' });
+
+/** A customer as it is stored. */
+export const customerOf = ({ id, email, name }: z.infer<typeof customerBody>) => ({
+  id,
+  email,
+  name: name ?? null,
+});

@@ -1,0 +1,26 @@
+import type { z } from 'zod';
+import { toWireAmount } from '../../shared/money.js';
+import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
+import type { chargeResource } from './api.js';
+import { statusOf, type Charge } from './charge.js';
+
+/** A charge as clients see it: every field is named here, so that a new stored field never leaks. */
+export function presentCharge(charge: Omit<Charge, 'timeline'>): z.infer<typeof chargeResource> {
+  return {
+    reference: charge.reference,
+    amount_minor: toWireAmount(charge.amount_minor),
+    currency: charge.currency,
+    capture_mode: charge.capture_mode,
+    status: statusOf(charge),
+    customer_id: charge.customer.id,
+    payment_token_id: charge.payment_token_id,
+    next_action: charge.next_action && { type: 'redirect', url: charge.next_action.url },
+    refunded_minor: toWireAmount(charge.refunded_minor),
+    failure: presentFailure(charge.failure),
+    attention: presentAttention(charge.attention),
+    description: charge.description,
+    metadata: charge.metadata ?? {},
+    created_at: charge.created_at.toISOString(),
+    completed_at: charge.completed_at?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,103 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf, type Context } from '../../platform/http/context.js';
+import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { untilClosed } from '../../platform/http/prefer.js';
+import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import type { Deliveries } from '../../core/webhooks/deliveries.js';
+import { createCharge, getCharge, getChargeTimeline, listCharges, verifyCharge } from './api.js';
+import type { ChargeCalls } from './provider-calls.js';
+import { readAttempt, type Charge } from './charge.js';
+import type { CreateCharge } from './create.js';
+import { presentCharge } from './presenter.js';
+import type { ListChargesQuery } from './schema.js';
+import type { ChargeStarter } from './starters.js';
+import type { ChargeListing, Charges } from './store.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** As far as dates go. The day after it would be written in another form, and sort before all others. */
+const LAST_DAY = '9999-12-31';
+
+export function chargeRoutes(deps: {
+  charges: Charges;
+  chargeCalls: ChargeCalls;
+  chargeStarter: ChargeStarter;
+  chargeWatch: CompletionWaiter<Charge>;
+  createCharge: CreateCharge;
+  idempotency: Idempotency;
+  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+}): Route[] {
+  const { charges, chargeCalls, chargeStarter, chargeWatch, idempotency, webhooks } = deps;
+
+  return [
+    route(createCharge, async (ctx, { body }) => {
+      const caller = callerOf(ctx);
+      await withIdempotency(
+        ctx,
+        { idempotency, resource: `${API_PREFIX}/payments/charges`, named: 'reference' },
+        (claim) => deps.createCharge(caller, body, claim),
+        async (id, wait) => {
+          const charge =
+            (await chargeWatch.waitForEnd(id, wait)) ?? (await charges.get(caller.tenant.id, id));
+          return charge && presentCharge(charge);
+        },
+      );
+    }),
+
+    route(listCharges, async (ctx, { query }) => {
+      const { items, total } = await charges.list(callerOf(ctx).tenant.id, listing(query));
+      sendList(ctx, items.map(presentCharge), { page: query.page, limit: query.limit, total });
+    }),
+
+    route(getCharge, async (ctx, { params }) => {
+      sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
+    }),
+
+    route(getChargeTimeline, async (ctx, { params, query }) => {
+      const charge = await find(ctx, params.reference);
+      const told = await webhooks.deliveries.timelineOf(charge.tenant_id, charge._id);
+      sendPage(ctx, timelineWithDeliveries(charge, told).map(presentTimelineEntry), query);
+    }),
+
+    route(verifyCharge, async (ctx, { params }) => {
+      const charge = await find(ctx, params.reference);
+      // Before its order has left there is nothing to ask about.
+      if (charge.submissions > 0) {
+        await chargeCalls.verify(charge, untilClosed(ctx), ctx.state.withoutDeadline);
+        chargeStarter.notifyChangedSoon(charge);
+      }
+      sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
+    }),
+  ];
+
+  /**
+   * The caller's charge of that reference; another tenant's is not found either. Customers come back from the page with
+   * the reference that the provider has, and refusals name our id: these are taken, too.
+   */
+  async function find(ctx: Context, reference: string): Promise<Charge> {
+    const tenantId = callerOf(ctx).tenant.id;
+    const found =
+      (await charges.byReference(tenantId, reference)) ??
+      (await charges.get(tenantId, readAttempt(reference)?.id ?? reference));
+    if (!found) throw new ApiError('not_found');
+    return found;
+  }
+}
+
+/** The query in the store's terms: inclusive days become a half-open span. */
+function listing(query: ListChargesQuery): ChargeListing {
+  const { page, limit, status, customer_id: customer, start_date: start, end_date: end } = query;
+  return {
+    page,
+    limit,
+    status,
+    customer,
+    descending: query.sort.startsWith('-'),
+    from: start === undefined ? undefined : new Date(start),
+    until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
+  };
+}

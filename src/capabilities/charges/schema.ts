@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import {
+  idempotencyKey,
+  MAX_AMOUNT_MINOR,
+  pageQuery,
+  plainText,
+} from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
+import { metadata } from '../../shared/metadata.js';
+import { ALWAYS, refuseCardData } from './card-data.js';
+import { customerBody, customerId, ownName } from './payment-schema.js';
+
+export const captureMode = z.enum(['customer_action_required', 'merchant_initiated']).meta({
+  description:
+    '`customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. ' +
+    '`merchant_initiated`: an active payment token is charged without the customer.',
+});
+
+/** Every port that there is and no other, so that the document says what is taken. */
+const PORT = '([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
+const RETURN_URL = `^https?:\\/\\/[A-Za-z0-9.-]{1,253}(:${PORT})?([/?#][\\x21-\\x7e]*)?$`;
+
+const chargeFields = {
+  amount_minor: z
+    .int()
+    .min(1)
+    .max(MAX_AMOUNT_MINOR)
+    .meta({ description: 'Kobo that the customer pays.', example: 500_000 }),
+  currency: z.literal('NGN').default('NGN'),
+  capture_mode: captureMode,
+  customer: customerBody,
+  payment_token_id: idSchema('paymentToken').optional().meta({
+    description:
+      'What is charged (`merchant_initiated`, required), or what is bound by this charge.',
+  }),
+  reference: ownName(
+    'Your own name for it, unique for ever; an id of ours if you give none.',
+    'subscription-9-setup',
+  ).optional(),
+  description: plainText(200)
+    .optional()
+    .meta({ description: 'What it is for.', example: 'First month' }),
+  return_url: z
+    .string()
+    .max(2_000)
+    .regex(new RegExp(RETURN_URL), 'must be an http or https address')
+    .refine((url) => URL.canParse(url), 'must be an http or https address')
+    .optional()
+    .meta({
+      description: 'Where the provider’s page sends the customer in the end.',
+      example: 'https://shop.example/paid',
+    }),
+  metadata: metadata.optional(),
+  idempotency_key: idempotencyKey.optional(),
+};
+
+/** The body of POST /payments/charges. */
+export const createChargeBody = z
+  .strictObject(chargeFields)
+  .superRefine(refuseCardData, ALWAYS)
+  .superRefine((body, ctx) => {
+    if (body.capture_mode !== 'merchant_initiated' || body.payment_token_id !== undefined) return;
+    const message = 'is required for a merchant-initiated charge';
+    ctx.addIssue({ code: 'custom', path: ['payment_token_id'], message });
+  }, ALWAYS)
+  .meta({
+    id: 'NewCharge',
+    override: ({ jsonSchema }: { jsonSchema: object }) => {
+      const mode = (name: string) => ({ capture_mode: { const: name } });
+      Object.assign(jsonSchema, {
+        oneOf: [
+          { properties: mode('customer_action_required') },
+          { required: ['payment_token_id'], properties: mode('merchant_initiated') },
+        ],
+      });
+    },
+  });
+
+export type CreateChargeBody = z.infer<typeof createChargeBody>;
+
+const day = (description: string) =>
+  z.iso
+    .date()
+    .optional()
+    .meta({ description, override: { pattern: undefined } });
+
+/** The query of GET /payments/charges. Dates are UTC days, both inclusive. */
+export const listChargesQuery = z
+  .strictObject({
+    ...pageQuery(),
+    status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).optional(),
+    customer_id: customerId.optional(),
+    start_date: day('First day of acceptance, UTC.'),
+    end_date: day('Last day of acceptance, UTC; not before `start_date`.'),
+    sort: z
+      .enum(['created_at', '-created_at'])
+      .default('-created_at')
+      .meta({ description: 'A minus is for descending order.' }),
+  })
+  .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
+    path: ['end_date'],
+    message: 'must not be before start_date',
+  });
+
+export type ListChargesQuery = z.infer<typeof listChargesQuery>;

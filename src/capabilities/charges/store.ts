@@ -1,0 +1,123 @@
+import type { Collection, Filter } from 'mongodb';
+import type { Database } from '../../platform/database/client.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import type { AcceptResult } from '../../core/commit/unit-of-work.js';
+import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { createInstructionStore } from '../../core/instructions/store.js';
+import { CHARGE_INDEXES } from './payment-collections.js';
+import type { Charge, ChargeStatus } from './charge.js';
+import type { ChargeFact } from './transitions.js';
+import type { AcceptChargeItem, ChargeFactOutcome, ChargeKey } from './mutations.js';
+
+export type ChargeListing = {
+  page: number;
+  limit: number;
+  descending: boolean;
+  status?: ChargeStatus | undefined;
+  customer?: string | undefined;
+  /** Inclusive, the beginning of a UTC day. */
+  from?: Date | undefined;
+  /** Exclusive, the beginning of a UTC day. */
+  until?: Date | undefined;
+};
+
+export type Charges = ReturnType<typeof createCharges>;
+
+/** The store of charges. Money, states and events change only through commits. */
+export function createCharges(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  stallTimeoutMs: number,
+  clock: () => Date = () => new Date(),
+) {
+  const collection = db.collection<Charge>('charges');
+  return {
+    ...createInstructionStore<Charge>({
+      collection: db.collection<InstructionRecord>('charges'),
+      clock,
+      stallTimeoutMs,
+    }),
+    ...chargeQueries(collection),
+
+    accept: (item: AcceptChargeItem): Promise<AcceptResult> => groupCommit.commit(item),
+
+    /** Applies what became known, through the state guard; the answer is the charge as it stands then. */
+    applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ChargeFactOutcome> =>
+      groupCommit.commit({ kind: 'chargeFact', tenantId: of.tenant_id, id: of._id, of, fact }),
+
+    /** Keeps where the customer goes on, and says so. */
+    async requireAction(
+      { tenant_id: tenantId, _id: id }: ChargeKey,
+      url: string,
+      providerRequestId: string | null,
+    ): Promise<Charge | null> {
+      const item = { kind: 'chargeAction', tenantId, id, url, providerRequestId } as const;
+      return (await groupCommit.commit(item)).charge;
+    },
+  };
+}
+
+/** What is read of charges. Clients' queries carry the tenant; the others are for operators and the worker. */
+function chargeQueries(collection: Collection<Charge>) {
+  return {
+    byReference: (tenantId: string, reference: string) =>
+      collection.findOne({ tenant_id: tenantId, reference }),
+
+    /** Those that have ended, or whose customer has somewhere to go. */
+    async waitedFor(ids: string[]): Promise<Charge[]> {
+      const filter = {
+        _id: { $in: ids },
+        $or: [{ status: { $in: ['completed', 'failed'] } }, { next_action: { $ne: null } }],
+      } as Filter<Charge>;
+      return collection.find(filter, { projection: { timeline: 0 } }).toArray();
+    },
+
+    /** The total is counted by the index that the page is read from. */
+    async list(
+      tenantId: string,
+      query: ChargeListing,
+    ): Promise<{ items: Charge[]; total: number }> {
+      const { page, limit, customer, status } = query;
+      const direction = query.descending ? -1 : 1;
+      const filter = listFilter(tenantId, query);
+      const hint =
+        customer !== undefined
+          ? CHARGE_INDEXES.byCustomer
+          : status !== undefined
+            ? CHARGE_INDEXES.byStatus
+            : CHARGE_INDEXES.byCreation;
+      const [items, total] = await Promise.all([
+        collection
+          .find(filter, { projection: { timeline: 0 }, hint })
+          .sort({ created_at: direction, _id: direction })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        collection.countDocuments(filter, { hint }),
+      ]);
+      return { items, total };
+    },
+
+    /** Whether this tenant has ever charged this customer. */
+    knowsCustomer: async (tenantId: string, customer: string): Promise<boolean> =>
+      (await collection.findOne(
+        { tenant_id: tenantId, 'customer.id': customer },
+        { projection: { _id: 1 }, hint: CHARGE_INDEXES.byCustomer },
+      )) !== null,
+  };
+}
+
+function listFilter(tenantId: string, query: ChargeListing): Filter<Charge> {
+  const { status, customer, from, until } = query;
+  const stored = status === 'requires_action' ? 'processing' : status;
+  return {
+    tenant_id: tenantId,
+    ...(stored && { status: stored }),
+    ...(status === 'requires_action' && { next_action: { $ne: null } }),
+    ...(status === 'processing' && { next_action: null }),
+    ...(customer !== undefined && { 'customer.id': customer }),
+    ...((from ?? until) && {
+      created_at: { ...(from && { $gte: from }), ...(until && { $lt: until }) },
+    }),
+  };
+}

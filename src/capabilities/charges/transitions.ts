@@ -1,0 +1,273 @@
+import type { Posting } from '../../core/ledger/posting.js';
+import type { Wallet } from '../../core/ledger/wallet.js';
+import type { ChargeAuthorization } from '../../core/providers/payment-provider.js';
+import type { FactSource } from '../../core/instructions/fact.js';
+import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
+import { timelineEntry, type TimelineType } from '../../core/instructions/timeline.js';
+import { attemptReference, chargeFailure, type Charge } from './charge.js';
+import { creditPosting } from './postings.js';
+
+/** What became known of a charge, whoever said it. `attempt`: of which one; null is of the present one. */
+export type ChargeFact = FactSource & { attempt: number | null } & (
+    | {
+        kind: 'succeeded';
+        amountMinor: bigint;
+        currency: string;
+        feeMinor: bigint | null;
+        /** As good as a key: goes to the token, and nowhere else. */
+        authorization: ChargeAuthorization | null;
+      }
+    /** `ifNotSubmitted`: an operator's word that counts only as long as no order has left us. */
+    | { kind: 'rejected'; code: string; decline: 'soft' | 'hard'; ifNotSubmitted?: boolean }
+    | { kind: 'abandoned' }
+    /** The customer's time is over, and the provider has just said that nothing was paid. */
+    | { kind: 'expired' }
+    | { kind: 'operator_confirmed' }
+  );
+
+type Paid = Extract<ChargeFact, { kind: 'succeeded' }>;
+type Refused = Extract<ChargeFact, { kind: 'rejected' }>;
+
+/** What a fact does. `unchanged` and `stale` write nothing. */
+export type Transition = {
+  verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
+  next: Charge;
+  postings: Posting[];
+  availableMinor: bigint;
+  /** Negative: what the wallet has paid back of what it owed. */
+  owedMinor: bigint;
+};
+
+type Change = {
+  set: Partial<Charge>;
+  entry: [TimelineType, string];
+  postings?: Posting[];
+  availableMinor?: bigint;
+  owedMinor?: bigint;
+  verdict?: 'attention';
+};
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** How long the provider is asked on after an operator gave a charge up against its silence. */
+const WATCH_MS = DAY_MS;
+
+/**
+ * The state guard of charges: pure, total, and the only place where one ends. Money comes in here, so nothing is held:
+ * a payment completes a charge whenever it is proven, and what contradicts the books moves no money and asks for an
+ * operator.
+ */
+export function applyChargeFact(
+  charge: Charge,
+  fact: ChargeFact,
+  now: Date,
+  wallet: Pick<Wallet, 'owedMinor'>,
+): Transition {
+  const change = decideFact(charge, fact, now, wallet);
+  const idle = { postings: [], availableMinor: 0n, owedMinor: 0n };
+  if (typeof change === 'string') return { verdict: change, next: charge, ...idle };
+  const { set, entry, verdict = 'applied', ...effects } = change;
+  const actor = fact.actor ?? charge.provider;
+  const told = timelineEntry(now, fact.via, actor, {
+    detail: tell(fact),
+    providerRequestId: fact.providerRequestId,
+  });
+  const done = timelineEntry(now, entry[0], 'bursar', { detail: entry[1] });
+  const next: Charge = {
+    ...charge,
+    ...set,
+    version: charge.version + 1,
+    updated_at: now,
+    timeline: [...charge.timeline, told, done],
+  };
+  if (!isOpen(next)) next.next_action = null;
+  if (!needsWorkflow(next)) next.next_check_at = null;
+  else next.next_check_at ??= now;
+  return { verdict, next, ...idle, ...effects };
+}
+
+const tell = (fact: ChargeFact) =>
+  [fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind, fact.note]
+    .filter((part) => part !== null)
+    .join('; ');
+
+function decideFact(
+  charge: Charge,
+  fact: ChargeFact,
+  now: Date,
+  wallet: Pick<Wallet, 'owedMinor'>,
+): Change | 'unchanged' | 'stale' {
+  switch (fact.kind) {
+    case 'succeeded':
+      return charge.status === 'completed'
+        ? paidAgain(charge, fact, now)
+        : pay(charge, fact, now, wallet);
+    case 'rejected':
+      return decideRefused(charge, fact, now);
+    case 'abandoned':
+      return isOpen(charge) && isOfPage(charge) ? fail(fact.kind) : 'stale';
+    case 'expired': {
+      const over = charge.expires_at !== null && charge.expires_at <= now;
+      return isOpen(charge) && over ? fail(fact.kind) : 'stale';
+    }
+    case 'operator_confirmed':
+      return isOpen(charge) ? 'stale' : clearAttention(charge, 'an operator stands by it');
+  }
+}
+
+const isOfPage = ({ capture_mode: mode }: Charge) => mode === 'customer_action_required';
+
+/** Paid: credited, less what the provider keeps. Also where the charge had failed, for the money is there. */
+function pay(
+  charge: Charge,
+  fact: Paid,
+  now: Date,
+  { owedMinor: owed }: Pick<Wallet, 'owedMinor'>,
+): Change | 'unchanged' | 'stale' {
+  const mismatch = findMismatch(charge, fact);
+  if (mismatch !== null) {
+    return isSettledBy(charge, mismatch) ? 'stale' : raise(charge, now, mismatch);
+  }
+  const paid: Charge = { ...charge, provider_fee_minor: fact.feeMinor };
+  const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
+  const repaidMinor = owed < netMinor ? owed : netMinor;
+  const late = charge.status === 'failed' ? ', although the charge had failed' : '';
+  const out = alsoOut(charge, fact);
+  return {
+    set: {
+      status: 'completed',
+      attempt: fact.attempt ?? charge.attempt,
+      next_attempt_at: null,
+      provider_fee_minor: fact.feeMinor,
+      failure: null,
+      attention: out === null ? null : { since: now, reason: out },
+      monitor_until: null,
+      completed_at: now,
+    },
+    entry: [
+      'credited',
+      `the wallet was credited, less the provider’s fee${late}${out === null ? '' : `; ${out}`}`,
+    ],
+    ...(out !== null && { verdict: 'attention' }),
+    postings: [creditPosting(paid, now, repaidMinor)],
+    availableMinor: netMinor - repaidMinor,
+    owedMinor: -repaidMinor,
+  };
+}
+
+/** Paid by another attempt than the present one, which may have been paid as well and is not asked about any more. */
+function alsoOut(charge: Charge, { attempt: paid }: Paid): string | null {
+  const {
+    status,
+    attempt,
+    submissions: sends,
+    rejected_submissions: notTaken,
+    failure,
+    monitor_until: watched,
+  } = charge;
+  if (paid === null || paid === attempt || sends === notTaken) return null;
+  // What failed by the provider's word is known; what an operator gave up is not.
+  const known = status === 'failed' && watched === null && failure?.code !== 'operator';
+  return known
+    ? null
+    : `another attempt was paid; ask the provider about ${attemptReference(charge)}, too`;
+}
+
+/** An operator was called for this very reason, and has given the charge up. */
+const isSettledBy = ({ failure, timeline }: Charge, reason: string): boolean =>
+  failure?.code === 'operator' &&
+  timeline.some(({ type, detail }) => type === 'attention_raised' && detail === reason);
+
+function findMismatch(charge: Charge, { amountMinor, currency, feeMinor }: Paid): string | null {
+  if (currency !== charge.currency) return 'the provider reports another currency than was asked';
+  if (amountMinor !== charge.amount_minor) {
+    return 'the provider reports another amount than was asked';
+  }
+  if (feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor)) {
+    return 'the provider reports a fee that can not be';
+  }
+  return null;
+}
+
+function paidAgain(charge: Charge, fact: Paid, now: Date): Change | 'unchanged' {
+  if (fact.attempt !== null && fact.attempt !== charge.attempt) {
+    return raise(charge, now, 'the provider reports that two attempts were paid');
+  }
+  const mismatch = findMismatch(charge, fact);
+  return mismatch === null ? 'unchanged' : raise(charge, now, mismatch);
+}
+
+function decideRefused(charge: Charge, fact: Refused, now: Date): Change | 'unchanged' | 'stale' {
+  // What became of an earlier attempt says nothing about this one.
+  if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
+  const byOperator = fact.via === 'operator';
+  if (fact.ifNotSubmitted && charge.submissions > 0) return 'stale';
+  if (isOpen(charge)) {
+    const again = fact.decline === 'soft' ? nextAttempt(charge, now) : null;
+    return again ?? fail(fact.code, byOperator && charge.submissions > 0 ? now : undefined);
+  }
+  if (charge.status === 'completed') {
+    // On a page a customer may be declined first and pay then: the payment outranks it, whatever comes later.
+    if (fact.via === 'webhook' || isOfPage(charge)) return 'stale';
+    return raise(charge, now, 'the provider refused what it had reported as paid');
+  }
+  if (byOperator) return clearAttention(charge, 'an operator gave it up');
+  if (charge.monitor_until === null) return 'unchanged';
+  return {
+    set: { monitor_until: null },
+    entry: ['note', 'the provider confirms that it was not paid'],
+  };
+}
+
+/** Declined softly: a new attempt, with a reference of its own, so many days after the first decline. */
+function nextAttempt(charge: Charge, now: Date): Change | null {
+  if (isOfPage(charge)) return null;
+  const days = charge.dunning_days[charge.attempt - 1];
+  if (days === undefined) return null;
+  const first = charge.first_declined_at ?? now;
+  const at = new Date(first.getTime() + days * DAY_MS);
+  return {
+    set: {
+      status: 'pending',
+      attempt: charge.attempt + 1,
+      submissions: 0,
+      rejected_submissions: 0,
+      first_declined_at: first,
+      next_attempt_at: at,
+      attention: null,
+      next_check_at: at > now ? at : now,
+    },
+    entry: [
+      'note',
+      `declined for now; attempt ${charge.attempt + 1} is due at ${at.toISOString()}`,
+    ],
+  };
+}
+
+/** Nothing was credited, so nothing has to be given back. `watchedFrom`: the provider is asked on for a while. */
+function fail(code: string, watchedFrom?: Date): Change {
+  return {
+    set: {
+      status: 'failed',
+      failure: chargeFailure(code),
+      next_attempt_at: null,
+      attention: null,
+      monitor_until: watchedFrom ? new Date(watchedFrom.getTime() + WATCH_MS) : null,
+    },
+    entry: ['note', `the charge has failed: ${code}`],
+  };
+}
+
+function clearAttention(charge: Charge, why: string): Change | 'unchanged' {
+  if (charge.attention === null) return 'unchanged';
+  return { set: { attention: null }, entry: ['attention_cleared', why] };
+}
+
+/** No money moves; an operator has to look. Said once: the same reason again changes nothing. */
+function raise(charge: Charge, now: Date, reason: string): Change | 'unchanged' {
+  if (charge.attention?.reason === reason) return 'unchanged';
+  return {
+    set: { attention: { since: now, reason } },
+    entry: ['attention_raised', reason],
+    verdict: 'attention',
+  };
+}

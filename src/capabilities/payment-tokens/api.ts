@@ -1,0 +1,110 @@
+import { z } from 'zod';
+import { operation } from '../../platform/http/operation.js';
+import { idempotencyKey, pageQuery, timestamp } from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
+import { metadata } from '../../shared/metadata.js';
+import { ALWAYS, refuseCardData } from '../charges/card-data.js';
+import { customerBody, customerId } from '../charges/payment-schema.js';
+
+const exampleToken = {
+  payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
+  customer_id: 'customer-77',
+  type: 'card' as const,
+  status: 'active' as const,
+  brand: 'visa',
+  last4: '4081',
+  created_at: '2026-11-21T09:30:00.000Z',
+};
+
+export const tokenResource = z
+  .object({
+    payment_token_id: idSchema('paymentToken'),
+    customer_id: z.string(),
+    type: z.enum(['card', 'bank_account']),
+    status: z.enum(['unbound', 'active', 'revoked']).meta({
+      description:
+        '`unbound` until a setup charge that names it is paid; then `active`, and it can be charged without the customer.',
+    }),
+    brand: z.string().optional(),
+    last4: z.string().optional(),
+    bank_code: z.string().optional(),
+    created_at: timestamp('When it was made.'),
+  })
+  .meta({ id: 'PaymentToken', example: exampleToken });
+
+const common = {
+  customer: customerBody,
+  metadata: metadata.optional(),
+  idempotency_key: idempotencyKey.optional(),
+};
+
+export const cardTokenBody = z
+  .strictObject(common)
+  .superRefine(refuseCardData, ALWAYS)
+  .meta({ id: 'NewCardToken' });
+
+export const bankAccountTokenBody = z
+  .strictObject({
+    ...common,
+    account_number: z
+      .string()
+      .regex(/^[0-9]{10}$/, 'must be 10 digits')
+      .meta({ description: 'NUBAN account number.', example: '0123456789' }),
+    bank_code: z
+      .string()
+      .regex(/^[0-9]{3,6}$/, 'must be a bank code of 3 to 6 digits')
+      .meta({ description: 'CBN or NIP code, see `GET /transfers/banks`.', example: '058' }),
+  })
+  .superRefine(refuseCardData, ALWAYS)
+  .meta({ id: 'NewBankAccountToken' });
+
+const tag = 'Payments';
+const customer = { id: 'customer-77', email: 'ada@example.com', name: 'Ada Obi' };
+const { brand: _brand, last4: _last4, ...plainToken } = exampleToken;
+const unbound = { ...plainToken, status: 'unbound' as const };
+
+export const createCardToken = operation({
+  id: 'createCardToken',
+  tag,
+  method: 'post',
+  path: '/payments/tokens/card',
+  summary: 'Make a token for a customer’s card',
+  description:
+    'It holds no card: a setup charge that names it sends the customer to the provider’s page, which takes the card. ' +
+    'A body that holds anything like a card number or a security code is refused.',
+  access: 'public_key',
+  body: cardTokenBody,
+  idempotent: true,
+  answer: { status: 201, data: tokenResource },
+  examples: { body: { customer }, data: unbound },
+});
+
+export const createBankAccountToken = operation({
+  id: 'createBankAccountToken',
+  tag,
+  method: 'post',
+  path: '/payments/tokens/bank-account',
+  summary: 'Make a token for a customer’s bank account',
+  description: 'The customer allows it to be charged on the provider’s page, by a setup charge.',
+  access: 'public_key',
+  body: bankAccountTokenBody,
+  idempotent: true,
+  answer: { status: 201, data: tokenResource },
+  examples: {
+    body: { customer, account_number: '0123456789', bank_code: '058' },
+    data: { ...unbound, type: 'bank_account', last4: '6789', bank_code: '058' },
+  },
+});
+
+export const listCustomerTokens = operation({
+  id: 'listCustomerTokens',
+  tag,
+  method: 'get',
+  path: '/payments/customers/{customer_id}/tokens',
+  summary: 'List a customer’s payment tokens, newest first',
+  params: { customer_id: customerId },
+  query: z.strictObject(pageQuery()),
+  answer: { status: 200, data: tokenResource, list: true },
+});
+
+export const tokenOperations = { createCardToken, createBankAccountToken, listCustomerTokens };

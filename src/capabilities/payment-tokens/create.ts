@@ -1,0 +1,51 @@
+import type { z } from 'zod';
+import { newId } from '../../shared/ids.js';
+import { throwIfKeyReused, type Claim } from '../../core/commit/unit-of-work.js';
+import type { Tenant } from '../../platform/tenants/tenant.js';
+import { customerOf } from '../charges/payment-schema.js';
+import type { bankAccountTokenBody, cardTokenBody } from './api.js';
+import { presentToken } from './presenter.js';
+import type { Tokens } from './store.js';
+import type { PaymentToken } from './payment-token.js';
+
+type CardBody = z.infer<typeof cardTokenBody>;
+type BankAccountBody = z.infer<typeof bankAccountTokenBody>;
+
+/** Makes a token that is bound to nothing yet. */
+export const createTokenCreation =
+  ({ tokens, provider }: { tokens: Tokens; provider: string }) =>
+  async (tenant: Tenant, body: CardBody | BankAccountBody, claim: Claim | null) => {
+    const token = newToken(tenant.id, body, provider, new Date());
+    const answer = {
+      status: 201,
+      body: JSON.stringify({ success: true, data: presentToken(token) }),
+    };
+    const item = { kind: 'createToken', tenantId: tenant.id, id: token._id, token, claim, answer };
+    return throwIfKeyReused(await tokens.create(item as Parameters<Tokens['create']>[0]));
+  };
+
+function newToken(
+  tenantId: string,
+  body: CardBody | BankAccountBody,
+  provider: string,
+  now: Date,
+): PaymentToken {
+  const account = 'account_number' in body ? body : null;
+  return {
+    _id: newId('paymentToken'),
+    tenant_id: tenantId,
+    version: 1,
+    type: account ? 'bank_account' : 'card',
+    customer: customerOf(body.customer),
+    status: 'unbound',
+    provider,
+    authorization: null,
+    brand: null,
+    last4: account ? account.account_number.slice(-4) : null,
+    bank_code: account?.bank_code ?? null,
+    account_number: account?.account_number ?? null,
+    metadata: body.metadata ?? null,
+    created_at: now,
+    updated_at: now,
+  };
+}

@@ -1,0 +1,57 @@
+import type { ChargeAuthorization } from '../../core/providers/payment-provider.js';
+
+/** Who pays, as the tenant knows them. E-mail and name are personal: they go to the provider, and nowhere else. */
+export type Customer = { id: string; email: string; name: string | null };
+
+export type TokenStatus = 'unbound' | 'active' | 'revoked';
+
+/** A saved way to pay. It holds no card number: what charges it is the provider's own authorization. */
+export type PaymentToken = {
+  _id: string;
+  tenant_id: string;
+  version: number;
+  type: 'card' | 'bank_account';
+  customer: Customer;
+  status: TokenStatus;
+  provider: string;
+  /** The provider's reusable authorization, bound by a verified charge. As good as a key: never shown, never logged. */
+  authorization: string | null;
+  /** Of a card, as its authorization told. */
+  brand: string | null;
+  last4: string | null;
+  /** Of a bank account; the number is personal. */
+  bank_code: string | null;
+  account_number: string | null;
+  metadata: Record<string, unknown> | null;
+  created_at: Date;
+  updated_at: Date;
+};
+
+/** The token with what it can be charged with from now on; null where it has that already, or gets nothing lasting. */
+export function bindToken(
+  token: PaymentToken,
+  authorization: ChargeAuthorization | null,
+  now: Date,
+): PaymentToken | null {
+  if (token.status !== 'unbound' || !authorization?.reusable) return null;
+  if (authorization.type !== token.type) return null;
+  return {
+    ...token,
+    status: 'active',
+    authorization: authorization.code,
+    brand: authorization.brand,
+    last4: authorization.last4,
+    bank_code: token.bank_code ?? authorization.bankCode,
+    version: token.version + 1,
+    updated_at: now,
+  };
+}
+
+/** The provider says that its authorization is no longer valid. */
+export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
+  ...token,
+  status: 'revoked',
+  authorization: null,
+  version: token.version + 1,
+  updated_at: now,
+});

@@ -1,0 +1,17 @@
+import type { z } from 'zod';
+import type { tokenResource } from './api.js';
+import type { PaymentToken } from './payment-token.js';
+
+/** A token as clients see it: never its authorization, never the number of an account. */
+export function presentToken(token: PaymentToken): z.infer<typeof tokenResource> {
+  return {
+    payment_token_id: token._id,
+    customer_id: token.customer.id,
+    type: token.type,
+    status: token.status,
+    ...(token.brand !== null && { brand: token.brand }),
+    ...(token.last4 !== null && { last4: token.last4 }),
+    ...(token.bank_code !== null && { bank_code: token.bank_code }),
+    created_at: token.created_at.toISOString(),
+  };
+}

@@ -1,0 +1,46 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf } from '../../platform/http/context.js';
+import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { sendList } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import type { Charges } from '../charges/store.js';
+import { createBankAccountToken, createCardToken, listCustomerTokens } from './api.js';
+import type { createTokenCreation } from './create.js';
+import { presentToken } from './presenter.js';
+import type { Tokens } from './store.js';
+
+export function tokenRoutes(deps: {
+  tokens: Tokens;
+  charges: Pick<Charges, 'knowsCustomer'>;
+  createToken: ReturnType<typeof createTokenCreation>;
+  idempotency: Idempotency;
+}): Route[] {
+  const { tokens, charges, createToken, idempotency } = deps;
+  const made = { idempotency, resource: `${API_PREFIX}/payments/tokens` };
+
+  return [
+    route(createCardToken, (ctx, { body }) =>
+      withIdempotency(ctx, { ...made, path: `${made.resource}/card` }, (claim) =>
+        createToken(callerOf(ctx).tenant, body, claim),
+      ),
+    ),
+
+    route(createBankAccountToken, (ctx, { body }) =>
+      withIdempotency(ctx, { ...made, path: `${made.resource}/bank-account` }, (claim) =>
+        createToken(callerOf(ctx).tenant, body, claim),
+      ),
+    ),
+
+    route(listCustomerTokens, async (ctx, { params, query }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      const { items, total } = await tokens.list(tenantId, params.customer_id, query);
+      // A customer appears when first named.
+      if (total === 0 && !(await charges.knowsCustomer(tenantId, params.customer_id))) {
+        throw new ApiError('not_found');
+      }
+      const { page, limit } = query;
+      sendList(ctx, items.map(presentToken), { page, limit, total });
+    }),
+  ];
+}

@@ -1,0 +1,36 @@
+import type { Database } from '../../platform/database/client.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import type { AcceptResult } from '../../core/commit/unit-of-work.js';
+import type { CreateTokenItem } from './mutations.js';
+import type { PaymentToken } from './payment-token.js';
+
+export type Tokens = ReturnType<typeof createTokens>;
+
+/** The store of payment tokens. They are made and bound by commits. */
+export function createTokens({ db }: Database, groupCommit: GroupCommit) {
+  const collection = db.collection<PaymentToken>('payment_tokens');
+  return {
+    get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
+
+    create: (item: CreateTokenItem): Promise<AcceptResult> => groupCommit.commit(item),
+
+    /** A customer's, newest first. */
+    async list(
+      tenantId: string,
+      customer: string,
+      { page, limit }: { page: number; limit: number },
+    ) {
+      const filter = { tenant_id: tenantId, 'customer.id': customer };
+      const [items, total] = await Promise.all([
+        collection
+          .find(filter)
+          .sort({ created_at: -1, _id: -1 })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        collection.countDocuments(filter),
+      ]);
+      return { items, total };
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { operation } from '../../platform/http/operation.js';
+import { amountMinor, timestamp } from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
+import { RECURRING_STATUSES } from './recurring-charge.js';
+import {
+  changeRecurringChargeBody,
+  createRecurringChargeBody,
+  interval,
+  listRecurringChargesQuery,
+} from './schema.js';
+
+const id = 'rec_01kaj2v6wte8v9kcz0t3yd4m5n';
+const exampleRecurring = {
+  id,
+  payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',
+  customer_id: 'customer-77',
+  amount_minor: 500_000,
+  currency: 'NGN' as const,
+  interval: 'month' as const,
+  interval_count: 1,
+  timezone: 'Africa/Lagos',
+  start_at: '2026-12-31T08:00:00.000Z',
+  end_at: null,
+  count: 24,
+  status: 'active' as const,
+  next_charge_at: '2027-02-28T08:00:00.000Z',
+  charged_periods: 2,
+  last_paid_reference: `${id}-1`,
+  unpaid_references: [],
+  description: 'Gold plan',
+  metadata: { plan: 'gold' },
+  created_at: '2026-11-21T09:30:00.000Z',
+  updated_at: '2027-01-31T08:00:01.000Z',
+  ended_at: null,
+};
+
+export const recurringChargeResource = z
+  .object({
+    id: idSchema('recurringCharge'),
+    payment_token_id: idSchema('paymentToken'),
+    customer_id: z.string(),
+    amount_minor: amountMinor('Kobo that each period costs.'),
+    currency: z.literal('NGN'),
+    interval,
+    interval_count: z.int().min(1),
+    timezone: z.string(),
+    start_at: timestamp('When the first period begins.'),
+    end_at: timestamp('No period begins at this time or later.').nullable(),
+    count: z.int().min(1).nullable().meta({
+      description: 'How many periods there are; those passed by while it was paused count.',
+    }),
+    status: z.enum(RECURRING_STATUSES).meta({
+      description:
+        '`past_due`: a charge was declined. It goes on, and is `active` again when a later charge is paid, or when ' +
+        'it is resumed by hand.',
+    }),
+    next_charge_at: timestamp('When the next period is charged.').nullable(),
+    charged_periods: z.int().min(0),
+    last_paid_reference: z
+      .string()
+      .nullable()
+      .meta({ description: 'Reference of the charge that was paid last.' }),
+    unpaid_references: z.array(z.string()).meta({
+      description:
+        'References of charges that are on their way or tried again, and of the last that failed.',
+    }),
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: timestamp('When it was accepted.'),
+    updated_at: timestamp('Its last change.'),
+    ended_at: timestamp('When it ended or was cancelled.').nullable(),
+  })
+  .meta({ id: 'RecurringCharge', example: exampleRecurring });
+
+const tag = 'Payments';
+const params = { id: idSchema('recurringCharge') };
+const links = Object.fromEntries(
+  ['get', 'pause', 'resume', 'cancel'].map((act) => [`${act}RecurringCharge`, 'id']),
+);
+const { payment_token_id, amount_minor, count, description, metadata } = exampleRecurring;
+/** One of which nothing was charged yet. */
+const exampleNew = {
+  ...exampleRecurring,
+  next_charge_at: exampleRecurring.start_at,
+  charged_periods: 0,
+  last_paid_reference: null,
+};
+
+export const createRecurringCharge = operation({
+  id: 'createRecurringCharge',
+  tag,
+  method: 'post',
+  path: '/payments/recurring-charges',
+  summary: 'Charge a payment token every day, week, month or year',
+  description:
+    'Each period is charged once when it begins, as a merchant-initiated charge with the reference ' +
+    '`<id>-<period>`, periods counted from 0. What was missed is made up for, the oldest first. The 31st means the ' +
+    'last day of a shorter month.',
+  body: createRecurringChargeBody,
+  idempotent: true,
+  answer: { status: 201, data: recurringChargeResource },
+  refusals: ['not_found', 'invalid_state'],
+  examples: {
+    body: {
+      payment_token_id,
+      amount_minor,
+      interval: 'month',
+      count,
+      description,
+      metadata,
+    },
+    data: exampleNew,
+  },
+  links,
+});
+
+export const listRecurringCharges = operation({
+  id: 'listRecurringCharges',
+  tag,
+  method: 'get',
+  path: '/payments/recurring-charges',
+  summary: 'List recurring charges, newest first',
+  query: listRecurringChargesQuery,
+  answer: { status: 200, data: recurringChargeResource, list: true },
+});
+
+export const getRecurringCharge = operation({
+  id: 'getRecurringCharge',
+  tag,
+  method: 'get',
+  path: '/payments/recurring-charges/{id}',
+  summary: 'Get a recurring charge',
+  params,
+  answer: { status: 200, data: recurringChargeResource },
+});
+
+const change = {
+  tag,
+  method: 'post',
+  params,
+  body: changeRecurringChargeBody,
+  idempotent: true,
+  answer: { status: 200, data: recurringChargeResource },
+  refusals: ['invalid_state'],
+} as const;
+
+export const pauseRecurringCharge = operation({
+  ...change,
+  id: 'pauseRecurringCharge',
+  path: '/payments/recurring-charges/{id}/pause',
+  summary: 'Pause a recurring charge',
+  description:
+    'Periods that begin from now on are passed by, and never made up for. A charge that exists goes on. One that is ' +
+    'paused already stays so.',
+  examples: { body: {}, data: { ...exampleNew, status: 'paused', next_charge_at: null } },
+});
+
+export const resumeRecurringCharge = operation({
+  ...change,
+  id: 'resumeRecurringCharge',
+  path: '/payments/recurring-charges/{id}/resume',
+  summary: 'Resume a recurring charge',
+  description:
+    'Goes on with the next period that begins. One that is past due is active again, unless a charge of it is still ' +
+    'being tried. One that is active already stays so.',
+  examples: { body: {}, data: exampleNew },
+});
+
+export const cancelRecurringCharge = operation({
+  ...change,
+  id: 'cancelRecurringCharge',
+  path: '/payments/recurring-charges/{id}/cancel',
+  summary: 'Cancel a recurring charge, for good',
+  description:
+    'No further period is charged, and a declined charge is not tried again. One that is cancelled already stays so.',
+  examples: {
+    body: {},
+    data: {
+      ...exampleNew,
+      status: 'cancelled',
+      next_charge_at: null,
+      ended_at: exampleNew.updated_at,
+    },
+  },
+});
+
+export const recurringChargeOperations = {
+  createRecurringCharge,
+  listRecurringCharges,
+  getRecurringCharge,
+  pauseRecurringCharge,
+  resumeRecurringCharge,
+  cancelRecurringCharge,
+};
+
+export const recurringChargeEvents = {
+  when: {
+    'recurring_charge.renewed': 'a period of a recurring charge is paid',
+    'recurring_charge.past_due':
+      'a period of a recurring charge could not be charged; whether it is tried again, its charge says',
+    'recurring_charge.ended': 'nothing is charged for a recurring charge any more',
+  },
+  data: recurringChargeResource,
+};

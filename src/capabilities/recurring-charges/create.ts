@@ -1,0 +1,137 @@
+import { ApiError } from '../../shared/errors.js';
+import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
+import { invalidField } from '../../platform/http/validate.js';
+import { newId } from '../../shared/ids.js';
+import { refuseRequest } from '../../core/idempotency/save-refusal.js';
+import {
+  throwIfKeyReused,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/unit-of-work.js';
+import type { Tenant } from '../../platform/tenants/tenant.js';
+import { lookAfter, type Change } from './transitions.js';
+import { presentRecurringCharge } from './presenter.js';
+import type { RecurringCharge } from './recurring-charge.js';
+import type { CreateRecurringChargeBody } from './schema.js';
+import type { RecurringStarter } from './starter.js';
+import type { RecurringCharges } from './store.js';
+
+/** Clocks differ, and a request takes its time. */
+const PAST_MS = 5 * 60 * 1000;
+const AHEAD_MS = 5 * 366 * 24 * 60 * 60 * 1000;
+/** Beyond this no Schedule says when. */
+const LAST_END = new Date('2101-01-01T00:00:00Z');
+
+type Deps = { recurringCharges: RecurringCharges; recurringStarter: RecurringStarter };
+
+/** Accepts recurring charges, and changes them: one commit, then Temporal is brought in line, which nobody waits for. */
+export function recurringChanges({
+  recurringCharges,
+  recurringStarter,
+  clock = () => new Date(),
+}: Deps & { clock?: () => Date }) {
+  return {
+    createRecurring: async (
+      tenant: Tenant,
+      body: CreateRecurringChargeBody,
+      claim: Claim | null,
+    ): Promise<IdempotentResponse> => {
+      const now = clock();
+      const start = startOf(body, now);
+      const token = await recurringCharges.tokenOf(tenant.id, body.payment_token_id);
+      if (!token) {
+        const message = 'There is no such payment token.';
+        const error = new ApiError('not_found', { field: 'payment_token_id', message });
+        return refuseRequest(recurringCharges, { tenantId: tenant.id, claim, error });
+      }
+      const recurring = newRecurring(tenant, body, token.customer.id, { start, now });
+      const outcome = throwIfKeyReused(
+        await recurringCharges.accept({
+          kind: 'acceptRecurring',
+          tenantId: tenant.id,
+          id: recurring._id,
+          recurring,
+          claim,
+          answer: answerOf(201, recurring),
+        }),
+      );
+      if (outcome.resource === recurring._id) recurringStarter.startSoon(recurring);
+      return outcome;
+    },
+
+    changeRecurring: async (
+      recurring: RecurringCharge,
+      change: Change,
+      claim: Claim | null,
+    ): Promise<IdempotentResponse> => {
+      const { tenant_id: tenantId, _id: id } = recurring;
+      const outcome = throwIfKeyReused(
+        await recurringCharges.change(recurring, {
+          change,
+          claim,
+          answer: (present) => answerOf(200, present),
+        }),
+      );
+      const present = await recurringCharges.get(tenantId, id);
+      if (present && outcome.answer.status === 200) recurringStarter.startSoon(present);
+      return outcome;
+    },
+  };
+}
+
+export type RecurringChanges = ReturnType<typeof recurringChanges>;
+
+const answerOf = (status: number, recurring: RecurringCharge): SavedResponse => ({
+  status,
+  body: JSON.stringify({ success: true, data: presentRecurringCharge(recurring) }),
+});
+
+/** When the first period begins, which is not in the past; its end comes after it. */
+function startOf({ start_at: given, end_at: end }: CreateRecurringChargeBody, now: Date): Date {
+  const start = given ?? new Date(Math.floor(now.getTime() / 1000) * 1000);
+  const aheadMs = start.getTime() - now.getTime();
+  if (aheadMs < -PAST_MS) throw invalidField('start_at', 'out_of_range', 'must not be in the past');
+  if (aheadMs > AHEAD_MS) {
+    throw invalidField('start_at', 'out_of_range', 'must be within five years');
+  }
+  if (end && end <= start) throw invalidField('end_at', 'out_of_range', 'must be after start_at');
+  if (end && end > LAST_END) throw invalidField('end_at', 'out_of_range', 'must be before 2101');
+  return start;
+}
+
+function newRecurring(
+  tenant: Tenant,
+  body: CreateRecurringChargeBody,
+  customer: string,
+  { start, now }: { start: Date; now: Date },
+): RecurringCharge {
+  return {
+    _id: newId('recurringCharge'),
+    tenant_id: tenant.id,
+    version: 1,
+    payment_token_id: body.payment_token_id,
+    customer_id: customer,
+    amount_minor: BigInt(body.amount_minor),
+    currency: body.currency,
+    interval: body.interval,
+    interval_count: body.interval_count,
+    timezone: body.timezone,
+    start_at: start,
+    end_at: body.end_at ?? null,
+    count: body.count ?? null,
+    description: body.description ?? null,
+    metadata: body.metadata ?? null,
+    status: 'active',
+    next_period: 0,
+    next_charge_at: start,
+    charged_periods: 0,
+    unpaid: [],
+    last_paid_reference: null,
+    paused_at: null,
+    pauses: [],
+    next_check_at: lookAfter(now),
+    created_at: now,
+    updated_at: now,
+    ended_at: null,
+  };
+}

@@ -1,0 +1,201 @@
+import { ApiError } from '../../shared/errors.js';
+import type { Mutation } from '../../core/commit/mutation.js';
+import {
+  saveResponse,
+  findSavedResponse,
+  refusalResponse,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+  type UnitOfWork,
+} from '../../core/commit/unit-of-work.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import type { Charge } from '../charges/charge.js';
+import { changeCharge } from '../charges/mutations.js';
+import { applyChargeFact } from '../charges/transitions.js';
+import { cancelled, charged, paused, resumed, type Change, type Step } from './transitions.js';
+import { takeStep } from './on-charge-change.js';
+import { isDue, isOver, onTheirWay, type RecurringCharge } from './recurring-charge.js';
+
+export type AcceptRecurringItem = {
+  kind: 'acceptRecurring';
+  tenantId: string;
+  id: string;
+  /** Complete, with its id, before it queues. */
+  recurring: RecurringCharge;
+  claim: Claim | null;
+  /** What the client is told when it is accepted. */
+  answer: SavedResponse;
+};
+
+export type ChangeRecurringItem = {
+  kind: 'changeRecurring';
+  tenantId: string;
+  id: string;
+  change: Change;
+  at: Date;
+  /** For a cancellation: its charges that were on their way when it was read. None of them is tried again. */
+  charges: string[];
+  claim: Claim | null;
+  /** What the client is told of it as it stands then. */
+  answer: (recurring: RecurringCharge) => SavedResponse;
+};
+
+/** `overtaken`: it has a charge by now that is not among those. Nothing has changed, and it has to be read again. */
+export type ChangeOutcome = AcceptResult | { kind: 'overtaken' };
+
+export type RenewItem = {
+  kind: 'renewPeriod';
+  tenantId: string;
+  id: string;
+  /** Of the period that was next when it was looked at. */
+  charge: Charge;
+  at: Date;
+};
+
+/** Null where that period is not due: somebody else was faster, or the recurring charge has changed. */
+export type RenewOutcome = { kind: 'renewal'; charge: Charge | null };
+
+const acceptRecurring: Mutation<AcceptRecurringItem, AcceptResult> = {
+  reads: ({ recurring, claim }, complete) => ({
+    keys: claim ? [claim.id] : [],
+    records: {
+      payment_tokens: [recurring.payment_token_id],
+      recurring_charges: complete ? [recurring._id] : [],
+    },
+  }),
+  decide: decideAccept,
+  leavesWallet: () => true,
+};
+
+const changeRecurring: Mutation<ChangeRecurringItem, ChangeOutcome> = {
+  reads: ({ id, charges, claim }) => ({
+    keys: claim ? [claim.id] : [],
+    records: { recurring_charges: [id], charges },
+  }),
+  decide: decideChange,
+  leavesWallet: () => true,
+};
+
+const renewPeriod: Mutation<RenewItem, RenewOutcome> = {
+  reads: ({ tenantId, id, charge: { _id: charge, reference } }, complete) => ({
+    references: [{ collection: 'charges', tenantId, reference }],
+    records: { recurring_charges: [id], charges: complete ? [charge] : [] },
+  }),
+  decide: decideRenew,
+  leavesWallet: () => true,
+};
+
+/** What recurring charges commit; see kinds.ts. */
+export const recurringKinds = { acceptRecurring, changeRecurring, renewPeriod };
+
+function decideAccept(uow: UnitOfWork, item: AcceptRecurringItem, now: Date): AcceptResult {
+  const { claim, recurring, answer, id } = item;
+  const earlier = findSavedResponse(uow, claim, id, now);
+  if (earlier) return earlier;
+  // My own earlier commit, whose result never reached me.
+  if (uow.record('recurring_charges', id)) {
+    return { kind: 'answered', answer, resource: id, replayed: false };
+  }
+  const field = 'payment_token_id';
+  const token = uow.record('payment_tokens', recurring.payment_token_id);
+  if (token?.tenant_id !== item.tenantId) {
+    const message = 'There is no such payment token.';
+    return saveResponse(uow, item, refusalResponse(new ApiError('not_found', { field, message })));
+  }
+  const { status } = token;
+  if (status !== 'active') {
+    const message = `The payment token is ${status}.`;
+    const refusal = new ApiError('invalid_state', { field, message, details: { status } });
+    return saveResponse(uow, item, refusalResponse(refusal));
+  }
+  uow.create('recurring_charges', recurring);
+  return saveResponse(uow, item, answer, id);
+}
+
+function decideChange(uow: UnitOfWork, item: ChangeRecurringItem, now: Date): ChangeOutcome {
+  const earlier = findSavedResponse(uow, item.claim, null, now);
+  if (earlier) return earlier;
+  const recurring = ownOf(uow, item);
+  if (!recurring) return saveResponse(uow, item, refusalResponse(new ApiError('not_found')));
+  const step = changed(recurring, item);
+  if (step instanceof ApiError) return saveResponse(uow, item, refusalResponse(step));
+  if (step) {
+    const charges = item.change === 'cancel' ? onTheirWay(recurring) : [];
+    if (charges.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
+    takeStep(uow, step);
+    for (const charge of charges) tryNoMore(uow, item, uow.record('charges', charge));
+  }
+  return saveResponse(uow, item, item.answer(ownOf(uow, item) ?? recurring));
+}
+
+/** The change; null where it is so already. */
+function changed(
+  recurring: RecurringCharge,
+  { change, at }: ChangeRecurringItem,
+): Step | ApiError | null {
+  const { status } = recurring;
+  if (status === SO_ALREADY[change]) return null;
+  if (isOver(recurring)) {
+    const message = `The recurring charge is ${status}.`;
+    return new ApiError('invalid_state', { message, details: { status } });
+  }
+  return { pause: paused, resume: resumed, cancel: cancelled }[change](recurring, at);
+}
+
+const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as const;
+
+/** A charge that waits for another attempt ends. What is with the provider already is seen to its end, without another. */
+function tryNoMore(
+  uow: UnitOfWork,
+  { tenantId, at }: ChangeRecurringItem,
+  charge: Charge | undefined,
+): void {
+  if (charge?.tenant_id !== tenantId || !isOpen(charge)) return;
+  const last: Charge = { ...charge, dunning_days: [] };
+  const fact = {
+    kind: 'rejected',
+    code: 'recurring_cancelled',
+    decline: 'hard',
+    attempt: null,
+    via: 'operator',
+    actor: 'bursar',
+    providerRequestId: null,
+    note: 'its recurring charge was cancelled',
+  } as const;
+  if (charge.first_declined_at !== null && charge.submissions === 0) {
+    const { next } = applyChargeFact(last, fact, at, uow.wallet(tenantId));
+    changeCharge(uow, charge, next);
+    return;
+  }
+  const detail = `${fact.note}: not tried again`;
+  const timeline = [...charge.timeline, timelineEntry(at, 'note', 'bursar', { detail })];
+  uow.change('charges', { ...last, timeline, version: charge.version + 1, updated_at: at });
+}
+
+/** One period, once: its charge is written in the commit that makes the next period the one that is due. */
+function decideRenew(uow: UnitOfWork, item: RenewItem): RenewOutcome {
+  const { charge, at } = item;
+  // My own earlier commit, whose result never reached me.
+  const own = uow.record('charges', charge._id);
+  if (own) return { kind: 'renewal', charge: own };
+  const recurring = ownOf(uow, item);
+  if (!recurring || !isDue(recurring, at) || recurring.next_period !== charge.recurring?.period) {
+    return { kind: 'renewal', charge: null };
+  }
+  const { tenant_id: tenantId, reference } = charge;
+  // A tenant may have used that very name: then this one goes without.
+  const taken = uow.reference({ collection: 'charges', tenantId, reference });
+  const named = taken === undefined ? charge : { ...charge, reference: charge._id };
+  // Also with a token that can't be charged any more: no period is passed by in silence, its charge fails.
+  uow.create('charges', named);
+  uow.takeReference({ collection: 'charges', tenantId, reference: named.reference }, named._id);
+  takeStep(uow, charged(recurring, named, at));
+  return { kind: 'renewal', charge: named };
+}
+
+const ownOf = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string }) => {
+  const recurring = uow.record('recurring_charges', id);
+  return recurring?.tenant_id === tenantId ? recurring : undefined;
+};

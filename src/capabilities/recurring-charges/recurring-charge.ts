@@ -1,0 +1,84 @@
+export const RECURRING_STATUSES = ['active', 'paused', 'past_due', 'ended', 'cancelled'] as const;
+export type RecurringStatus = (typeof RECURRING_STATUSES)[number];
+
+export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
+/** No period is longer than three years. */
+export const MAX_INTERVAL_COUNT = { day: 1_095, week: 156, month: 36, year: 3 } as const satisfies {
+  [each in Interval]: number;
+};
+
+/** Periods that begin from the one time on and before the other are passed by. */
+export type Pause = { from: Date; until: Date };
+
+/** A charge of a period that has not been paid: on its way, declined and tried again, or given up. */
+export type Unpaid = {
+  charge_id: string;
+  reference: string;
+  period: number;
+  status: 'open' | 'declined' | 'failed';
+};
+
+/** A charge that comes again, as it is stored. Amounts in kobo. Periods are counted from 0. */
+export type RecurringCharge = {
+  _id: string;
+  tenant_id: string;
+  version: number;
+  /** Changes that were told: the order number of the latest event. */
+  event_sequence?: number;
+  payment_token_id: string;
+  customer_id: string;
+  amount_minor: bigint;
+  currency: 'NGN';
+  interval: Interval;
+  interval_count: number;
+  /** IANA name; the local time of day of `start_at` there is kept. */
+  timezone: string;
+  /** In whole seconds, as Schedules count them. */
+  start_at: Date;
+  /** No period begins at this time or later. */
+  end_at: Date | null;
+  /** How many periods there are, those passed by among them. */
+  count: number | null;
+  description: string | null;
+  metadata: Record<string, unknown> | null;
+  status: RecurringStatus;
+  /** The first period that has neither been charged nor passed by, and when it is due; null after the last. */
+  next_period: number;
+  next_charge_at: Date | null;
+  /** Periods that were charged. */
+  charged_periods: number;
+  /** Of the charges on their way, all; of those given up, the latest, until one of a later period is paid. */
+  unpaid: Unpaid[];
+  /** The reference of the charge that was paid last. */
+  last_paid_reference: string | null;
+  paused_at: Date | null;
+  /** Pauses that are over and may lie before `next_charge_at`. */
+  pauses: Pause[];
+  /** When the sweep makes sure that schedule and workflow are as they should be; null once nothing is left to do. */
+  next_check_at: Date | null;
+  created_at: Date;
+  updated_at: Date;
+  ended_at: Date | null;
+};
+
+/** Over for good: nothing is charged any more. */
+export const isOver = ({ status }: Pick<RecurringCharge, 'status'>): boolean =>
+  status === 'ended' || status === 'cancelled';
+
+/** Its charges that may still be paid, or be tried again. */
+export const onTheirWay = ({ unpaid }: Pick<RecurringCharge, 'unpaid'>): string[] =>
+  unpaid
+    .filter(({ status: standing }) => standing !== 'failed')
+    .map(({ charge_id: charge }) => charge);
+
+/** Whether a period waits to be charged. While it is paused none does. */
+export const isDue = (
+  { status, next_charge_at: nextAt }: Pick<RecurringCharge, 'status' | 'next_charge_at'>,
+  now: Date,
+): boolean => (status === 'active' || status === 'past_due') && nextAt !== null && nextAt <= now;
+
+export const scheduleId = (id: string) => `recurring-charge/${id}`;
+/** Runs that the Schedule starts have the time at the end of their id. */
+export const renewalWorkflowId = (id: string) => `recurring-charge-renewal/${id}`;

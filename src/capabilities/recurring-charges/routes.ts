@@ -1,0 +1,66 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf } from '../../platform/http/context.js';
+import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { sendData, sendList } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import {
+  cancelRecurringCharge,
+  createRecurringCharge,
+  getRecurringCharge,
+  listRecurringCharges,
+  pauseRecurringCharge,
+  resumeRecurringCharge,
+} from './api.js';
+import type { RecurringChanges } from './create.js';
+import { presentRecurringCharge } from './presenter.js';
+import type { RecurringCharges } from './store.js';
+
+const PATH = `${API_PREFIX}/payments/recurring-charges`;
+
+export function recurringChargeRoutes({
+  recurringCharges,
+  createRecurring,
+  changeRecurring,
+  idempotency,
+}: RecurringChanges & { recurringCharges: RecurringCharges; idempotency: Idempotency }): Route[] {
+  const changes = [
+    { change: 'pause', operation: pauseRecurringCharge },
+    { change: 'resume', operation: resumeRecurringCharge },
+    { change: 'cancel', operation: cancelRecurringCharge },
+  ] as const;
+  return [
+    route(createRecurringCharge, async (ctx, { body }) => {
+      const { tenant } = callerOf(ctx);
+      await withIdempotency(ctx, { idempotency, resource: PATH }, (claim) =>
+        createRecurring(tenant, body, claim),
+      );
+    }),
+
+    route(listRecurringCharges, async (ctx, { query }) => {
+      const { items, total } = await recurringCharges.list(callerOf(ctx).tenant.id, query);
+      sendList(ctx, items.map(presentRecurringCharge), { ...query, total });
+    }),
+
+    route(getRecurringCharge, async (ctx, { params }) => {
+      sendData(ctx, 200, presentRecurringCharge(await find(callerOf(ctx).tenant.id, params.id)));
+    }),
+
+    ...changes.map(({ change, operation }) =>
+      route(operation, async (ctx, { params }) => {
+        const recurring = await find(callerOf(ctx).tenant.id, params.id);
+        const resource = `${PATH}/${recurring._id}/${change}`;
+        await withIdempotency(ctx, { idempotency, resource }, (claim) =>
+          changeRecurring(recurring, change, claim),
+        );
+      }),
+    ),
+  ];
+
+  /** The tenant's own of that id; another tenant's is not found either. */
+  async function find(tenantId: string, id: string) {
+    const found = await recurringCharges.get(tenantId, id);
+    if (!found) throw new ApiError('not_found');
+    return found;
+  }
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import {
+  idempotencyKey,
+  MAX_AMOUNT_MINOR,
+  pageQuery,
+  plainText,
+} from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
+import { metadata } from '../../shared/metadata.js';
+import { ALWAYS, refuseCardData } from '../charges/card-data.js';
+import { zoneName } from './periods.js';
+import {
+  INTERVALS,
+  MAX_INTERVAL_COUNT,
+  RECURRING_STATUSES,
+  type Interval,
+} from './recurring-charge.js';
+
+const MAX_COUNT = 10_000;
+
+/** Fractions of a second are dropped: Schedules know none. */
+const instant = (description: string) =>
+  z.iso
+    .datetime({ offset: true, message: 'must be a time as 2026-12-31T08:00:00Z, with its offset' })
+    .transform((text) => new Date(Math.floor(Date.parse(text) / 1000) * 1000))
+    .meta({
+      description,
+      example: '2026-12-31T08:00:00Z',
+      override: { type: 'string', format: 'date-time', pattern: undefined },
+    });
+
+export const interval = z.enum(INTERVALS);
+
+const recurringFields = {
+  payment_token_id: idSchema('paymentToken').meta({
+    description: 'What is charged: an active token.',
+  }),
+  amount_minor: z
+    .int()
+    .min(1)
+    .max(MAX_AMOUNT_MINOR)
+    .meta({ description: 'Kobo that each period costs.', example: 500_000 }),
+  currency: z.literal('NGN').default('NGN'),
+  interval: interval.meta({ description: 'What periods are counted in.', example: 'month' }),
+  interval_count: z.int().min(1).max(MAX_INTERVAL_COUNT.day).default(1).meta({
+    description:
+      'How many of them a period is, three years at the most: 1095 days, 156 weeks, 36 months, 3 years.',
+  }),
+  timezone: z
+    .string()
+    .max(64)
+    .default('Africa/Lagos')
+    .transform((name, ctx) => {
+      const zone = zoneName(name);
+      if (zone !== null) return zone;
+      ctx.addIssue({ code: 'custom', message: 'must be a time zone as "Africa/Lagos"' });
+      return z.NEVER;
+    })
+    .meta({
+      description: 'IANA name of the time zone whose calendar and time of day count.',
+      override: { type: 'string', maxLength: 64, default: 'Africa/Lagos' },
+    }),
+  start_at: instant(
+    'When the first period begins and is charged: now if not given. Not in the past, and within five years.',
+  ).optional(),
+  end_at: instant(
+    'No period begins at this time or later; before 2101. Instead of `count`.',
+  ).optional(),
+  count: z
+    .int()
+    .min(1)
+    .max(MAX_COUNT)
+    .optional()
+    .meta({ description: 'How many periods there are. Instead of `end_at`.', example: 24 }),
+  description: plainText(200)
+    .optional()
+    .meta({ description: 'What it is for: of each charge, too.', example: 'Gold plan' }),
+  metadata: metadata.optional(),
+  idempotency_key: idempotencyKey.optional(),
+};
+
+/** The body of POST /payments/recurring-charges. What depends on the present time is checked at acceptance. */
+export const createRecurringChargeBody = z
+  .strictObject(recurringFields)
+  .superRefine(refuseCardData, ALWAYS)
+  .superRefine(checkRhythm, ALWAYS)
+  .meta({
+    id: 'NewRecurringCharge',
+    override: ({ jsonSchema }: { jsonSchema: object }) => {
+      const tooLong = (each: Interval) => ({
+        required: ['interval', 'interval_count'],
+        properties: {
+          interval: { const: each },
+          interval_count: { minimum: MAX_INTERVAL_COUNT[each] + 1 },
+        },
+      });
+      const never = [{ required: ['end_at', 'count'] }, ...INTERVALS.map(tooLong)];
+      Object.assign(jsonSchema, { allOf: never.map((not) => ({ not })) });
+    },
+  });
+
+export type CreateRecurringChargeBody = z.output<typeof createRecurringChargeBody>;
+
+type Fields = z.output<z.ZodObject<typeof recurringFields>>;
+
+function checkRhythm(body: Partial<Fields>, ctx: z.core.$RefinementCtx): void {
+  const refuse = (field: string, message: string) =>
+    ctx.addIssue({ code: 'custom', path: [field], message });
+  const { interval: each, interval_count: times, start_at: start, end_at: end, count } = body;
+  const most = each && MAX_INTERVAL_COUNT[each];
+  if (most !== undefined && times !== undefined && times > most) {
+    refuse('interval_count', `must be at most ${most} for ${each}s: three years`);
+  }
+  if (end !== undefined && count !== undefined) {
+    refuse('count', 'can not be given together with end_at');
+  }
+  if (start instanceof Date && end instanceof Date && end <= start) {
+    refuse('end_at', 'must be after start_at');
+  }
+}
+
+/** The body of pause, resume and cancel. */
+export const changeRecurringChargeBody = z.strictObject({
+  idempotency_key: idempotencyKey.optional(),
+});
+
+/** The query of GET /payments/recurring-charges. */
+export const listRecurringChargesQuery = z.strictObject({
+  ...pageQuery(),
+  status: z.enum(RECURRING_STATUSES).optional(),
+});

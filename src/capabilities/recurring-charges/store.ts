@@ -1,0 +1,178 @@
+import type { Collection, Filter } from 'mongodb';
+import type { Database } from '../../platform/database/client.js';
+import { unchangedSince, type Supervised } from '../../core/supervision/supervision.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import type { SaveRefusal } from '../../core/commit/mutations.js';
+import type { AcceptResult } from '../../core/commit/unit-of-work.js';
+import type { Charge } from '../charges/charge.js';
+import { newCharge } from '../charges/new-charge.js';
+import { RECURRING_INDEXES } from '../charges/payment-collections.js';
+import type { PaymentToken } from '../payment-tokens/payment-token.js';
+import type { AcceptRecurringItem, ChangeOutcome, ChangeRecurringItem } from './mutations.js';
+import {
+  isDue,
+  onTheirWay,
+  type RecurringCharge,
+  type RecurringStatus,
+} from './recurring-charge.js';
+
+export type RecurringListing = {
+  page: number;
+  limit: number;
+  status?: RecurringStatus | undefined;
+};
+
+/** What came of a look: a charge, nothing (somebody else was faster), or the record of which nothing is due. */
+export type Renewal =
+  | { kind: 'renewed'; charge: Charge }
+  | { kind: 'overtaken' }
+  | { kind: 'not_due'; recurring: RecurringCharge };
+
+/** A Schedule that nothing is due of is looked at so often all the same, for somebody may have changed it by hand. */
+const LOOK_EVERY_MS = 24 * 60 * 60 * 1000;
+
+export type RecurringCharges = ReturnType<typeof createRecurringCharges>;
+
+/** The store of recurring charges. They change only through commits; the due date is when the sweep looks again. */
+export function createRecurringCharges(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  {
+    stallTimeoutMs,
+    dunningDays,
+  }: {
+    stallTimeoutMs: number;
+    dunningDays: (tenantId: string) => Promise<readonly number[]>;
+  },
+  clock: () => Date = () => new Date(),
+) {
+  const collection = db.collection<RecurringCharge>('recurring_charges');
+  const tokens = db.collection<PaymentToken>('payment_tokens');
+
+  return {
+    ...recurringQueries(collection),
+    ...looks(collection, stallTimeoutMs, clock),
+
+    accept: (item: AcceptRecurringItem | SaveRefusal): Promise<AcceptResult> =>
+      groupCommit.commit(item),
+
+    /** Pauses, resumes or cancels; the answer is made of the record as it stands then. */
+    async change(
+      recurring: RecurringCharge,
+      given: Pick<ChangeRecurringItem, 'change' | 'claim' | 'answer'>,
+    ): Promise<AcceptResult> {
+      const { tenant_id: tenantId, _id: id } = recurring;
+      const at = clock();
+      for (let seen: RecurringCharge | null = recurring; ;) {
+        const charges = given.change === 'cancel' && seen ? onTheirWay(seen) : [];
+        const item = { kind: 'changeRecurring', tenantId, id, at, charges, ...given } as const;
+        const outcome: ChangeOutcome = await groupCommit.commit(item);
+        if (outcome.kind !== 'overtaken') return outcome;
+        seen = await collection.findOne({ _id: id, tenant_id: tenantId });
+      }
+    },
+
+    /** Charges the next period if it is due: by one commit, so that each period is charged once whoever looks. */
+    async renew(tenantId: string, id: string): Promise<Renewal | null> {
+      const recurring = await collection.findOne({ _id: id, tenant_id: tenantId });
+      if (!recurring) return null;
+      const at = clock();
+      if (!isDue(recurring, at)) return { kind: 'not_due', recurring };
+      const token = await tokens.findOne({ _id: recurring.payment_token_id, tenant_id: tenantId });
+      if (!token) throw new Error(`${id} has no payment token`);
+      const charge = chargeOf(recurring, token, [...(await dunningDays(tenantId))], at);
+      const item = { kind: 'renewPeriod', tenantId, id, charge, at } as const;
+      const renewed = (await groupCommit.commit(item)).charge;
+      return renewed ? { kind: 'renewed', charge: renewed } : { kind: 'overtaken' };
+    },
+
+    tokenOf: (tenantId: string, id: string) => tokens.findOne({ _id: id, tenant_id: tenantId }),
+  };
+}
+
+/** What is read. Clients' queries carry the tenant; the others are for operators. */
+function recurringQueries(collection: Collection<RecurringCharge>) {
+  return {
+    get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
+
+    /** By our id alone. */
+    find: (id: string) => collection.findOne({ _id: id }),
+
+    async list(tenantId: string, { page, limit, status }: RecurringListing) {
+      const filter: Filter<RecurringCharge> = { tenant_id: tenantId, ...(status && { status }) };
+      const hint = status ? RECURRING_INDEXES.byStatus : RECURRING_INDEXES.byCreation;
+      const [items, total] = await Promise.all([
+        collection
+          .find(filter, { hint })
+          .sort({ created_at: -1, _id: -1 })
+          .skip((page - 1) * limit)
+          .limit(limit)
+          .toArray(),
+        collection.countDocuments(filter, { hint }),
+      ]);
+      return { items, total };
+    },
+
+    /** Over all tenants, the latest first. */
+    latest: (filter: { tenant_id?: string; status?: RecurringStatus }, limit: number) =>
+      collection.find(filter).sort({ _id: -1 }).limit(limit).toArray(),
+  };
+}
+
+/** When the sweep looks whether schedule and workflow are as they should be. */
+function looks(collection: Collection<RecurringCharge>, stallTimeoutMs: number, clock: () => Date) {
+  return {
+    /** Of those that have to be looked at the oldest first. */
+    due: (limit: number): Promise<RecurringCharge[]> =>
+      collection
+        // The type is named so that the partial index serves this query.
+        .find({ next_check_at: { $lt: clock(), $type: 'date' } })
+        .sort({ next_check_at: 1 })
+        .limit(limit)
+        .toArray(),
+
+    /** They have been looked at: again when a period is overdue, or after a day. Of those that are over never again. */
+    async rescheduleCheck(found: readonly Supervised[]): Promise<void> {
+      const now = clock();
+      const later = new Date(now.getTime() + LOOK_EVERY_MS);
+      const overdue = { $add: [{ $max: ['$next_charge_at', now] }, stallTimeoutMs] };
+      const idle = { $or: [{ $eq: ['$status', 'paused'] }, { $eq: ['$next_charge_at', null] }] };
+      const next = { $cond: [idle, later, { $min: [overdue, later] }] };
+      const over = { $in: ['$status', ['ended', 'cancelled']] };
+      await collection.updateMany(unchangedSince(found), [
+        {
+          $set: {
+            next_check_at: { $cond: [over, null, next] },
+            version: { $add: ['$version', 1] },
+          },
+        },
+      ]);
+    },
+  };
+}
+
+/** The charge of the period that is next. */
+function chargeOf(
+  recurring: RecurringCharge,
+  token: PaymentToken,
+  dunning: number[],
+  at: Date,
+): Charge {
+  const { _id: id, next_period: period } = recurring;
+  return newCharge(
+    {
+      tenant_id: recurring.tenant_id,
+      amount_minor: recurring.amount_minor,
+      capture_mode: 'merchant_initiated',
+      customer: token.customer,
+      payment_token_id: token._id,
+      description: recurring.description,
+      metadata: recurring.metadata,
+      provider: token.provider,
+      dunning_days: dunning,
+      reference: `${id}-${period}`,
+      recurring: { id, period },
+    },
+    at,
+  );
+}

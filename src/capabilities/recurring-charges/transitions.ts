@@ -1,0 +1,145 @@
+import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
+import type { Charge } from '../charges/charge.js';
+import { nextPeriod } from './periods.js';
+import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
+
+/** What a change is told as. */
+export type Told = 'renewed' | 'past_due' | 'ended';
+export type Step = { next: RecurringCharge; told: Told[] };
+export type Change = 'pause' | 'resume' | 'cancel';
+
+/** After a change the sweep looks at once whether schedule and workflow agree. */
+export const lookAfter = (now: Date): Date => new Date(now.getTime() + START_WITHIN_MS);
+
+/** The state of its charge of that period was written: it is the next period's turn. */
+export function charged(
+  recurring: RecurringCharge,
+  charge: Pick<Charge, '_id' | 'reference'>,
+  now: Date,
+): Step {
+  const { next_period: period, unpaid } = recurring;
+  const open: Unpaid = {
+    charge_id: charge._id,
+    reference: charge.reference,
+    period,
+    status: 'open',
+  };
+  return step(
+    recurring,
+    {
+      ...recurring,
+      ...following(recurring, period + 1),
+      charged_periods: recurring.charged_periods + 1,
+      unpaid: [...unpaid, open],
+    },
+    now,
+  );
+}
+
+/**
+ * What became of one of its charges. Declined, and then failed, makes it past due; it goes on with its next period all
+ * the same, and is active again as soon as nothing is being tried any more and a later period than the failed is paid.
+ */
+export function followed(
+  recurring: RecurringCharge,
+  charge: Pick<Charge, '_id' | 'reference' | 'status' | 'first_declined_at' | 'recurring'>,
+  now: Date,
+): Step {
+  const period = charge.recurring?.period ?? 0;
+  const standing = standingOf(charge);
+  const others = recurring.unpaid.filter((one) => one.charge_id !== charge._id);
+  if (standing !== 'paid') {
+    const { _id: id, reference } = charge;
+    const known = standing === 'failed' ? others.filter(isNotFailedBefore(period)) : others;
+    const unpaid = [...known, { charge_id: id, reference, period, status: standing }];
+    return step(recurring, { ...recurring, unpaid: unpaid.toSorted(byPeriod) }, now);
+  }
+  const unpaid = others.filter(isNotFailedBefore(period));
+  return step(recurring, { ...recurring, unpaid, last_paid_reference: charge.reference }, now, [
+    'renewed',
+  ]);
+}
+
+/** Periods that begin from now on are passed by until it is resumed. Charges on their way go on. */
+export const paused = (recurring: RecurringCharge, now: Date): Step =>
+  step(recurring, { ...recurring, status: 'paused', paused_at: now }, now);
+
+/** Goes on with the next period. By hand, so that what has failed is no reason any more to be past due. */
+export function resumed(recurring: RecurringCharge, now: Date): Step {
+  const { paused_at: from, next_period: period } = recurring;
+  const awake: RecurringCharge = {
+    ...recurring,
+    status: recurring.status === 'paused' ? 'active' : recurring.status,
+    unpaid: recurring.unpaid.filter((one) => one.status !== 'failed'),
+    paused_at: null,
+    pauses: from === null ? recurring.pauses : [...recurring.pauses, { from, until: now }],
+  };
+  return step(recurring, { ...awake, ...following(awake, period) }, now);
+}
+
+/** No further period is charged. Charges on their way go on. */
+export const cancelled = (recurring: RecurringCharge, now: Date): Step =>
+  step(recurring, { ...recurring, status: 'cancelled', next_charge_at: null }, now);
+
+/** The first period from this one on that is to be charged, with what may still lie before it. */
+function following(
+  recurring: RecurringCharge,
+  from: number,
+): Pick<RecurringCharge, 'next_period' | 'next_charge_at' | 'pauses'> {
+  const next = nextPeriod(recurring, from);
+  if (!next) return { next_period: from, next_charge_at: null, pauses: [] };
+  const pauses = recurring.pauses.filter(({ until }) => until > next.at);
+  return { next_period: next.period, next_charge_at: next.at, pauses };
+}
+
+/** Completes a change: the state that follows from it, its number and times, and what is to be told. */
+function step(before: RecurringCharge, after: RecurringCharge, now: Date, told: Told[] = []): Step {
+  const status = statusOf(after);
+  const over = isOver({ status }) && !isOver(before);
+  const moved =
+    status !== before.status ||
+    after.next_charge_at?.getTime() !== before.next_charge_at?.getTime();
+  if (status === 'past_due' && before.status !== status) told.push('past_due');
+  if (over) told.push('ended');
+  return {
+    next: {
+      ...after,
+      status,
+      version: before.version + 1,
+      updated_at: now,
+      ...(moved && { next_check_at: lookAfter(now) }),
+      ...(over && { ended_at: now, paused_at: null }),
+    },
+    told,
+  };
+}
+
+function statusOf({
+  status,
+  next_charge_at: nextAt,
+  unpaid,
+}: RecurringCharge): RecurringCharge['status'] {
+  if (isOver({ status })) return status;
+  if (nextAt === null && unpaid.every(({ status: standing }) => standing === 'failed'))
+    return 'ended';
+  if (status === 'paused') return status;
+  return unpaid.every(({ status: standing }) => standing === 'open') ? 'active' : 'past_due';
+}
+
+type Standing = Unpaid['status'] | 'paid';
+
+export function standingOf({
+  status,
+  first_declined_at: declinedAt,
+}: Pick<Charge, 'status' | 'first_declined_at'>): Standing {
+  if (status === 'completed') return 'paid';
+  if (status === 'failed') return 'failed';
+  return declinedAt === null ? 'open' : 'declined';
+}
+
+const isNotFailedBefore =
+  (period: number) =>
+  (one: Unpaid): boolean =>
+    one.status !== 'failed' || one.period > period;
+
+const byPeriod = (a: Unpaid, b: Unpaid) => a.period - b.period;

@@ -1,0 +1,72 @@
+import {
+  STEPS_OF_HELD,
+  addTo,
+  checkLegs,
+  checkSteps,
+  wasCaptured,
+  withPostings,
+  type AuditResult,
+  type RecordWithPostings,
+  type LedgerSnapshot,
+} from '../../core/ledger/audit-checks.js';
+import { accounts } from '../../core/ledger/posting.js';
+import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
+import { capturePosting, holdPosting, releasePosting } from './postings.js';
+import type { Refund } from './refund.js';
+
+type Sums = { refunded: Map<string, bigint>; refunding: Map<string, bigint> };
+
+/** Every refund has the postings of its state and no others, and charges count what refunds there are. */
+export async function auditRefunds(books: LedgerSnapshot): Promise<AuditResult> {
+  const problems: string[] = [];
+  const held = new Map<string, bigint>();
+  const sums: Sums = { refunded: new Map(), refunding: new Map() };
+  let refunds = 0;
+  for await (const refund of withPostings(books.collections.records.refunds, books)) {
+    refunds += 1;
+    const { charge_id: charge, amount_minor: amountMinor, status } = refund;
+    problems.push(...checkSteps(refund, STEPS_OF_HELD[status]));
+    problems.push(...checkLegs(refund, expectedOf(refund), 'refund'));
+    if (needsWorkflow(refund) && refund.next_check_at === null) {
+      problems.push(`${refund._id} is ${status} and nobody looks after it`);
+    }
+    if (isOpen(refund)) addTo(held, accounts.held(refund.tenant_id), amountMinor);
+    if (isOpen(refund) || refund.in_suspense) addTo(sums.refunding, charge, amountMinor);
+    if (status === 'completed') addTo(sums.refunded, charge, amountMinor);
+  }
+  problems.push(...(await checkCharges(books, sums)));
+  return { counts: { refunds }, problems, held };
+}
+
+/** Hold and resolution. */
+function expectedOf(refund: Refund & RecordWithPostings) {
+  const at = refund.created_at;
+  return {
+    hold: holdPosting(refund),
+    resolve: wasCaptured(refund) ? capturePosting(refund, at) : releasePosting(refund, at),
+  };
+}
+
+async function checkCharges(
+  { collections, session }: LedgerSnapshot,
+  { refunded, refunding }: Sums,
+): Promise<string[]> {
+  const problems: string[] = [];
+  const unseen = new Set([...refunded.keys(), ...refunding.keys()]);
+  const found = collections.records.charges.find({}, { session, projection: { timeline: 0 } });
+  for await (const charge of found) {
+    const { _id: id, status, amount_minor: amountMinor } = charge;
+    unseen.delete(id);
+    const [done, under] = [refunded.get(id) ?? 0n, refunding.get(id) ?? 0n];
+    if (charge.refunded_minor !== done || charge.refund_pending_minor !== under) {
+      problems.push(
+        `${id} counts ${charge.refunded_minor} refunded and ${charge.refund_pending_minor} under way, ` +
+          `its refunds are ${done} and ${under}`,
+      );
+    }
+    if (done > amountMinor) problems.push(`${id} is refunded beyond its amount`);
+    if (done + under > 0n && status !== 'completed')
+      problems.push(`${id} is ${status} and refunded`);
+  }
+  return [...problems, ...[...unseen].map((id) => `${id} has refunds and is not there`)];
+}

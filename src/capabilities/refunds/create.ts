@@ -1,0 +1,87 @@
+import { ApiError } from '../../shared/errors.js';
+import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
+import { refuseRequest } from '../../core/idempotency/save-refusal.js';
+import { newId } from '../../shared/ids.js';
+import { throwIfKeyReused, type Claim } from '../../core/commit/unit-of-work.js';
+import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import { attemptReference, type Charge } from '../charges/charge.js';
+import type { Charges } from '../charges/store.js';
+import type { Refund } from './refund.js';
+import type { CreateRefundBody } from './schema.js';
+import type { RefundStarter } from '../charges/starters.js';
+import type { Refunds } from './store.js';
+
+export type CreateRefund = (
+  tenantId: string,
+  body: CreateRefundBody,
+  claim: Claim | null,
+) => Promise<IdempotentResponse>;
+
+/** Accepts a refund: one commit of record, hold, charge, key and answer; then the start of its workflow. */
+export function createRefundCreation(deps: {
+  charges: Pick<Charges, 'byReference'>;
+  refunds: Pick<Refunds, 'accept'>;
+  refundStarter: Pick<RefundStarter, 'startSoon'>;
+  clock?: () => Date;
+}): CreateRefund {
+  const { charges, refunds, refundStarter, clock = () => new Date() } = deps;
+
+  return async (tenantId, body, claim) => {
+    const charge = await charges.byReference(tenantId, body.charge_reference);
+    if (!charge) {
+      const message = 'There is no such charge.';
+      const error = new ApiError('not_found', { field: 'charge_reference', message });
+      return refuseRequest(refunds, { tenantId, claim, error });
+    }
+    const refund = newRefund(charge, body, clock());
+    const { made, ...outcome } = await refunds.accept({
+      kind: 'acceptRefund',
+      tenantId,
+      id: refund._id,
+      refund,
+      amountMinor: body.amount_minor === undefined ? null : BigInt(body.amount_minor),
+      claim,
+    });
+    if (made) refundStarter.startSoon(made);
+    return throwIfKeyReused(outcome);
+  };
+}
+
+/** A refund with everything that does not depend on the commit. The attempt that was paid has its number for good. */
+function newRefund(
+  charge: Charge,
+  { reference, reason }: CreateRefundBody,
+  now: Date,
+): Omit<Refund, 'amount_minor'> {
+  const id = newId('refund');
+  return {
+    _id: id,
+    tenant_id: charge.tenant_id,
+    version: 1,
+    status: 'pending',
+    provider: charge.provider,
+    reference: reference ?? id,
+    charge_id: charge._id,
+    charge_reference: charge.reference,
+    provider_charge_reference: attemptReference(charge),
+    currency: charge.currency,
+    reason: reason ?? null,
+    provider_refund_id: null,
+    failure: null,
+    in_suspense: false,
+    submissions: 0,
+    rejected_submissions: 0,
+    polls: 0,
+    attention: null,
+    monitor_until: null,
+    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    timeline: [
+      timelineEntry(now, 'accepted', 'api', { detail: 'the amount is held in the wallet' }),
+    ],
+    created_at: now,
+    updated_at: now,
+    completed_at: null,
+    reversed_at: null,
+  };
+}

@@ -1,0 +1,207 @@
+import { ApiError } from '../../shared/errors.js';
+import type { Mutation } from '../../core/commit/mutation.js';
+import {
+  saveResponse,
+  findSavedResponse,
+  refusalResponse,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+  type UnitOfWork,
+} from '../../core/commit/unit-of-work.js';
+import { toWireAmount } from '../../shared/money.js';
+import { countEvent } from '../../core/instructions/events.js';
+import type { InstructionFact } from '../../core/instructions/fact.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import { attemptReference, type Charge } from '../charges/charge.js';
+import { applyRefundFact, type RefundTransition } from './transitions.js';
+import { holdPosting } from './postings.js';
+import { presentRefund } from './presenter.js';
+import type { Refund } from './refund.js';
+
+export type AcceptRefundItem = {
+  kind: 'acceptRefund';
+  tenantId: string;
+  id: string;
+  /** Complete but for its amount. */
+  refund: Omit<Refund, 'amount_minor'>;
+  /** Null: all that is left when it is accepted. */
+  amountMinor: bigint | null;
+  claim: Claim | null;
+};
+
+/** What of a refund says which other records its facts change. */
+export type RefundKey = Pick<Refund, '_id' | 'tenant_id' | 'charge_id'>;
+
+export type RefundFactItem = {
+  kind: 'refundFact';
+  tenantId: string;
+  id: string;
+  charge: string;
+  fact: InstructionFact;
+};
+
+/** `made`: the refund, where this very request has made it. */
+export type AcceptRefundOutcome = AcceptResult & { made?: Refund };
+export type RefundFactOutcome =
+  | { kind: 'fact'; verdict: RefundTransition['verdict']; refund: Refund }
+  | { kind: 'no_such_refund' };
+
+const acceptRefund: Mutation<AcceptRefundItem, AcceptRefundOutcome> = {
+  reads: ({ tenantId, refund, claim }, complete) => ({
+    keys: claim ? [claim.id] : [],
+    // One that is its own id can't have been taken.
+    references: refund.reference === refund._id ? [] : [referenceOf(refund)],
+    records: { charges: [refund.charge_id], refunds: complete ? [refund._id] : [] },
+    wallets: [tenantId],
+  }),
+  decide: decideAccept,
+  weigh: () => 4_000,
+};
+
+const refundFact: Mutation<RefundFactItem, RefundFactOutcome> = {
+  reads: ({ tenantId, id, charge }) => ({
+    records: { refunds: [id], charges: [charge] },
+    wallets: [tenantId],
+  }),
+  decide: decideFact,
+};
+
+/** What refunds commit; see ledger/kinds.ts. */
+export const refundKinds = { acceptRefund, refundFact };
+
+const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id' | 'reference'>) =>
+  ({ collection: 'refunds', tenantId, reference }) as const;
+
+/** What a refund is answered with when it is accepted. */
+const acceptedAnswer = (refund: Refund): SavedResponse => ({
+  status: 201,
+  body: JSON.stringify({ success: true, data: presentRefund(refund) }),
+});
+
+function decideAccept(uow: UnitOfWork, item: AcceptRefundItem, now: Date): AcceptRefundOutcome {
+  const { claim, amountMinor } = item;
+  const { _id: id, charge_id: chargeId } = item.refund;
+  const own = uow.record('refunds', id);
+  const earlier = findSavedResponse(uow, claim, id, now);
+  if (earlier) return { ...earlier, ...(own && { made: own }) };
+  if (own) {
+    // My own earlier commit, whose result never reached me.
+    const answer = acceptedAnswer({ ...item.refund, amount_minor: own.amount_minor });
+    return { kind: 'answered', answer, resource: id, replayed: false, made: own };
+  }
+  const charge = uow.record('charges', chargeId);
+  const leftMinor = charge ? leftOf(charge) : 0n;
+  const refund: Refund = {
+    ...item.refund,
+    amount_minor: amountMinor ?? leftMinor,
+    ...(charge && { provider_charge_reference: attemptReference(charge) }),
+  };
+  const refusal = refuse(uow, refund, charge);
+  if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
+  const wallet = uow.wallet(item.tenantId);
+  uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - refund.amount_minor });
+  uow.create('refunds', refund);
+  uow.takeReference(referenceOf(refund), id);
+  uow.post(holdPosting(refund));
+  changeCharge(uow, chargeId, { refundingMinor: refund.amount_minor, refundedMinor: 0n }, now);
+  return { ...saveResponse(uow, item, acceptedAnswer(refund), id), made: refund };
+}
+
+/** What of a charge nobody has asked back yet. Below zero after a refund that came too late, never by what we accept. */
+function leftOf({ amount_minor, refunded_minor, refund_pending_minor }: Charge): bigint {
+  const left = amount_minor - refunded_minor - refund_pending_minor;
+  return left > 0n ? left : 0n;
+}
+
+/** Why it can't be taken on, or null. A refusal uses up no reference. */
+function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): ApiError | null {
+  const field = 'charge_reference';
+  if (charge?.tenant_id !== refund.tenant_id) {
+    return new ApiError('not_found', { field, message: 'There is no such charge.' });
+  }
+  const first = uow.reference(referenceOf(refund));
+  if (first) {
+    return new ApiError('duplicate_reference', { field: 'reference', details: { id: first } });
+  }
+  const { status } = charge;
+  if (status !== 'completed') {
+    const message = `The charge is ${status}, and only a completed one is refunded.`;
+    return new ApiError('invalid_state', { field, message, details: { status } });
+  }
+  const leftMinor = leftOf(charge);
+  if (refund.amount_minor > leftMinor || leftMinor === 0n) {
+    return new ApiError('invalid_state', {
+      field: leftMinor === 0n ? field : 'amount_minor',
+      message:
+        leftMinor === 0n
+          ? 'Nothing of the charge is left to refund.'
+          : 'The amount is more than what is left of the charge to refund.',
+      details: { status, refundable_minor: toWireAmount(leftMinor) },
+    });
+  }
+  const { availableMinor } = uow.wallet(refund.tenant_id);
+  if (availableMinor >= refund.amount_minor) return null;
+  return new ApiError('insufficient_balance', {
+    message: 'The wallet balance is lower than the amount.',
+    details: {
+      required: toWireAmount(refund.amount_minor),
+      available: toWireAmount(availableMinor),
+    },
+  });
+}
+
+function decideFact(uow: UnitOfWork, item: RefundFactItem, now: Date): RefundFactOutcome {
+  const refund = uow.record('refunds', item.id);
+  if (!refund || refund.tenant_id !== item.tenantId || refund.charge_id !== item.charge) {
+    return { kind: 'no_such_refund' };
+  }
+  const wallet = uow.wallet(item.tenantId);
+  const { verdict, next, postings, ...added } = applyRefundFact(refund, item.fact, now, wallet);
+  if (next === refund) return { kind: 'fact', verdict, refund };
+  postings.forEach(uow.post);
+  if (added.availableMinor !== 0n || added.owedMinor !== 0n) {
+    uow.changeWallet({
+      ...wallet,
+      availableMinor: wallet.availableMinor + added.availableMinor,
+      owedMinor: wallet.owedMinor + added.owedMinor,
+    });
+  }
+  if (added.refundingMinor !== 0n || added.refundedMinor !== 0n) {
+    changeCharge(uow, refund.charge_id, added, now);
+  }
+  return { kind: 'fact', verdict, refund: changeRefund(uow, refund, next) };
+}
+
+/** Changes a refund, and tells of its end. */
+function changeRefund(uow: UnitOfWork, before: Refund, after: Refund): Refund {
+  if (isOpen(after)) {
+    uow.change('refunds', after);
+    return after;
+  }
+  const { next, event } = countEvent(before, after, (_, is) => ({
+    name: `refund.${is.status}`,
+    data: presentRefund(is),
+  }));
+  uow.change('refunds', next);
+  uow.emit(event);
+  return next;
+}
+
+/** What a charge counts is written with the refund that it counts. */
+function changeCharge(
+  uow: UnitOfWork,
+  id: string,
+  { refundingMinor, refundedMinor }: Pick<RefundTransition, 'refundingMinor' | 'refundedMinor'>,
+  now: Date,
+): void {
+  const charge = uow.record('charges', id);
+  if (!charge) throw new Error(`${id} has a refund and is not there`);
+  uow.change('charges', {
+    ...charge,
+    refund_pending_minor: charge.refund_pending_minor + refundingMinor,
+    refunded_minor: charge.refunded_minor + refundedMinor,
+    version: charge.version + 1,
+    updated_at: now,
+  });
+}

@@ -1,0 +1,95 @@
+import type {
+  PaymentProvider,
+  Refund as ProviderRefund,
+  RefundAnswer,
+} from '../../core/providers/payment-provider.js';
+import type { Absence, CallTrace } from '../../core/providers/transfer-provider.js';
+import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
+import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
+import type { Refund } from './refund.js';
+import type { Refunds } from './store.js';
+
+type Deps = {
+  refunds: Pick<Refunds, 'applyFact'>;
+  providers: { payment(name: string): PaymentProvider };
+};
+
+export type RefundCalls = ReturnType<typeof createRefundCalls>;
+
+/**
+ * How refunds are ordered and asked about. The provider takes no reference of ours, and refunds again whatever it takes:
+ * our id goes along as a note, and what has that note in the list of the charge's refunds is ours.
+ */
+export function createRefundCalls({ refunds, providers }: Deps) {
+  return {
+    absenceOf: ({ provider }: Refund): Absence => providers.payment(provider).payments.refunds,
+
+    async send(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
+      const answer = await providers.payment(refund.provider).refund(
+        {
+          charge: refund.provider_charge_reference,
+          amountMinor: refund.amount_minor,
+          currency: refund.currency,
+          marker: refund._id,
+          clientReference: refund.reference,
+          requestedAt,
+        },
+        signal,
+      );
+      return answer.kind === 'taken' ? heardOf(refund, answer.refund, answer) : asHeard(answer);
+    },
+
+    async verify(refund: Refund, signal: AbortSignal): Promise<ProviderOutcome> {
+      const answer = await providers
+        .payment(refund.provider)
+        .findRefunds(refund.provider_charge_reference, signal);
+      const { kind, providerRequestId } = answer;
+      if (kind === 'unknown') return answer;
+      // It was paid there: a provider that does not know it any more says nothing about its refunds.
+      if (kind === 'not_found') return { kind: 'unknown', reason: 'unreadable', providerRequestId };
+      const [first, ...others] = answer.refunds
+        .filter(({ marker }) => marker === refund._id)
+        .toSorted((a, b) => RANK[a.state.kind] - RANK[b.state.kind]);
+      if (!first) return { kind: 'not_found', providerRequestId };
+      const by = { via: 'poll', actor: null, note: null, providerRequestId } as const;
+      for (const other of others) {
+        const fact = other.state.kind === 'refunded' && refundFactOf(other, by);
+        if (fact) await refunds.applyFact(refund, fact);
+      }
+      return heardOf(refund, first, answer);
+    },
+  };
+}
+
+/** Of several with our note, what the customer has decides. */
+const RANK = { refunded: 0, pending: 1, rejected: 2 } as const;
+
+const asHeard = (answer: Exclude<RefundAnswer, { kind: 'taken' }>): ProviderOutcome => answer;
+
+function heardOf(
+  { currency }: Refund,
+  { id, amountMinor, state, ...refund }: ProviderRefund,
+  { providerRequestId }: CallTrace,
+): ProviderOutcome {
+  if (state.kind === 'rejected') return { kind: 'rejected', code: state.code, providerRequestId };
+  if (state.kind === 'pending') return { kind: 'pending', providerRequestId };
+  const paid = { kind: 'succeeded', amountMinor, sessionId: id, providerRequestId } as const;
+  if (refund.currency === currency) return paid;
+  const attention = 'the provider reports another currency than was ordered';
+  return { ...paid, result: { kind: 'mismatch', attention } };
+}
+
+/** What a provider says of a refund, as a fact; null while it says nothing final. */
+export function refundFactOf(
+  { id, amountMinor, state }: Pick<ProviderRefund, 'id' | 'amountMinor' | 'state'>,
+  origin: FactSource,
+): InstructionFact | null {
+  switch (state.kind) {
+    case 'refunded':
+      return { ...origin, kind: 'succeeded', amountMinor, sessionId: id };
+    case 'rejected':
+      return { ...origin, kind: 'rejected', code: state.code };
+    case 'pending':
+      return null;
+  }
+}

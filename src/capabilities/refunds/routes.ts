@@ -1,0 +1,60 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf, type Context } from '../../platform/http/context.js';
+import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { sendData, sendPage } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import type { Deliveries } from '../../core/webhooks/deliveries.js';
+import { createRefund, getRefund, getRefundTimeline } from './api.js';
+import type { CreateRefund } from './create.js';
+import { presentRefund } from './presenter.js';
+import type { Refund } from './refund.js';
+import type { Refunds } from './store.js';
+
+export function refundRoutes(deps: {
+  refunds: Refunds;
+  refundWatch: CompletionWaiter<Refund>;
+  createRefund: CreateRefund;
+  idempotency: Idempotency;
+  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+}): Route[] {
+  const { refunds, refundWatch, idempotency, webhooks } = deps;
+
+  return [
+    route(createRefund, async (ctx, { body }) => {
+      const tenantId = callerOf(ctx).tenant.id;
+      await withIdempotency(
+        ctx,
+        { idempotency, resource: `${API_PREFIX}/payments/refunds`, named: 'reference' },
+        (claim) => deps.createRefund(tenantId, body, claim),
+        async (id, wait) => {
+          const refund =
+            (await refundWatch.waitForEnd(id, wait)) ?? (await refunds.get(tenantId, id));
+          return refund && presentRefund(refund);
+        },
+      );
+    }),
+
+    route(getRefund, async (ctx, { params }) => {
+      sendData(ctx, 200, presentRefund(await find(ctx, params.reference)));
+    }),
+
+    route(getRefundTimeline, async (ctx, { params, query }) => {
+      const refund = await find(ctx, params.reference);
+      const told = await webhooks.deliveries.timelineOf(refund.tenant_id, refund._id);
+      sendPage(ctx, timelineWithDeliveries(refund, told).map(presentTimelineEntry), query);
+    }),
+  ];
+
+  /** The caller's refund of that reference, or of our id; another tenant's is not found either. */
+  async function find(ctx: Context, reference: string): Promise<Refund> {
+    const tenantId = callerOf(ctx).tenant.id;
+    const found =
+      (await refunds.byReference(tenantId, reference)) ?? (await refunds.get(tenantId, reference));
+    if (!found) throw new ApiError('not_found');
+    return found;
+  }
+}

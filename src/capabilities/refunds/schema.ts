@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { idempotencyKey, MAX_AMOUNT_MINOR, plainText } from '../../platform/http/wire.js';
+import { ALWAYS, refuseCardData } from '../charges/card-data.js';
+import { ownName } from '../charges/payment-schema.js';
+
+/** The body of POST /payments/refunds. */
+export const createRefundBody = z
+  .strictObject({
+    charge_reference: ownName('Your reference of the charge.', 'subscription-9-setup'),
+    amount_minor: z.int().min(1).max(MAX_AMOUNT_MINOR).optional().meta({
+      description: 'Kobo that the customer gets back; all that is left if it is not given.',
+      example: 100_000,
+    }),
+    currency: z.literal('NGN').optional().meta({ description: 'That of the charge.' }),
+    reason: plainText(200)
+      .optional()
+      .meta({ description: 'Why, for whoever reads it later.', example: 'Returned' }),
+    reference: ownName(
+      'Your own name for it, unique for ever; an id of ours if you give none.',
+      'subscription-9-refund',
+    ).optional(),
+    idempotency_key: idempotencyKey.optional(),
+  })
+  .superRefine(refuseCardData, ALWAYS)
+  .meta({ id: 'NewRefund' });
+
+export type CreateRefundBody = z.infer<typeof createRefundBody>;

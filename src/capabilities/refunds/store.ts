@@ -1,0 +1,39 @@
+import type { Database } from '../../platform/database/client.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
+import type { SaveRefusal } from '../../core/commit/mutations.js';
+import type { InstructionFact } from '../../core/instructions/fact.js';
+import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { createInstructionStore } from '../../core/instructions/store.js';
+import type { AcceptRefundItem, RefundFactOutcome, RefundKey } from './mutations.js';
+import type { Refund } from './refund.js';
+
+export type Refunds = ReturnType<typeof createRefunds>;
+
+/** The store of refunds. Money, states and events change only through commits. */
+export function createRefunds(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  stallTimeoutMs: number,
+  clock: () => Date = () => new Date(),
+) {
+  const collection = db.collection<Refund>('refunds');
+  return {
+    ...createInstructionStore<Refund>({
+      collection: db.collection<InstructionRecord>('refunds'),
+      clock,
+      stallTimeoutMs,
+    }),
+
+    accept: <I extends AcceptRefundItem | SaveRefusal>(item: I) => groupCommit.commit(item),
+
+    /** Applies what became known, through the state guard; the answer is the refund as it stands then. */
+    applyFact: (
+      { tenant_id: tenantId, _id: id, charge_id: charge }: RefundKey,
+      fact: InstructionFact,
+    ): Promise<RefundFactOutcome> =>
+      groupCommit.commit({ kind: 'refundFact', tenantId, id, charge, fact }),
+
+    byReference: (tenantId: string, reference: string) =>
+      collection.findOne({ tenant_id: tenantId, reference }),
+  };
+}

@@ -1,0 +1,63 @@
+import {
+  STEPS_OF_HELD,
+  addTo,
+  checkLegs,
+  checkSteps,
+  wasCaptured,
+  withPostings,
+  type AuditResult,
+  type RecordWithPostings,
+  type LedgerSnapshot,
+} from '../../core/ledger/audit-checks.js';
+import { accounts } from '../../core/ledger/posting.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import { countRecords, type CountChange } from './counts.js';
+import { capturePosting, holdPosting, releasePosting } from './postings.js';
+import type { Transfer } from './transfer.js';
+
+/** Every transfer has the postings of its state and no others, and what is counted is what there is. */
+export async function auditTransfers(books: LedgerSnapshot): Promise<AuditResult> {
+  const problems = await checkCounts(books);
+  const held = new Map<string, bigint>();
+  let transfers = 0;
+  for await (const transfer of withPostings(books.collections.records.transfers, books)) {
+    transfers += 1;
+    problems.push(...checkSteps(transfer, STEPS_OF_HELD[transfer.status]));
+    problems.push(...checkLegs(transfer, expectedOf(transfer), 'transfer'));
+    if (isOpen(transfer)) addTo(held, accounts.held(transfer.tenant_id), transfer.total_minor);
+  }
+  return { counts: { transfers }, problems, held };
+}
+
+/** Hold and resolution. */
+function expectedOf(transfer: Transfer & RecordWithPostings) {
+  const at = transfer.created_at;
+  return {
+    hold: holdPosting(transfer),
+    resolve: wasCaptured(transfer) ? capturePosting(transfer, at) : releasePosting(transfer, at),
+  };
+}
+
+/** What lists tell as their totals, held against what there is to list. */
+async function checkCounts({ db, collections, session }: LedgerSnapshot): Promise<string[]> {
+  const { counts } = collections;
+  const records = new Map((await countRecords(db, session)).map((sum) => [dayOf(sum), tell(sum)]));
+  const counted = new Map<string, string>();
+  for await (const { _id, created, failed, days } of counts.find({}, { session })) {
+    let [daysCreated, daysFailed] = [0n, 0n];
+    for (const [day, sum] of Object.entries(days)) {
+      counted.set(`${_id}-${day}`, tell(sum));
+      daysCreated += sum.created;
+      daysFailed += sum.failed;
+    }
+    counted.set(_id, tell({ created, failed }));
+    records.set(_id, tell({ created: daysCreated, failed: daysFailed }));
+  }
+  return [...new Set([...records.keys(), ...counted.keys()])]
+    .filter((key) => records.get(key) !== counted.get(key))
+    .map((key) => `${key} counts ${counted.get(key)}, the records are ${records.get(key)}`);
+}
+
+const dayOf = ({ tenantId, day }: CountChange) => `${tenantId}/${day}`;
+const tell = ({ created, failed }: { created: number | bigint; failed: number | bigint }) =>
+  `${created} created and ${failed} failed`;

@@ -1,0 +1,139 @@
+import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
+import type { CollectionSpec } from '../../platform/database/migrations.js';
+import type { Transfer } from './transfer.js';
+
+/**
+ * How many transfers a tenant has, and how many of them failed, by the UTC day of their creation: what totals of lists
+ * are read from. Only what changes together with the wallet is counted, so that counting never makes two commits
+ * conflict that would not anyway; what is open is counted where it is listed, and the rest is completed.
+ */
+export type CountChange = { tenantId: string; day: string; created: number; failed: number };
+
+/** The UTC day that a transfer is counted on, `YYYY-MM-DD`. */
+export const utcDay = (at: Date) => at.toISOString().slice(0, 10);
+
+/** What counts differently after a transfer was made (`before` is null) or changed; null if nothing does. */
+export function countChange(before: Transfer | null, after: Transfer): CountChange | null {
+  const created = before === null ? 1 : 0;
+  const failed = Number(after.status === 'failed') - Number(before?.status === 'failed');
+  if (created === 0 && failed === 0) return null;
+  return { tenantId: after.tenant_id, day: utcDay(after.created_at), created, failed };
+}
+
+/** Changes of one commit, those of one tenant and day as one; what adds up to nothing is left out. */
+export function sumChanges(changes: readonly CountChange[]): CountChange[] {
+  const sums = new Map<string, CountChange>();
+  for (const change of changes) {
+    const key = `${change.tenantId}/${change.day}`;
+    const sum = sums.get(key) ?? { ...change, created: 0, failed: 0 };
+    const { created, failed } = change;
+    sums.set(key, { ...sum, created: sum.created + created, failed: sum.failed + failed });
+  }
+  return [...sums.values()].filter((sum) => sum.created !== 0 || sum.failed !== 0);
+}
+
+type Counts = { created: bigint; failed: bigint };
+/** One month of a tenant, `_id` is `<tenant>/<YYYY-MM>`; days by their two digits. */
+export type CountsDocument = Counts & { _id: string; days: Record<string, Counts> };
+
+const long = { bsonType: 'long' };
+
+export const transferCountsCollection: CollectionSpec = {
+  name: 'transfer_monthly_counts',
+  validator: {
+    bsonType: 'object',
+    required: ['created', 'failed', 'days'],
+    properties: {
+      created: { ...long, minimum: 0 },
+      failed: { ...long, minimum: 0 },
+      days: { bsonType: 'object' },
+    },
+  },
+  indexes: [],
+};
+
+export const countsOf = (db: Db) => db.collection<CountsDocument>('transfer_monthly_counts');
+
+export function countUpdate(change: CountChange): AnyBulkWriteOperation<CountsDocument> {
+  const [created, failed] = [BigInt(change.created), BigInt(change.failed)];
+  const day = `days.${change.day.slice(8)}`;
+  return {
+    updateOne: {
+      filter: { _id: `${change.tenantId}/${change.day.slice(0, 7)}` },
+      update: { $inc: { created, failed, [`${day}.created`]: created, [`${day}.failed`]: failed } },
+      upsert: true,
+    },
+  };
+}
+
+/** UTC days, both optional: `from` is in it, `until` is not. */
+export type DayRange = { from?: string | undefined; until?: string | undefined };
+
+/** The sums of a tenant. The cost grows with the months that it has been here, not with its transfers. */
+export async function readCounts(
+  collection: Collection<CountsDocument>,
+  tenantId: string,
+  { from, until }: DayRange,
+  session?: ClientSession,
+): Promise<{ created: number; failed: number }> {
+  const all = from === undefined && until === undefined;
+  // '0' follows '/': every month of this tenant and of no other. A month sorts before its days.
+  const months = {
+    $gte: `${tenantId}/${from?.slice(0, 7) ?? ''}`,
+    $lt: until === undefined ? `${tenantId}0` : `${tenantId}/${until}`,
+  };
+  const projection = { created: 1, failed: 1, ...(!all && { days: 1 }) };
+  const options = { projection, ...(session && { session }) };
+  const sum = { created: 0, failed: 0 };
+  for (const month of await collection.find({ _id: months }, options).toArray()) {
+    for (const { created, failed } of all ? [month] : daysWithin(month, { from, until })) {
+      sum.created += Number(created);
+      sum.failed += Number(failed);
+    }
+  }
+  return sum;
+}
+
+function daysWithin({ _id, days }: CountsDocument, { from, until }: DayRange): Counts[] {
+  const month = _id.slice(-7);
+  return Object.entries(days)
+    .filter(([day]) => {
+      const date = `${month}-${day}`;
+      return (from === undefined || date >= from) && (until === undefined || date < until);
+    })
+    .map(([, counts]) => counts);
+}
+
+/** The counts as the records have them: for what was accepted before there were any, and for the audit. */
+export async function countRecords(db: Db, session?: ClientSession): Promise<CountChange[]> {
+  const groups = db.collection<Transfer>('transfers').aggregate<{
+    _id: { tenantId: string; day: string };
+    created: number;
+    failed: number;
+  }>(
+    [
+      {
+        $group: {
+          _id: {
+            tenantId: '$tenant_id',
+            day: { $dateToString: { date: '$created_at', format: '%Y-%m-%d' } },
+          },
+          created: { $sum: 1 },
+          failed: { $sum: { $cond: [{ $eq: ['$status', 'failed'] }, 1, 0] } },
+        },
+      },
+    ],
+    { ...(session && { session }) },
+  );
+  return (await groups.toArray()).map(({ _id, created, failed }) => ({ ..._id, created, failed }));
+}
+
+/** Writes all counts anew from the records. Only for a time when nobody writes transfers. */
+export async function rebuildCounts(db: Db): Promise<void> {
+  const counts = countsOf(db);
+  await counts.deleteMany({});
+  const writes = (await countRecords(db)).map(countUpdate);
+  for (let at = 0; at < writes.length; at += 1_000) {
+    await counts.bulkWrite(writes.slice(at, at + 1_000), { ordered: false });
+  }
+}

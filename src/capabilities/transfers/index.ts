@@ -1,0 +1,33 @@
+import type { CoreDeps } from '../../core/capability.js';
+import { createBankList } from '../banks/bank-list.js';
+import { bulkTransfers } from '../bulk-transfers/index.js';
+import { createTransferCreation } from './create.js';
+import { createNameEnquiry } from '../banks/name-enquiry.js';
+import { createTransferStarter } from './starter.js';
+import { createTransfers } from './store.js';
+
+/** Everything that transfers are made of, one by one and in batches; a line in deps.ts. */
+export function createTransferParts(deps: CoreDeps) {
+  const { config, database, groupCommit, client, providers, completionWaiters, log } = deps;
+  const { attentionAfterMs, pollMaxMs, stallTimeoutMs } = config.instructions;
+  const { nameEnquiryTimeoutMs } = config.transfers;
+  const transfers = createTransfers(database, groupCommit, stallTimeoutMs);
+  const starter = createTransferStarter({
+    client,
+    taskQueue: config.temporal.taskQueue,
+    policy: { attentionAfterMs, pollMaxMs },
+    log,
+  });
+  const provider = providers.forTransfers;
+  const nameEnquiry = createNameEnquiry(provider, nameEnquiryTimeoutMs);
+  const accepting = { transfers, starter, nameEnquiry, provider: provider.name };
+  return {
+    transfers,
+    transferWatch: completionWaiters.create({ findEnded: (ids) => transfers.findEnded(ids) }),
+    starter,
+    nameEnquiry,
+    bankList: createBankList(provider),
+    createTransfer: createTransferCreation(accepting),
+    ...bulkTransfers({ ...deps, nameEnquiry, provider }),
+  };
+}

@@ -1,0 +1,235 @@
+import { ApiError } from '../../shared/errors.js';
+import type { Mutation } from '../../core/commit/mutation.js';
+import {
+  saveResponse,
+  findSavedResponse,
+  refusalResponse,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+  type Reads,
+  type UnitOfWork,
+} from '../../core/commit/unit-of-work.js';
+import { restoreDailyLimit, usedOn, type Wallet } from '../../core/ledger/wallet.js';
+import { toWireAmount } from '../../shared/money.js';
+import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
+import { refuseItems, type TransferBatch } from '../bulk-transfers/bulk-transfer.js';
+import { countChange } from './counts.js';
+import { withEvent } from './events.js';
+import { applyFact, type TransferFact, type Transition } from './transitions.js';
+import { holdPosting } from './postings.js';
+import type { Transfer } from './transfer.js';
+
+export type AcceptItem = {
+  kind: 'acceptTransfer';
+  tenantId: string;
+  /** Complete, with its id, before it queues. */
+  transfer: Transfer;
+  dailyLimitMinor: bigint;
+  claim: Claim | null;
+  /** What the client is told when it is accepted. */
+  answer: SavedResponse;
+};
+/** Transfers that came together: decided one by one, in order, and committed together. */
+export type BulkItem = {
+  kind: 'acceptBatch';
+  tenantId: string;
+  /** As it is if nothing is refused here. */
+  batch: TransferBatch;
+  /** Those of the batch that are to be accepted, in its order. */
+  transfers: Transfer[];
+  dailyLimitMinor: bigint;
+  claim: Claim | null;
+  /** What the client is told of the batch as it was decided. */
+  answer: (batch: TransferBatch) => SavedResponse;
+};
+export type FactItem = { kind: 'transferFact'; tenantId: string; id: string; fact: TransferFact };
+/** The permission to let an order out, where the change that it makes is told to somebody. */
+export type PermitItem = {
+  kind: 'permitTransfer';
+  tenantId: string;
+  id: string;
+  request: SubmitPermitRequest;
+};
+
+export type FactOutcome =
+  | { kind: 'fact'; verdict: Transition['verdict']; transfer: Transfer }
+  | { kind: 'no_such_transfer' };
+/** Null for who does not get the permission. */
+export type PermitOutcome = { kind: 'permit'; transfer: Transfer | null };
+
+const acceptTransfer: Mutation<AcceptItem, AcceptResult> = {
+  // A first try takes key and reference unread, two round trips less; and nobody else can have made this transfer before.
+  reads: ({ tenantId, transfer, claim }, complete) =>
+    complete
+      ? { ...readsOf(tenantId, [transfer], claim), records: { transfers: [transfer._id] } }
+      : { wallets: [tenantId] },
+  decide: decideAccept,
+  weigh: ({ answer }) => 2_000 + 2 * answer.body.length,
+};
+
+const acceptBatch: Mutation<BulkItem, AcceptResult> = {
+  reads: ({ tenantId, batch, transfers, claim }, complete) => ({
+    ...readsOf(tenantId, transfers, claim),
+    records: { bulk_transfers: complete ? [batch._id] : [] },
+  }),
+  decide: decideBulk,
+  // So much that it goes alone.
+  weigh: ({ batch }) => 3_000 * batch.items.length,
+  long: true,
+};
+
+const transferFact: Mutation<FactItem, FactOutcome> = {
+  reads: (item) => ({
+    records: { transfers: [item.id] },
+    wallets: isPaid(item) ? [] : [item.tenantId],
+  }),
+  decide: decideFact,
+  leavesWallet: isPaid,
+};
+
+const permitTransfer: Mutation<PermitItem, PermitOutcome> = {
+  reads: ({ id }) => ({ records: { transfers: [id] } }),
+  decide: decidePermit,
+  leavesWallet: () => true,
+};
+
+/** What transfers commit; see kinds.ts. */
+export const transferKinds = { acceptTransfer, acceptBatch, transferFact, permitTransfer };
+
+/** A capture moves what is held, and that is not in the wallet's document. */
+function isPaid({ fact }: FactItem): boolean {
+  return fact.kind === 'succeeded';
+}
+
+function readsOf(tenantId: string, transfers: readonly Transfer[], claim: Claim | null): Reads {
+  return {
+    keys: claim ? [claim.id] : [],
+    // One that is its own id can't have been taken.
+    references: transfers.filter((t) => t.reference !== t._id).map(referenceOf),
+    wallets: [tenantId],
+  };
+}
+
+const referenceOf = ({ tenant_id: tenantId, reference }: Transfer) =>
+  ({ collection: 'transfers', tenantId, reference }) as const;
+
+function decideAccept(uow: UnitOfWork, item: AcceptItem, now: Date): AcceptResult {
+  const { claim, transfer, answer } = item;
+  const earlier = findSavedResponse(uow, claim, transfer._id, now);
+  if (earlier) return earlier;
+  // My own earlier commit, whose result never reached me.
+  if (uow.record('transfers', transfer._id)) {
+    uow.requireFullRead();
+    return { kind: 'answered', answer, resource: transfer._id, replayed: false };
+  }
+  const refusal = admit(uow, item, transfer);
+  if (!refusal) return saveResponse(uow, item, answer, transfer._id);
+  uow.requireFullRead();
+  return saveResponse(uow, item, refusalResponse(refusal));
+}
+
+/** Every transfer as if it had come alone, after those before it; then one answer for all, whatever they came to. */
+function decideBulk(uow: UnitOfWork, item: BulkItem, now: Date): AcceptResult {
+  const { _id: id } = item.batch;
+  const earlier = findSavedResponse(uow, item.claim, id, now);
+  if (earlier) return earlier;
+  const own = uow.record('bulk_transfers', id);
+  if (own) return { kind: 'answered', answer: item.answer(own), resource: id, replayed: false };
+
+  const refused = new Map<string, ApiError>();
+  for (const transfer of item.transfers) {
+    const refusal = admit(uow, item, transfer);
+    if (refusal) refused.set(transfer._id, refusal);
+  }
+  const batch = refuseItems(item.batch, refused);
+  uow.create('bulk_transfers', batch);
+  return saveResponse(uow, item, item.answer(batch), id);
+}
+
+type Admission = { tenantId: string; dailyLimitMinor: bigint };
+
+/** Takes a transfer on: holds its total, counts its day, records it. Or says why not, and nothing has changed. */
+function admit(uow: UnitOfWork, item: Admission, transfer: Transfer): ApiError | null {
+  const wallet = uow.wallet(item.tenantId);
+  const refusal = refuse(uow, item, transfer, wallet);
+  if (refusal) return refusal;
+  const { day, usedMinor } = usedOn(wallet, transfer.limit_day);
+  const held: Transfer = { ...transfer, limit_day: day };
+  uow.changeWallet({
+    ...wallet,
+    availableMinor: wallet.availableMinor - transfer.total_minor,
+    day,
+    dayUsedMinor: usedMinor + transfer.amount_minor,
+  });
+  uow.create('transfers', held);
+  uow.takeReference(referenceOf(held), held._id);
+  uow.count(countChange(null, held));
+  uow.post(holdPosting(held));
+  return null;
+}
+
+/** Why this transfer can't be accepted, or null. A refusal uses up neither reference nor limit. */
+function refuse(
+  uow: UnitOfWork,
+  item: Admission,
+  transfer: Transfer,
+  wallet: Wallet,
+): ApiError | null {
+  const first = uow.reference(referenceOf(transfer));
+  if (first) {
+    return new ApiError('duplicate_reference', { field: 'reference', details: { id: first } });
+  }
+  if (wallet.availableMinor < transfer.total_minor) {
+    return new ApiError('insufficient_balance', {
+      details: {
+        required: toWireAmount(transfer.total_minor),
+        available: toWireAmount(wallet.availableMinor),
+      },
+    });
+  }
+  const { usedMinor } = usedOn(wallet, transfer.limit_day);
+  if (usedMinor + transfer.amount_minor > item.dailyLimitMinor) {
+    return new ApiError('limit_exceeded', {
+      details: { limit: toWireAmount(item.dailyLimitMinor), used: toWireAmount(usedMinor) },
+    });
+  }
+  return null;
+}
+
+function decideFact(uow: UnitOfWork, item: FactItem, now: Date): FactOutcome {
+  const transfer = uow.record('transfers', item.id);
+  if (!transfer || transfer.tenant_id !== item.tenantId) return { kind: 'no_such_transfer' };
+  const wallet = uow.wallet(item.tenantId);
+  const transition = applyFact(transfer, item.fact, now, wallet);
+  const changed = transition.next !== transfer;
+  const next = changed ? change(uow, transfer, transition.next) : transfer;
+  transition.postings.forEach(uow.post);
+  // A capture leaves the wallet alone: settlement must not compete with acceptance for its document.
+  const { availableMinor, owedMinor, dayMinor } = transition;
+  if (availableMinor !== 0n || owedMinor !== 0n || dayMinor !== 0n) {
+    const touched = {
+      ...wallet,
+      availableMinor: wallet.availableMinor + availableMinor,
+      owedMinor: wallet.owedMinor + owedMinor,
+    };
+    uow.changeWallet(restoreDailyLimit(touched, transfer.limit_day, dayMinor));
+  }
+  return { kind: 'fact', verdict: transition.verdict, transfer: next };
+}
+
+function decidePermit(uow: UnitOfWork, item: PermitItem, now: Date): PermitOutcome {
+  const transfer = uow.record('transfers', item.id);
+  const own = transfer?.tenant_id === item.tenantId ? transfer : undefined;
+  const next = own ? grantPermit(own, item.request, now) : null;
+  return { kind: 'permit', transfer: own && next ? change(uow, own, next) : null };
+}
+
+/** Changes a transfer and states the event of it; answers the transfer with its event counted. */
+function change(uow: UnitOfWork, before: Transfer, after: Transfer): Transfer {
+  const { next, event } = withEvent(before, after);
+  uow.count(countChange(before, after));
+  uow.change('transfers', next);
+  uow.emit(event);
+  return next;
+}

@@ -1,0 +1,86 @@
+import { ApiError } from '../../shared/errors.js';
+import { callerOf, type Context } from '../../platform/http/context.js';
+import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
+import { route, type Route } from '../../platform/http/routes.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import type { Deliveries } from '../../core/webhooks/deliveries.js';
+import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
+import type { CreateTransfer } from './create.js';
+import type { TransferListing } from './lists.js';
+import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
+import { presentTransfer } from './presenter.js';
+import type { ListTransfersQuery } from './schema.js';
+import type { Transfers } from './store.js';
+import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import type { Transfer } from './transfer.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** As far as dates go. The day after it would be written in another form, and sort before all others. */
+const LAST_DAY = '9999-12-31';
+
+export function transferRoutes(deps: {
+  transfers: Transfers;
+  transferWatch: CompletionWaiter<Transfer>;
+  createTransfer: CreateTransfer;
+  idempotency: Idempotency;
+  webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
+}): Route[] {
+  const { transfers, transferWatch, idempotency, webhooks } = deps;
+
+  return [
+    route(createTransfer, async (ctx, { body }) => {
+      const { tenant } = callerOf(ctx);
+      await withIdempotency(
+        ctx,
+        { idempotency, resource: `${API_PREFIX}/transfers` },
+        (claim) => deps.createTransfer(tenant, body, claim, ctx.state.withoutDeadline),
+        async (id, wait) => {
+          const transfer =
+            (await transferWatch.waitForEnd(id, wait)) ?? (await transfers.get(tenant.id, id));
+          return transfer && presentTransfer(transfer);
+        },
+      );
+    }),
+
+    route(listTransfers, async (ctx, { query }) => {
+      const { items, total } = await transfers.list(callerOf(ctx).tenant.id, listing(query));
+      sendList(ctx, items.map(presentTransfer), { page: query.page, limit: query.limit, total });
+    }),
+
+    route(getTransfer, async (ctx, { params }) => {
+      sendData(ctx, 200, presentTransfer(await find(ctx, params.id)));
+    }),
+
+    route(getTransferTimeline, async (ctx, { params, query }) => {
+      const transfer = await find(ctx, params.id);
+      const told = await webhooks.deliveries.timelineOf(transfer.tenant_id, transfer._id);
+      sendPage(ctx, timelineWithDeliveries(transfer, told).map(presentTimelineEntry), query);
+    }),
+  ];
+
+  /** The caller's transfer of that id; another tenant's is not found either. */
+  async function find(ctx: Context, id: string): Promise<Transfer> {
+    const found = await transfers.get(callerOf(ctx).tenant.id, id);
+    if (!found) throw new ApiError('not_found');
+    return found;
+  }
+}
+
+/** The query in the store's terms: inclusive days become a half-open span, `successful` is `completed`. */
+function listing(query: ListTransfersQuery): TransferListing {
+  const { page, limit, reference, status, start_date: start, end_date: end } = query;
+  return {
+    page,
+    limit,
+    reference,
+    status: status === 'successful' ? 'completed' : status,
+    from: start === undefined ? undefined : new Date(start),
+    until: end === undefined || end === LAST_DAY ? undefined : new Date(Date.parse(end) + DAY_MS),
+    sort: {
+      field: query.sort.endsWith('amount_minor') ? 'amount_minor' : 'created_at',
+      descending: query.sort.startsWith('-'),
+    },
+  };
+}

@@ -1,0 +1,125 @@
+import type { Posting } from '../../core/ledger/posting.js';
+import type { Wallet } from '../../core/ledger/wallet.js';
+import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
+import {
+  transitionHeld,
+  type TransitionResult,
+  type LedgerEffect,
+  type TransitionRules,
+} from '../../core/instructions/held-transitions.js';
+import {
+  adoptionPosting,
+  capturePosting,
+  releasePosting,
+  reversalPosting,
+  suspensePosting,
+} from './postings.js';
+import type { NoSuchAccount } from './workflow-contract.js';
+import { failure, type Transfer } from './transfer.js';
+import { transferWords } from './labels.js';
+
+/** What became known, whoever said it. */
+export type TransferFact = InstructionFact | (FactSource & NoSuchAccount);
+
+/** What of the wallet matters: what can be spent, and what is owed. */
+type Purse = Pick<Wallet, 'availableMinor' | 'owedMinor'>;
+
+/** What a fact does to a transfer, and to the money. */
+export type Transition = Pick<TransitionResult<Transfer>, 'verdict' | 'next'> & Effects;
+
+type Effects = {
+  postings: Posting[];
+  /** What is added to the wallet's available balance (negative: taken). */
+  availableMinor: bigint;
+  /** What the wallet could not cover and owes from now on; negative: what it has paid back. */
+  owedMinor: bigint;
+  /** What the day of acceptance gets back. */
+  dayMinor: bigint;
+};
+
+const idle: Effects = { postings: [], availableMinor: 0n, owedMinor: 0n, dayMinor: 0n };
+
+/** The state guard for transfers: core/instructions/held-transitions.ts decides, here its moves become postings. */
+export function applyFact(
+  transfer: Transfer,
+  fact: TransferFact,
+  now: Date,
+  wallet: Purse,
+): Transition {
+  const terms = termsOf(transfer, wallet);
+  if (fact.kind === 'no_such_account') {
+    // Once an order may be on its way, only the bank's word about the payment counts.
+    const unsent = transfer.status === 'pending' && transfer.submissions === 0;
+    if (!unsent) return { verdict: 'stale', next: transfer, ...idle };
+    const refused = { ...fact, kind: 'rejected', code: 'invalid_account' } as const;
+    return book(transfer, transitionHeld(transfer, refused, now, { ...terms, label: fact.kind }), {
+      now,
+      wallet,
+    });
+  }
+  return book(transfer, transitionHeld(transfer, fact, now, terms), { now, wallet });
+}
+
+const termsOf = (transfer: Transfer, { availableMinor }: Purse): TransitionRules<Transfer> => ({
+  labels: transferWords,
+  requestedMinor: transfer.amount_minor,
+  covered: availableMinor >= transfer.total_minor,
+  failure,
+  timelineDetails: {
+    captured: 'the hold was captured, the fee was booked',
+    reversed: 'amount and fee were credited back to the wallet',
+  },
+  proof: ({ kind, sessionId }) => ({
+    session_id: kind === 'succeeded' ? sessionId : (sessionId ?? transfer.session_id),
+  }),
+});
+
+type Books = { now: Date; wallet: Purse };
+
+function book(
+  transfer: Transfer,
+  { verdict, next, ledgerEffects }: TransitionResult<Transfer>,
+  books: Books,
+): Transition {
+  const effects = ledgerEffects.reduce<Effects>((sum, move) => {
+    const { postings, availableMinor, owedMinor, dayMinor } = effectOf(transfer, move, books);
+    return {
+      postings: [...sum.postings, ...postings],
+      availableMinor: sum.availableMinor + availableMinor,
+      owedMinor: sum.owedMinor + owedMinor,
+      dayMinor: sum.dayMinor + dayMinor,
+    };
+  }, idle);
+  return { verdict, next, ...effects };
+}
+
+function effectOf(transfer: Transfer, move: LedgerEffect, { now, wallet }: Books): Effects {
+  const { total_minor: total, amount_minor: dayMinor } = transfer;
+  switch (move) {
+    case 'capture':
+      return { ...idle, postings: [capturePosting(transfer, now)] };
+    case 'release':
+      return {
+        ...idle,
+        postings: [releasePosting(transfer, now)],
+        availableMinor: total,
+        dayMinor,
+      };
+    case 'reversal': {
+      // It is money that comes in, so what the tenant owes is taken from it first.
+      const repaid = wallet.owedMinor < total ? wallet.owedMinor : total;
+      const postings = [reversalPosting(transfer, now, repaid)];
+      return { postings, availableMinor: total - repaid, owedMinor: -repaid, dayMinor };
+    }
+    case 'suspense':
+      return { ...idle, postings: [suspensePosting(transfer, now, 'in')] };
+    case 'suspense-reversal':
+      return { ...idle, postings: [suspensePosting(transfer, now, 'out')] };
+    case 'suspense-debit': {
+      const { availableMinor: available } = wallet;
+      const owedMinor = available >= total ? 0n : total - available;
+      const postings = [adoptionPosting(transfer, now, owedMinor)];
+      return { ...idle, postings, availableMinor: owedMinor - total, owedMinor };
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import Koa from 'koa';
+import type { Environment } from '../platform/api-keys/api-key.js';
+import type { ApiKeys } from '../platform/api-keys/store.js';
+import type { WriteProbe } from '../platform/database/write-probe.js';
+import { authenticate, authorize } from '../platform/http/authenticate.js';
+import { clientAddress } from '../platform/http/client-address.js';
+import type { AppState, Middleware } from '../platform/http/context.js';
+import { crossOrigin } from '../platform/http/cross-origin.js';
+import { docsPage } from '../platform/http/docs-page.js';
+import { documents } from '../platform/http/documents.js';
+import { errorHandler } from '../platform/http/error-handler.js';
+import type { Health } from '../platform/http/health.js';
+import type { Load } from '../platform/http/load.js';
+import { answerOptions, notFound } from '../platform/http/not-found.js';
+import {
+  CALLBACK_ALLOWANCE,
+  limitBySource,
+  limitByTenant,
+  limitUncounted,
+  UNAUTHENTICATED_PER_MINUTE,
+} from '../platform/http/rate-limit.js';
+import { requestId } from '../platform/http/request-id.js';
+import { requestLog } from '../platform/http/request-log.js';
+import { routerOf, type MethodsAt, type Route } from '../platform/http/routes.js';
+import { securityHeaders } from '../platform/http/security-headers.js';
+import { timeLimit, type TimeLimits } from '../platform/http/time-limit.js';
+import type { Log } from '../shared/log.js';
+import type { Allowance } from '../platform/rate-limits/rate-limit.js';
+import type { RateLimits } from '../platform/rate-limits/store.js';
+
+export type AppDeps = {
+  log: Log;
+  apiKeys: Pick<ApiKeys, 'authenticate'>;
+  rateLimits: Pick<RateLimits, 'take'>;
+  health: Pick<Health, 'middleware'>;
+  load: Pick<Load, 'middleware'>;
+  /** Whether the database is there. */
+  writeProbe: WriteProbe;
+  /** Counts and times what is answered; see metrics/requests.ts. */
+  measure: Middleware;
+  /** Of all capabilities. */
+  routes: readonly Route[];
+  /** Served at /openapi.json. */
+  openApi: object;
+  environment: Environment;
+  trustedProxies: number;
+  /** For how long a request is waited for whose database is away. */
+  timeLimits?: TimeLimits;
+  /** What one address may send without a valid key. */
+  unauthenticatedPerMinute?: number;
+  /** What one address may send to each provider route. */
+  callbackAllowance?: Allowance;
+};
+
+/** The whole way of a request, outermost first. */
+export function createApp(deps: AppDeps): Koa<AppState> {
+  const { log, apiKeys, rateLimits, callbackAllowance: allowance = CALLBACK_ALLOWANCE } = deps;
+  const isCallback = ({ operation }: Route) => operation.access === 'provider';
+  const api = routerOf(deps.routes.filter((route) => !isCallback(route)));
+  // Who calls them is told by a signature, and not by a key.
+  const callbacks = routerOf(deps.routes.filter(isCallback), [
+    limitBySource({ rateLimits, name: 'callbacks', allowance }),
+  ]);
+  const methodsAt: MethodsAt = (path) => [...api.methodsAt(path), ...callbacks.methodsAt(path)];
+
+  const app = new Koa<AppState>();
+  app.use(requestId());
+  app.use(clientAddress({ trustedProxies: deps.trustedProxies }));
+  app.use(requestLog({ log }));
+  app.use(deps.measure);
+  app.use(securityHeaders());
+  app.use(errorHandler({ log }));
+  app.use(deps.health.middleware);
+  app.use(docsPage({ environment: deps.environment }));
+  app.use(timeLimit({ log, pulse: deps.writeProbe, ...deps.timeLimits }));
+  app.use(deps.load.middleware);
+  const { unauthenticatedPerMinute: perMinute = UNAUTHENTICATED_PER_MINUTE } = deps;
+  app.use(limitUncounted({ rateLimits, perMinute }));
+  app.use(documents({ openApi: deps.openApi }));
+  app.use(crossOrigin({ operationAt: api.operationAt }));
+  app.use(answerOptions({ methodsAt }));
+  app.use(callbacks.middleware);
+  app.use(underApi(authenticate({ apiKeys })));
+  app.use(underApi(limitByTenant({ rateLimits })));
+  app.use(underApi(authorize({ operationAt: api.operationAt })));
+  app.use(underApi(api.middleware));
+  app.use(notFound({ methodsAt }));
+  // Only what happens after the error handler comes here: as a rule, a client that did not wait.
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'));
+  return app;
+}
+
+/** The router is behind the same test as authentication: no spelling of a path reaches a route without it. */
+function underApi(middleware: Middleware): Middleware {
+  return (ctx, next) => (/^\/api\/v1(?:\/|$)/i.test(ctx.path) ? middleware(ctx, next) : next());
+}

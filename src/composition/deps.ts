@@ -1,0 +1,105 @@
+import { createApiKeys } from '../platform/api-keys/store.js';
+import { createCards } from '../capabilities/cards/index.js';
+import type { Config } from '../shared/config.js';
+import { connectDatabase } from '../platform/database/client.js';
+import { claimDatabase } from '../platform/database/environment.js';
+import { migrate } from '../platform/database/migrations.js';
+import { migrations } from './migrations.js';
+import { armFailpoint } from '../shared/failpoints.js';
+import { createIdempotency } from '../core/idempotency/store.js';
+import { createGroupCommit } from '../core/commit/group-commit.js';
+import { createLog } from '../shared/log.js';
+import { chargeApplier } from '../capabilities/charges/provider-events.js';
+import { createPayments } from '../capabilities/charges/payments.js';
+import { refundApplier } from '../capabilities/refunds/provider-events.js';
+import { createProviders } from '../core/providers/registry.js';
+import { createRateLimits } from '../platform/rate-limits/store.js';
+import { createTemporal } from '../platform/temporal/client.js';
+import { createTenants } from '../platform/tenants/store.js';
+import { transferApplier } from '../capabilities/transfers/provider-events.js';
+import { createTransferParts } from '../capabilities/transfers/index.js';
+import { createCompletionWaiters } from '../shared/completion-waiter.js';
+import { createCallbacks } from '../core/provider-events/callbacks.js';
+import { createWebhooks } from '../core/webhooks/index.js';
+
+export type Deps = Awaited<ReturnType<typeof createDeps>>;
+
+/** The composition root: everything that API, worker and command line are made of, connected and migrated. */
+export async function createDeps(config: Config, name: string) {
+  const log = createLog({ level: config.logLevel, name });
+  armFailpoint(config.failpoint);
+  await migrateFirst(config);
+  // Of the command line, people wait for long reads; of a service, nobody does.
+  const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
+  const database = await connectDatabase(config.mongodb, `bursar-${name}`, limit);
+
+  const { db } = database;
+  const tenants = createTenants({ db, environment: config.environment });
+  const { environment, keyPepper: pepper } = config;
+  const apiKeys = createApiKeys({ db, pepper, environment, tenants, log });
+  const providers = createProviders(config);
+  const temporal = createTemporal(config.temporal);
+  const { client } = temporal;
+  const webhooks = createWebhooks({ database, client, config, log });
+  const groupCommit = createGroupCommit(database, webhooks.outbox);
+  const completionWaiters = createCompletionWaiters();
+  const core = { config, database, groupCommit, client, providers, completionWaiters, log };
+  const transfers = createTransferParts(core);
+  const cards = createCards(core);
+  const payments = createPayments({ ...core, tenants });
+  const appliers = {
+    transfer: transferApplier({ ...transfers, log }),
+    charge: chargeApplier({ ...payments, log }),
+    refund: refundApplier({ ...payments, log }),
+  };
+  const rateLimits = createRateLimits({ db, log });
+
+  return {
+    config,
+    log,
+    database,
+    tenants,
+    apiKeys,
+    providers,
+    temporal,
+    groupCommit,
+    completionWaiters,
+    ...transfers,
+    ...cards,
+    ...payments,
+    webhooks,
+    idempotency: createIdempotency(database),
+    callbacks: createCallbacks(database, { appliers, log }),
+    rateLimits,
+
+    /** Lets what is under way end, then closes the connections. */
+    async close(): Promise<void> {
+      const { cardStarters, authorizations, cardEvents } = cards;
+      await idle([authorizations.decisions, groupCommit]);
+      await idle([transfers.starter, transfers.batchStarter]);
+      await idle([cardStarters, authorizations.starter, cardEvents, payments.paymentStarters]);
+      await webhooks.close();
+      await idle([apiKeys, rateLimits]);
+      await temporal.close();
+      await database.client.close();
+    },
+  };
+}
+
+/** One after the other: what ends may still hand something to the next. */
+async function idle(parts: readonly { idle(): Promise<void> }[]): Promise<void> {
+  for (const part of parts) await part.idle();
+}
+
+/** On a connection of its own: an index of a large collection takes longer than any operation of the service may. */
+async function migrateFirst(config: Config): Promise<void> {
+  const { client, db } = await connectDatabase(config.mongodb, 'bursar-migrations', {
+    operationLimitMs: 0,
+  });
+  try {
+    await claimDatabase(db, config.environment);
+    await migrate(db, migrations);
+  } finally {
+    await client.close();
+  }
+}

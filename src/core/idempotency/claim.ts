@@ -1,0 +1,64 @@
+import { createHash } from 'node:crypto';
+import { ApiError } from '../../shared/errors.js';
+import type { Claim } from '../commit/unit-of-work.js';
+
+const LIFETIME_MS = 24 * 60 * 60 * 1000;
+const KEY = /^[\x20-\x7e]{1,255}$/;
+
+export type KeyOwner = { tenantId: string; kind: 'secret' | 'public' };
+
+/**
+ * The claim that a request makes, or null if it names no key. The key comes in the header (with or without the
+ * quotes of the IETF draft) or in the body; both and different is refused. Secret and public keys never meet.
+ */
+export function readClaim(request: {
+  owner: KeyOwner;
+  method: string;
+  path: string;
+  header: string | undefined;
+  body: Record<string, unknown>;
+  now: Date;
+}): Claim | null {
+  const { idempotency_key: inBody, ...rest } = request.body;
+  const header = request.header === undefined ? undefined : unquote(request.header);
+  if (header !== undefined && !KEY.test(header)) throw keyError('Idempotency-Key');
+  if (inBody !== undefined && (typeof inBody !== 'string' || !KEY.test(inBody))) {
+    throw keyError('idempotency_key');
+  }
+  if (header !== undefined && inBody !== undefined && header !== inBody) {
+    const message = 'The header Idempotency-Key and the field idempotency_key differ.';
+    throw new ApiError('validation_error', { field: 'idempotency_key', message });
+  }
+  const key = header ?? inBody;
+  if (key === undefined) return null;
+  const { owner, method, path, now } = request;
+  return {
+    id: `${owner.tenantId}/${owner.kind}/${key}`,
+    fingerprint: fingerprint(method, path, rest),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + LIFETIME_MS),
+  };
+}
+
+/** A string of RFC 8941 as what it says; anything else as it is. */
+const unquote = (value: string) =>
+  /^"(.*)"$/.exec(value)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? value;
+
+function keyError(field: string): ApiError {
+  const message = 'An idempotency key is 1 to 255 printable ASCII characters.';
+  return new ApiError('validation_error', { field, message });
+}
+
+/** Equal for requests that ask for the same: the order of a body's fields does not matter. */
+function fingerprint(method: string, path: string, body: unknown): string {
+  return createHash('sha256')
+    .update(`${method} ${path}\n${canonical(body)}`)
+    .digest('base64url');
+}
+
+function canonical(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonical).join()}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => `${JSON.stringify(name)}:${canonical(field)}`).join()}}`;
+}

@@ -1,0 +1,34 @@
+import { createLane } from '../../shared/batching.js';
+import type { Database } from '../../platform/database/client.js';
+import { ApiError } from '../../shared/errors.js';
+import type { SavedResponse, Claim, ClaimedKey } from '../commit/unit-of-work.js';
+import { ledgerCollections, toClaimedKey } from '../commit/store.js';
+
+export type Idempotency = ReturnType<typeof createIdempotency>;
+
+/** Looks keys up before anything outside is asked. Keys are claimed only by the commit of what they protect. */
+export function createIdempotency({ db }: Database, clock: () => Date = () => new Date()) {
+  const { keys } = ledgerCollections(db);
+  const lookUps = createLane<string, ClaimedKey | null>({
+    async run(ids) {
+      const found = await keys.find({ _id: { $in: [...new Set(ids)] } }).toArray();
+      const byId = new Map(found.map((document) => [document._id, toClaimedKey(document)]));
+      return ids.map((id) => byId.get(id) ?? null);
+    },
+    maxBatch: 256,
+    maxWaiting: 4_096,
+    maxWaitMs: 4_000,
+  });
+
+  return {
+    /** The first answer to this very request, or null. Throws `idempotency_key_reused` for another request. */
+    async findResponse(
+      claim: Claim,
+    ): Promise<{ answer: SavedResponse; resource: string | null; replayed: true } | null> {
+      const found = await lookUps.enqueue(claim.id);
+      if (!found || found.expiresAt <= clock()) return null;
+      if (found.fingerprint !== claim.fingerprint) throw new ApiError('idempotency_key_reused');
+      return { answer: found.answer, resource: found.resource, replayed: true };
+    },
+  };
+}

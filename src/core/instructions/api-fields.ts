@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { timestamp } from '../../platform/http/wire.js';
+import { TIMELINE_TYPES, type TimelineEntry } from './timeline.js';
+
+/** What clients see of every record that is pursued, in the same fields. */
+export const instructionStatus = z.enum(['pending', 'processing', 'completed', 'failed']);
+
+export const failureField = z.object({ code: z.string(), message: z.string() }).nullable();
+
+export const attentionField = z
+  .object({ since: timestamp('Since when.'), reason: z.string() })
+  .nullable()
+  .meta({ description: 'Why it waits for an operator of ours.' });
+
+export const timelineEntryResource = z
+  .object({
+    at: timestamp('When it happened.'),
+    type: z.enum(TIMELINE_TYPES),
+    actor: z.string(),
+    detail: z.string().nullable(),
+    provider_request_id: z.string().nullable(),
+  })
+  .meta({
+    id: 'TimelineEntry',
+    example: {
+      at: '2026-11-21T09:30:02.000Z',
+      type: 'provider_answer',
+      actor: 'sandbox-bank',
+      detail: 'succeeded',
+      provider_request_id: 'sbr_3967265a6600_2',
+    },
+  });
+
+export const presentFailure = (failure: { code: string; message: string } | null) =>
+  failure && { code: failure.code, message: failure.message };
+
+export const presentAttention = (attention: { since: Date; reason: string } | null) =>
+  attention && { since: attention.since.toISOString(), reason: attention.reason };
+
+/** One step of a record's life as clients see it. */
+export function presentTimelineEntry(entry: TimelineEntry): z.infer<typeof timelineEntryResource> {
+  return {
+    at: entry.at.toISOString(),
+    type: entry.type,
+    actor: entry.actor,
+    detail: entry.detail,
+    provider_request_id: entry.provider_request_id,
+  };
+}

@@ -1,0 +1,21 @@
+import type { EventDraft } from '../webhooks/event.js';
+import type { InstructionRecord } from './instruction.js';
+
+/** How a capability tells of a change of state. */
+type DescribeChange<R> = (before: R, after: R) => Pick<EventDraft, 'name' | 'data'>;
+
+/**
+ * The event of a change, and the record with that event counted. Only a change of state is one: what happens to a
+ * record within its state concerns operators. Counted whether anybody listens or not.
+ */
+export function countEvent<R extends InstructionRecord>(
+  before: R,
+  after: R,
+  describeChange: DescribeChange<R>,
+): { next: R; event: EventDraft | null } {
+  if (after.status === before.status) return { next: after, event: null };
+  const sequence = (before.event_sequence ?? 0) + 1;
+  const next = { ...after, event_sequence: sequence };
+  const { tenant_id: tenantId, _id: resource, updated_at: at } = next;
+  return { next, event: { tenantId, resource, sequence, at, ...describeChange(before, next) } };
+}

@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { operation } from '../../platform/http/operation.js';
+import { pageQuery, timestamp } from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
+import { CARD_EVENT_STATUSES } from './event.js';
+
+const exampleEvent = {
+  id: 'pev_01kaj2v6wte8v9kcz0t3yd4m5n',
+  card_id: 'crd_01kaj2v6wte8v9kcz0t3yd4m5n',
+  provider: 'sandbox-bank',
+  event: 'card.funded',
+  status: 'processed',
+  received_at: '2026-11-21T09:30:00.000Z',
+  processed_at: '2026-11-21T09:30:00.120Z',
+};
+
+export const cardEventResource = z
+  .object({
+    id: idSchema('providerEvent'),
+    card_id: idSchema('card').nullable(),
+    provider: z.string(),
+    event: z.string().meta({ description: 'Our name for it, whoever the issuer is.' }),
+    status: z.enum(CARD_EVENT_STATUSES).meta({
+      description:
+        '`processed`: what it says is in our books, or changed nothing there. `failed`: it could not be applied, and a replay may.',
+    }),
+    received_at: timestamp('When it was stored.'),
+    processed_at: timestamp('When it was first dealt with.').nullable(),
+  })
+  .meta({ id: 'CardEvent', example: exampleEvent });
+
+const exampleReplay = {
+  id: 'rpl_01kaj2v6wte8v9kcz0t3yd4m5n',
+  event_id: exampleEvent.id,
+  status: 'completed',
+  failure: null,
+  created_at: '2026-11-21T10:00:00.000Z',
+  completed_at: '2026-11-21T10:00:00.090Z',
+};
+
+export const replayResource = z
+  .object({
+    id: idSchema('providerEventReplay'),
+    event_id: idSchema('providerEvent'),
+    status: z.enum(['pending', 'completed', 'failed']),
+    failure: z
+      .object({ code: z.string(), message: z.string() })
+      .nullable()
+      .meta({ description: 'Why it could not be applied this time either.' }),
+    created_at: timestamp('When it was accepted.'),
+    completed_at: timestamp('When it came to its end.').nullable(),
+  })
+  .meta({ id: 'CardEventReplay', example: exampleReplay });
+
+const tag = 'Card events';
+
+export const listCardEvents = operation({
+  id: 'listCardEvents',
+  tag,
+  method: 'get',
+  path: '/webhooks/cards/events/{card_id}',
+  summary: 'What the issuer told about a card, the latest first',
+  description:
+    'Keep what you have read: this list has a limit of its own, besides that of your plan. To be told of changes, have a webhook.',
+  feature: 'cards',
+  params: { card_id: idSchema('card') },
+  query: z.strictObject(pageQuery()),
+  answer: { status: 200, data: cardEventResource, list: true },
+});
+
+export const replayCardEvent = operation({
+  id: 'replayCardEvent',
+  tag,
+  method: 'post',
+  path: '/webhooks/cards/events/{event_id}/replay',
+  summary: 'Apply a stored event once more',
+  description:
+    'The same handling as at first: what has happened stays as it is, and an event that could not be applied then is now.',
+  access: 'admin',
+  feature: 'cards',
+  params: { event_id: idSchema('providerEvent') },
+  idempotent: true,
+  waits: true,
+  answer: { status: 201, data: replayResource },
+  examples: { data: { ...exampleReplay, status: 'pending', completed_at: null } },
+});
+
+export const getCardEventReplay = operation({
+  id: 'getCardEventReplay',
+  tag,
+  method: 'get',
+  path: '/webhooks/cards/events/{event_id}/replays/{id}',
+  summary: 'Get an event replay',
+  feature: 'cards',
+  params: { event_id: idSchema('providerEvent'), id: idSchema('providerEventReplay') },
+  answer: { status: 200, data: replayResource },
+});
+
+export const cardEventOperations = { listCardEvents, replayCardEvent, getCardEventReplay };

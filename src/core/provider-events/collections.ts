@@ -1,0 +1,53 @@
+import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import type { CollectionSpec } from '../../platform/database/migrations.js';
+import { CARD_EVENT_STATUSES } from './event.js';
+
+const amount = { bsonType: ['long', 'null'] };
+
+export const cardEventsCollection: CollectionSpec = {
+  name: 'provider_events',
+  validator: {
+    bsonType: 'object',
+    required: [
+      'tenant_id',
+      'card_id',
+      'provider',
+      'dedupe_key',
+      'event',
+      'state',
+      'status',
+      'received_at',
+    ],
+    properties: {
+      tenant_id: { bsonType: ['string', 'null'] },
+      card_id: { bsonType: ['string', 'null'] },
+      status: { enum: [...CARD_EVENT_STATUSES] },
+      state: {
+        bsonType: 'object',
+        properties: { state: { bsonType: 'object', properties: { amountMinor: amount } } },
+      },
+      received_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [
+    { key: { dedupe_key: 1 }, unique: true },
+    { key: { card_id: 1, _id: -1 } },
+    nextCheckIndex,
+    attentionIndex,
+  ],
+};
+
+export const cardEventReplaysCollection: CollectionSpec = {
+  name: 'provider_event_replays',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'event_id', 'status', 'created_at'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      event_id: { bsonType: 'string' },
+      status: { enum: ['pending', 'completed', 'failed'] },
+      created_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [{ key: { event_id: 1 } }, nextCheckIndex],
+};

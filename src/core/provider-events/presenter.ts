@@ -1,0 +1,23 @@
+import type { z } from 'zod';
+import type { cardEventResource, replayResource } from './api.js';
+import type { CardEventReplay, StoredCardEvent } from './event.js';
+
+/** An event as its tenant sees it; every field is named here, so that a new stored field never leaks. */
+export const presentCardEvent = (event: StoredCardEvent): z.infer<typeof cardEventResource> => ({
+  id: event._id,
+  card_id: event.card_id,
+  provider: event.provider,
+  event: event.event,
+  status: event.status,
+  received_at: event.received_at.toISOString(),
+  processed_at: event.processed_at?.toISOString() ?? null,
+});
+
+export const presentReplay = (replay: CardEventReplay): z.infer<typeof replayResource> => ({
+  id: replay._id,
+  event_id: replay.event_id,
+  status: replay.status,
+  failure: replay.failure && { code: replay.failure.code, message: replay.failure.message },
+  created_at: replay.created_at.toISOString(),
+  completed_at: replay.completed_at?.toISOString() ?? null,
+});

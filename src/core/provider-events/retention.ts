@@ -1,0 +1,41 @@
+import type { Db } from 'mongodb';
+import { firstIdAt } from '../../shared/ids.js';
+import type { CardEventReplay, StoredCardEvent } from './event.js';
+
+const PAGE = 500;
+
+/**
+ * Removes events of a certain age with their replays, one page; answers how many. What was never applied stays: somebody
+ * still has to look at it.
+ */
+export function createCardEventRetention({
+  db,
+  retentionMs,
+  clock = () => new Date(),
+}: {
+  db: Db;
+  retentionMs: number;
+  clock?: () => Date;
+}) {
+  const events = db.collection<StoredCardEvent>('provider_events');
+  const replays = db.collection<CardEventReplay>('provider_event_replays');
+  return async (): Promise<{ removed: number; more: boolean }> => {
+    const before = firstIdAt('providerEvent', new Date(clock().getTime() - retentionMs));
+    const page = await events
+      .find(
+        { _id: { $lt: before }, next_check_at: null, attention: null },
+        { projection: { _id: 1 } },
+      )
+      .sort({ _id: 1 })
+      .limit(PAGE)
+      .toArray();
+    const ids = page.map(({ _id }) => _id);
+    await replays.deleteMany({ event_id: { $in: ids } });
+    const { deletedCount } = await events.deleteMany({
+      _id: { $in: ids },
+      next_check_at: null,
+      attention: null,
+    });
+    return { removed: deletedCount, more: page.length === PAGE };
+  };
+}

@@ -1,0 +1,79 @@
+import type { Config } from '../../shared/config.js';
+import {
+  issuerRateLimitKey,
+  paymentRateLimitKey,
+  transferRateLimitKey,
+  type RateLimit,
+} from '../../platform/temporal/queues.js';
+import type { CardIssuer } from './card-issuer.js';
+import type { PaymentProvider } from './payment-provider.js';
+import type { TransferProvider } from './transfer-provider.js';
+import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
+import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
+import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
+
+export type Providers = ReturnType<typeof createProviders>;
+
+/** Every provider that this deployment talks to. A new one is a folder and a line here. */
+export function createProviders(config: Config) {
+  const transfers = byName<TransferProvider>('provider', [
+    createSandboxBankProvider(config.sandboxBank),
+  ]);
+  const cards = byName<CardIssuer>('card issuer', [createSandboxBankIssuer(config.sandboxBank)]);
+  const payments = byName<PaymentProvider>('payment provider', [
+    createSandboxBankPayments(config.sandboxBank),
+  ]);
+  const rateLimits: RateLimit[] = [
+    ...transfers.all.map(({ name, capabilities: { callsPerSecond } }) => ({
+      name: transferRateLimitKey(name),
+      callsPerSecond,
+      bulkTransfersOf: name,
+    })),
+    ...cards.all.map(({ name, cards: { callsPerSecond } }) => ({
+      name: issuerRateLimitKey(name),
+      callsPerSecond,
+      bulkTransfersOf: null,
+    })),
+    ...payments.all.map(({ name, payments: { callsPerSecond } }) => ({
+      name: paymentRateLimitKey(name),
+      callsPerSecond,
+      bulkTransfersOf: null,
+    })),
+  ];
+  return {
+    all: transfers.all,
+    /** Every kind of calls that goes out, each with its queue and its rate. */
+    rateLimits,
+    /** Where new transfers go. */
+    forTransfers: transfers.first,
+    find: transfers.find,
+    /** The provider of a record. Throws when the record's provider is no longer configured; so do those below. */
+    transfer: transfers.get,
+    issuers: cards.all,
+    /** Where new cards come from. */
+    forCards: cards.first,
+    findIssuer: cards.find,
+    issuer: cards.get,
+    payments: payments.all,
+    /** Where new charges go. */
+    forPayments: payments.first,
+    findPayment: payments.find,
+    payment: payments.get,
+  };
+}
+
+function byName<Provider extends { name: string }>(what: string, all: Provider[]) {
+  const named = new Map(all.map((provider) => [provider.name, provider]));
+  const first = all[0];
+  if (!first) throw new Error(`no ${what} is configured`);
+  return {
+    all,
+    first,
+    find: (name: string): Provider | undefined => named.get(name),
+    get: (name: string): Provider => {
+      const provider = named.get(name);
+      if (!provider) throw new Error(`${what} ${name} is not configured`);
+      return provider;
+    },
+  };
+}

@@ -1,0 +1,91 @@
+import { toWireAmount } from '../../../shared/money.js';
+import type {
+  BankListAnswer,
+  NameEnquiryAnswer,
+  TransferOrder,
+  TransferProvider,
+} from '../transfer-provider.js';
+import {
+  absenceOf,
+  errorCode,
+  readLookup,
+  readOrder,
+  reasonOf,
+  unreadable,
+  type SandboxBankOptions,
+} from './answers.js';
+import { readSandboxBankCallback } from './transfer-events.js';
+import { createBankHttp, type Reply } from './http.js';
+import { banksAnswer, enquiryAnswer, paymentState, transferAnswer } from './wire.js';
+
+const NARRATION_LENGTH = 100;
+/** The sandbox bank as a transfer provider. Only what the bank said in full and in its own shape is believed. */
+export function createSandboxBankProvider(options: SandboxBankOptions): TransferProvider {
+  const { secret, callsPerSecond } = options;
+  const http = createBankHttp(options);
+  return {
+    name: 'sandbox-bank',
+    capabilities: { absence: absenceOf(options), callsPerSecond },
+    async initiate(order, signal) {
+      const body = transferBody(order);
+      const reply = await http({ method: 'POST', path: '/v1/transfers', body }, signal);
+      return readOrder(reply, (answer) => readTransfer(answer, order.reference));
+    },
+    async verify(reference, signal) {
+      const path = `/v1/transfers/${encodeURIComponent(reference)}`;
+      const reply = await http({ method: 'GET', path }, signal);
+      return readLookup(reply, 'transfer_not_found', (answer) => readTransfer(answer, reference));
+    },
+    async resolveAccount({ account, bankCode }, signal) {
+      const body = { account, bank_code: bankCode };
+      return readEnquiry(await http({ method: 'POST', path: '/v1/name-enquiries', body }, signal));
+    },
+    async listBanks(signal) {
+      return readBanks(await http({ method: 'GET', path: '/v1/banks' }, signal));
+    },
+    readCallback: (raw, headers, now) => readSandboxBankCallback(secret, raw, headers, now),
+  };
+}
+
+function transferBody(order: TransferOrder): Record<string, unknown> {
+  return {
+    reference: order.reference,
+    client_reference: order.clientReference,
+    amount_minor: toWireAmount(order.amountMinor),
+    currency: order.currency,
+    account: order.recipient.account,
+    bank_code: order.recipient.bankCode,
+    // By characters: half of an emoji would be no text at all.
+    narration: [...order.narration].slice(0, NARRATION_LENGTH).join(''),
+    requested_at: order.requestedAt.toISOString(),
+  };
+}
+
+function readEnquiry(reply: Reply): NameEnquiryAnswer {
+  if (reply.kind === 'none') return { kind: 'no_answer', reason: reply.reason };
+  if (reply.status === 404 && errorCode(reply.body) === 'no_such_account') {
+    return { kind: 'not_found' };
+  }
+  const parsed = reply.status === 200 ? enquiryAnswer.safeParse(reply.body) : null;
+  if (!parsed?.success) return { kind: 'no_answer', reason: reasonOf(reply.status) };
+  return { kind: 'found', name: parsed.data.account_name, bankName: parsed.data.bank_name };
+}
+
+function readBanks(reply: Reply): BankListAnswer {
+  if (reply.kind === 'none') return { kind: 'no_answer', reason: reply.reason };
+  const parsed = reply.status === 200 ? banksAnswer.safeParse(reply.body) : null;
+  if (!parsed?.success) return { kind: 'no_answer', reason: reasonOf(reply.status) };
+  const banks = parsed.data.banks.map(({ name, code, nip_code: nipCode }) => ({
+    name,
+    code,
+    nipCode,
+  }));
+  return { kind: 'banks', banks };
+}
+
+/** The state of this very transfer, or unknown: an answer about another one says nothing. */
+function readTransfer(body: unknown, reference: string) {
+  const parsed = transferAnswer.safeParse(body);
+  if (!parsed.success || parsed.data.reference !== reference) return unreadable();
+  return paymentState(parsed.data.status, parsed.data);
+}

@@ -1,0 +1,144 @@
+import { toWireAmount } from '../../../shared/money.js';
+import type {
+  CardIssuer,
+  FundingOrder,
+  ReverseAnswer,
+  SetStateAnswer,
+  StateOrder,
+} from '../card-issuer.js';
+import {
+  absenceOf,
+  errorCode,
+  readLookup,
+  readOrder,
+  throttled,
+  unreadable,
+  type SandboxBankOptions,
+} from './answers.js';
+import { readSandboxBankCardEvent } from './card-events.js';
+import { cardAnswer, fundingAnswer, fundingState, isRefusal, issueState } from './card-wire.js';
+import { createBankHttp, type Reply } from './http.js';
+
+/** The sandbox bank as a card issuer. Only what it said in full and in its own shape is believed. */
+export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer {
+  const { secret, callsPerSecond } = options;
+  const http = createBankHttp(options);
+  return {
+    name: 'sandbox-bank',
+    cards: { absence: absenceOf(options), callsPerSecond },
+    async issue({ reference, clientReference, type, name, requestedAt }, signal) {
+      const requested_at = requestedAt.toISOString();
+      const body = { reference, client_reference: clientReference, type, name, requested_at };
+      const reply = await http({ method: 'POST', path: '/v1/cards', body }, signal);
+      return readOrder(reply, (answer) => readCard(answer, reference));
+    },
+    async findCard(reference, signal) {
+      const path = `/v1/cards/by-reference/${encodeURIComponent(reference)}`;
+      const reply = await http({ method: 'GET', path }, signal);
+      return readLookup(reply, 'card_not_found', (answer) => readCard(answer, reference));
+    },
+    async fund(order, signal) {
+      const body = fundingBody(order);
+      const reply = await http({ method: 'POST', path: '/v1/fundings', body }, signal);
+      return readOrder(reply, (answer) => readFunding(answer, order.reference));
+    },
+    async findFunding(reference, signal) {
+      const path = `/v1/fundings/${encodeURIComponent(reference)}`;
+      const reply = await http({ method: 'GET', path }, signal);
+      return readLookup(reply, 'funding_not_found', (answer) => readFunding(answer, reference));
+    },
+    async reverseFunding(reference, signal) {
+      const path = `/v1/fundings/${encodeURIComponent(reference)}/reverse`;
+      return readReversal(await http({ method: 'POST', path }, signal), reference);
+    },
+    async setState(order, signal) {
+      const path = `/v1/cards/${encodeURIComponent(order.card)}/state`;
+      const body = stateBody(order);
+      return readSetting(await http({ method: 'PUT', path, body }, signal), order);
+    },
+    async readState(card, signal) {
+      const path = `/v1/cards/${encodeURIComponent(card)}`;
+      const reply = await http({ method: 'GET', path }, signal);
+      return readLookup(reply, 'card_not_found', (answer) => readStanding(answer, card));
+    },
+    readEvent: (raw, headers, now) => readSandboxBankCardEvent(secret, raw, headers, now),
+    renderDecision: ({ approved, code }) => ({ status: 200, body: { approved, code } }),
+  };
+}
+
+function fundingBody(order: FundingOrder): Record<string, unknown> {
+  return {
+    reference: order.reference,
+    client_reference: order.clientReference,
+    card: order.card,
+    amount_minor: toWireAmount(order.amountMinor),
+    currency: order.currency,
+    requested_at: order.requestedAt.toISOString(),
+  };
+}
+
+function stateBody(order: StateOrder): Record<string, unknown> {
+  return {
+    state: order.state,
+    version: order.version,
+    client_reference: order.clientReference,
+    requested_at: order.requestedAt.toISOString(),
+  };
+}
+
+/** The state of this very card, or unknown: an answer about another one says nothing. So below. */
+function readCard(body: unknown, reference: string) {
+  const parsed = cardAnswer.safeParse(body);
+  if (!parsed.success || parsed.data.reference !== reference) return unreadable();
+  return issueState(parsed.data);
+}
+
+function readFunding(body: unknown, reference: string) {
+  const parsed = fundingAnswer.safeParse(body);
+  if (!parsed.success || parsed.data.reference !== reference) return unreadable();
+  return fundingState(parsed.data.status, parsed.data);
+}
+
+/**
+ * A funding that was never done, or that was cancelled while it was pending, is as good as reversed. Only that it never
+ * can be is a refusal: it makes the wallet pay, and a "not now" must not.
+ */
+function readReversal(reply: Reply, reference: string): ReverseAnswer {
+  const trace = { providerRequestId: reply.requestId };
+  if (reply.kind === 'answer' && reply.status === 429) return { ...trace, ...throttled(reply) };
+  if (reply.kind === 'answer' && reply.status === 422) {
+    const code = errorCode(reply.body);
+    if (code === 'not_reversible') return { ...trace, kind: 'rejected', code };
+  }
+  return readLookup(reply, 'funding_not_found', (body) => {
+    const { kind } = readFunding(body, reference);
+    return kind === 'reversed' || kind === 'rejected'
+      ? { kind: 'reversed' as const }
+      : unreadable();
+  });
+}
+
+function readSetting(reply: Reply, order: StateOrder): SetStateAnswer {
+  const trace = { providerRequestId: reply.requestId };
+  if (reply.kind === 'answer' && [404, 409, 422].includes(reply.status)) {
+    const code = errorCode(reply.body);
+    if (isRefusal(code)) return { ...trace, kind: 'rejected', code };
+  }
+  return readOrder(reply, (body) => {
+    const standing = readStanding(body, order.card);
+    const isSet =
+      standing.kind === 'state' &&
+      standing.state === order.state &&
+      standing.version === order.version;
+    return isSet ? { kind: 'set' as const } : unreadable();
+  });
+}
+
+function readStanding(body: unknown, card: string) {
+  const parsed = cardAnswer.safeParse(body);
+  if (!parsed.success || parsed.data.status !== 'issued' || parsed.data.card !== card) {
+    return unreadable();
+  }
+  const { state, version } = parsed.data;
+  return { kind: 'state' as const, state, version };
+}

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import type { ChargeAuthorization, ChargeState, Refund, RefundState } from '../payment-provider.js';
+import { amount, code } from './wire.js';
+
+/** The network's words, read strictly where money depends on them; further fields are let through. */
+
+/** Starts with a letter, so that no card number can pass for one. */
+const id = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,199}$/);
+const reference = z.string().min(1).max(200);
+const currency = z.string().regex(/^[A-Z]{3}$/);
+
+const authorization = z.object({
+  authorization: id,
+  type: z.enum(['card', 'bank_account']),
+  brand: z
+    .string()
+    .regex(/^[a-z_]{1,30}$/)
+    .nullable(),
+  last4: z
+    .string()
+    .regex(/^[0-9]{4}$/)
+    .nullable(),
+  expiry_month: z.int().min(1).max(12).nullable(),
+  expiry_year: z.int().min(2000).max(9999).nullable(),
+  bank_code: z
+    .string()
+    .regex(/^[0-9]{3,6}$/)
+    .nullable(),
+  bank_name: z.string().min(1).max(200).nullable(),
+  reusable: z.boolean(),
+});
+
+export const chargeAnswer = z.discriminatedUnion('status', [
+  z.object({ reference, status: z.literal('awaiting_customer') }),
+  z.object({ reference, status: z.literal('pending') }),
+  z.object({
+    reference,
+    status: z.literal('paid'),
+    paid_minor: amount,
+    currency,
+    fee_minor: amount.nullable(),
+    authorization: authorization.nullable(),
+  }),
+  z.object({ reference, status: z.literal('declined'), code, decline: z.enum(['soft', 'hard']) }),
+  z.object({ reference, status: z.literal('abandoned') }),
+]);
+
+export type ChargeAnswer = z.infer<typeof chargeAnswer>;
+
+export const pageAnswer = z.object({
+  redirect_url: z.url({ protocol: /^https?$/ }).max(2_000),
+});
+
+export const refundAnswer = z.object({
+  refund: id,
+  charge: reference,
+  merchant_note: z.string().max(1_000).nullable(),
+  status: z.enum(['pending', 'refunded', 'refused']),
+  amount_minor: amount,
+  currency,
+  code,
+});
+
+export const refundsAnswer = z.object({ charge: reference, refunds: z.array(refundAnswer) });
+
+export const revokeAnswer = z.object({ authorization: id, revoked: z.literal(true) });
+
+/** The network's refusal codes that are ours too. A refusal for any other reason is still a refusal. */
+const REFUSALS = new Map([
+  ...[
+    'insufficient_funds',
+    'card_declined',
+    'expired_card',
+    'stolen_card',
+    'authorization_not_found',
+    'authorization_revoked',
+    'authorization_not_reusable',
+    'refund_refused',
+    'charge_not_paid',
+    'exceeds_charge',
+  ].map((ours) => [ours, ours] as const),
+  ['no_such_account', 'invalid_account'],
+]);
+
+function refusalCode(theirs: string | null | undefined): string {
+  return REFUSALS.get(theirs ?? '') ?? 'provider_declined';
+}
+
+export function chargeState(charge: ChargeAnswer): ChargeState {
+  switch (charge.status) {
+    case 'awaiting_customer':
+      return { kind: 'pending', awaits: 'customer' };
+    case 'pending':
+      return { kind: 'pending', awaits: 'provider' };
+    case 'declined':
+      return { kind: 'rejected', code: refusalCode(charge.code), decline: charge.decline };
+    case 'abandoned':
+      return { kind: 'abandoned' };
+    case 'paid':
+      return {
+        kind: 'succeeded',
+        amountMinor: charge.paid_minor,
+        currency: charge.currency,
+        feeMinor: charge.fee_minor,
+        authorization: charge.authorization && chargeAuthorization(charge.authorization),
+      };
+  }
+}
+
+function chargeAuthorization(left: z.infer<typeof authorization>): ChargeAuthorization {
+  return {
+    code: left.authorization,
+    type: left.type,
+    brand: left.brand,
+    last4: left.last4,
+    expiryMonth: left.expiry_month,
+    expiryYear: left.expiry_year,
+    bankCode: left.bank_code,
+    bankName: left.bank_name,
+    reusable: left.reusable,
+  };
+}
+
+export function refundOf(refund: z.infer<typeof refundAnswer>): Refund {
+  const state: RefundState =
+    refund.status === 'refused'
+      ? { kind: 'rejected', code: refusalCode(refund.code) }
+      : { kind: refund.status };
+  const { refund: theirs, merchant_note: marker, amount_minor: amountMinor } = refund;
+  return { id: theirs, marker, amountMinor, currency: refund.currency, state };
+}

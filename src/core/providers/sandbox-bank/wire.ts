@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import type { PaymentState } from '../transfer-provider.js';
+
+/** The bank's words, read strictly where money depends on them; further fields are let through. */
+
+export const amount = z
+  .int()
+  .min(0)
+  .transform((value) => BigInt(value));
+/** Goes to clients, timelines and workflow histories: an identifier, and nothing that could be a text. */
+const sessionId = z
+  .string()
+  .regex(/^[0-9A-Za-z-]{1,64}$/)
+  .nullish();
+export const code = z.string().max(100).nullish();
+
+export const transferAnswer = z.object({
+  reference: z.string(),
+  status: z.enum(['pending', 'paid', 'refused', 'reversed']),
+  amount_minor: amount,
+  currency: z.literal('NGN'),
+  session_id: sessionId,
+  code,
+});
+
+export const enquiryAnswer = z.object({
+  account_name: z.string().min(1).max(200),
+  bank_name: z.string().min(1).max(200),
+});
+
+export const banksAnswer = z.object({
+  banks: z
+    .array(
+      z.object({
+        name: z.string().min(1).max(200),
+        code: z.string().regex(/^[0-9]{3,6}$/),
+        nip_code: z.string().regex(/^[0-9]{6}$/),
+      }),
+    )
+    .min(1),
+});
+
+export const errorAnswer = z.object({ error: z.object({ code: z.string() }) });
+
+export const eventBody = z.object({
+  id: z.string().min(1).max(200),
+  event: z.string(),
+  occurred_at: z.iso.datetime({ offset: true }),
+  data: z.unknown(),
+});
+
+export const transferData = z.object({
+  reference: z.string().min(1).max(200),
+  amount_minor: amount,
+  currency: z.literal('NGN'),
+  session_id: sessionId,
+  code,
+});
+
+/** The bank's refusal codes in our words. A refusal for any other reason is still a refusal. */
+const REFUSALS = new Map([
+  ['account_closed', 'account_closed'],
+  ['no_such_account', 'invalid_account'],
+]);
+
+type Payment = {
+  amount_minor: bigint;
+  session_id?: string | null | undefined;
+  code?: string | null | undefined;
+};
+
+export function paymentState(
+  status: 'pending' | 'paid' | 'refused' | 'reversed',
+  payment: Payment,
+): PaymentState {
+  if (status === 'pending') return { kind: 'pending' };
+  if (status === 'refused') {
+    return { kind: 'rejected', code: REFUSALS.get(payment.code ?? '') ?? 'provider_declined' };
+  }
+  const kind = status === 'paid' ? 'succeeded' : status;
+  return { kind, amountMinor: payment.amount_minor, sessionId: payment.session_id ?? null };
+}

@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache';
+import { failpoint } from '../../shared/failpoints.js';
+import type { Endpoints } from './endpoints.js';
+import type { Attempt, Delivery } from './event.js';
+import { signatures } from './secrets.js';
+import type { Sender } from './sender.js';
+
+/** So many failures in a row make an endpoint one that is known to be failing. */
+const FAILING_AFTER = 3;
+/** A failing endpoint gets one straight delivery in this time: the one that finds out that it is back. */
+const PROBE_EVERY_MS = 15_000;
+const MAX_REMEMBERED = 10_000;
+
+export type Health = ReturnType<typeof createHealth>;
+
+/** What this process knows of the endpoints' health. Forgotten at its end: a guess that saves time, no more. */
+export function createHealth() {
+  const known = new LRUCache<string, { failures: number; probedAt: number }>({
+    max: MAX_REMEMBERED,
+  });
+  return {
+    note(endpoint: string, taken: boolean): void {
+      if (taken) return void known.delete(endpoint);
+      const failures = (known.peek(endpoint)?.failures ?? 0) + 1;
+      known.set(endpoint, { failures, probedAt: performance.now() });
+    },
+    /** Whether a straight delivery is worth trying; a failing endpoint's turn is used up by asking. */
+    mayTry(endpoint: string): boolean {
+      const state = known.get(endpoint);
+      if (!state || state.failures < FAILING_AFTER) return true;
+      const now = performance.now();
+      if (now - state.probedAt < PROBE_EVERY_MS) return false;
+      state.probedAt = now;
+      return true;
+    },
+  };
+}
+
+export type MakeAttempt = (delivery: Delivery, body: string) => Promise<Attempt | 'no_endpoint'>;
+
+/** One attempt: signs these bytes for now and sends them to where the endpoint is now, if it still is. */
+export function createAttempts(deps: {
+  endpoints: Pick<Endpoints, 'listener'>;
+  sender: Sender;
+  health: Health;
+  clock?: () => Date;
+}): MakeAttempt {
+  const { endpoints, sender, health, clock = () => new Date() } = deps;
+  return async (delivery, body) => {
+    const endpoint = await endpoints.listener(delivery.tenant_id, delivery.endpoint_id);
+    if (!endpoint) return 'no_endpoint';
+    const now = clock();
+    const secrets = endpoint.secrets();
+    if (secrets.length === 0)
+      return { at: now, status: null, error: 'secret_unreadable', duration_ms: 0 };
+    const timestamp = Math.floor(now.getTime() / 1000);
+    const { event_id: id } = delivery;
+    failpoint('webhook.before');
+    const attempt = await sender.send(
+      endpoint.url,
+      {
+        'content-type': 'application/json',
+        'user-agent': 'Bursar-Webhooks/1',
+        'webhook-id': id,
+        'webhook-timestamp': String(timestamp),
+        'webhook-signature': signatures(secrets, { id, timestamp, body }),
+      },
+      body,
+    );
+    failpoint('webhook.after');
+    health.note(delivery.endpoint_id, attempt.error === null);
+    return attempt;
+  };
+}

@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../shared/log.js';
+import type { Health, MakeAttempt } from './attempts.js';
+import type { Deliveries } from './deliveries.js';
+import type { Delivery } from './event.js';
+import { createLanes } from './lanes.js';
+import type { DeliveryStarter } from './starter.js';
+
+/** Straight deliveries under way at once to one endpoint, and in all. */
+const MAX_PER_ENDPOINT = 8;
+const MAX_IN_ALL = 256;
+/** What waits for one endpoint; more than it can take is driven by workflows. */
+const MAX_WAITING = 500;
+
+export type Job = { delivery: Delivery; body: string };
+export type Deliverer = ReturnType<typeof createDeliverer>;
+
+/**
+ * Makes first deliveries straight from what was written. Each endpoint has a lane of its own, so that one which hangs
+ * holds back nobody else; what it does not take, or can't take in time, goes to a workflow. Nothing here is a promise:
+ * what a process that ends leaves behind is overdue soon and found by the sweep.
+ */
+export function createDeliverer(deps: {
+  deliveries: Deliveries;
+  attempt: MakeAttempt;
+  health: Health;
+  starter: DeliveryStarter;
+  /** What waited longer would not end within its lease. */
+  maxWaitMs: number;
+  log: Log;
+}) {
+  const { deliveries, attempt, health, starter, maxWaitMs, log } = deps;
+  const underWay = new Set<Promise<void>>();
+  const lanes = createLanes<Job>({
+    run: (job, waitedMs) => {
+      const straight = waitedMs <= maxWaitMs && health.mayTry(job.delivery.endpoint_id);
+      return track(straight ? deliver(job) : handOver(job));
+    },
+    maxPerLane: MAX_PER_ENDPOINT,
+    maxInAll: MAX_IN_ALL,
+    maxWaitingPerLane: MAX_WAITING,
+  });
+
+  /** Tries once and writes down what came of it. */
+  async function deliver({ delivery, body }: Job): Promise<void> {
+    const of = delivery;
+    const result = await attempt(delivery, body);
+    if (result === 'no_endpoint') return deliveries.record({ of, kind: 'cancelled' });
+    if (result.error === null) return deliveries.record({ of, kind: 'delivered', attempt: result });
+    const { nextAt, start } = starter.plan(delivery, delivery.attempt_count + 1);
+    await deliveries.record({ of, kind: 'failed', attempt: result, nextAt });
+    if (start) starter.startSoon(start);
+  }
+
+  /** Leaves the first attempt, too, to the workflow. */
+  async function handOver({ delivery }: Job): Promise<void> {
+    const { nextAt, start } = starter.plan(delivery, 0);
+    if (!start || !nextAt) return;
+    await deliveries.record({ of: delivery, kind: 'handed_over', nextAt });
+    starter.startSoon(start);
+  }
+
+  function track(work: Promise<void>): Promise<void> {
+    const tracked = work
+      .catch((error: unknown) => log.warn({ err: error }, 'delivery left to recovery'))
+      .finally(() => underWay.delete(tracked));
+    underWay.add(tracked);
+    return tracked;
+  }
+
+  return {
+    /** Delivers these as soon as may be. Never fails and is not waited for. */
+    deliverSoon(jobs: readonly Job[]): void {
+      for (const job of jobs) {
+        if (!lanes.offer(job.delivery.endpoint_id, job)) void track(handOver(job));
+      }
+      lanes.pump();
+    },
+
+    /** Takes nothing more; what is under way gets this long to end, the rest is the sweep's. */
+    async stop(withinMs: number): Promise<void> {
+      lanes.stop();
+      const timer = new AbortController();
+      const timeIsUp = sleep(withinMs, undefined, { signal: timer.signal }).catch(() => undefined);
+      await Promise.race([Promise.all(underWay), timeIsUp]);
+      timer.abort();
+      await deliveries.idle();
+    },
+  };
+}

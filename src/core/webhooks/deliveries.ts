@@ -1,0 +1,294 @@
+import { randomUUID } from 'node:crypto';
+import type { AnyBulkWriteOperation, ClientSession, Collection, Db, Filter } from 'mongodb';
+import { createLane } from '../../shared/batching.js';
+import { nextCheckIndex } from '../../platform/database/indexes.js';
+import type { CollectionSpec } from '../../platform/database/migrations.js';
+import { newId } from '../../shared/ids.js';
+import { timelineEntry, type TimelineEntry } from '../instructions/timeline.js';
+import {
+  eventBody,
+  type Attempt,
+  type Delivery,
+  type EventDraft,
+  type StoredEvent,
+} from './event.js';
+
+/** The latest attempts that a delivery keeps. Ten belong to it; the rest is what operators asked for. */
+const KEPT_ATTEMPTS = 50;
+const MAX_RECORDS = 200;
+const MAX_WAITING = 20_000;
+
+export const eventsCollection: CollectionSpec = {
+  name: 'webhook_events',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'resource_id', 'name', 'sequence', 'body', 'created_at'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      resource_id: { bsonType: 'string' },
+      name: { bsonType: 'string' },
+      sequence: { bsonType: 'int', minimum: 1 },
+      body: { bsonType: 'string' },
+      created_at: { bsonType: 'date' },
+    },
+  },
+  // The order of one resource's events is decided by its own record: two with one number can't be.
+  indexes: [{ key: { resource_id: 1, sequence: 1 }, unique: true }],
+};
+
+export const deliveriesCollection: CollectionSpec = {
+  name: 'webhook_deliveries',
+  validator: {
+    bsonType: 'object',
+    required: [
+      'tenant_id',
+      'endpoint_id',
+      'event_id',
+      'name',
+      'resource_id',
+      'sequence',
+      'status',
+      'attempt_count',
+    ],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      endpoint_id: { bsonType: 'string' },
+      event_id: { bsonType: 'string' },
+      status: { enum: ['pending', 'retrying', 'delivered', 'dead', 'cancelled'] },
+      attempt_count: { bsonType: 'int', minimum: 0 },
+      attempts: { bsonType: 'array' },
+      next_check_at: { bsonType: ['date', 'null'] },
+    },
+  },
+  indexes: [
+    nextCheckIndex,
+    { key: { resource_id: 1 } },
+    { key: { tenant_id: 1, _id: -1 } },
+    {
+      key: { status: 1, _id: -1 },
+      partialFilterExpression: { status: 'dead' },
+      name: 'dead',
+    },
+  ],
+};
+
+/** An event with its way to each endpoint that listened at that moment. */
+export type Outgoing = { event: StoredEvent; deliveries: Delivery[] };
+
+/** What is written down about a delivery, as it was when that began. */
+export type DeliveryRecord = { of: Pick<Delivery, '_id' | 'redeliveries'> } & (
+  | { kind: 'delivered'; attempt: Attempt }
+  /** Tried in vain; `nextAt` is when it is looked after again, null for never. */
+  | { kind: 'failed'; attempt: Attempt; nextAt: Date | null }
+  /** Not tried here: its workflow will. */
+  | { kind: 'handed_over'; nextAt: Date }
+  | { kind: 'cancelled' }
+);
+
+export type Deliveries = ReturnType<typeof createDeliveries>;
+
+/** The store of events and deliveries. A delivery has a due date until it needs nobody any more. */
+export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clock?: () => Date }) {
+  const events = db.collection<StoredEvent>('webhook_events');
+  const deliveries = db.collection<Delivery>('webhook_deliveries');
+  // Nobody waits for these but the sweep, so under load one write serves many.
+  const lane = createLane<DeliveryRecord, void>({
+    maxBatch: MAX_RECORDS,
+    maxWaiting: MAX_WAITING,
+    async run(records) {
+      await deliveries.bulkWrite(records.map(toWrite), { ordered: true });
+      return records.map(() => undefined);
+    },
+  });
+
+  return {
+    /** Writes events with their deliveries: one insert for each of the two collections. */
+    async insert(outgoing: readonly Outgoing[], session?: ClientSession): Promise<void> {
+      if (outgoing.length === 0) return;
+      const options = { ordered: false, ...(session && { session }) };
+      await events.insertMany(
+        outgoing.map(({ event }) => event),
+        options,
+      );
+      await deliveries.insertMany(
+        outgoing.flatMap((one) => one.deliveries),
+        options,
+      );
+    },
+
+    /** Further ways of events that are written already. */
+    async add(fresh: Delivery[]): Promise<void> {
+      if (fresh.length > 0) await deliveries.insertMany(fresh);
+    },
+
+    record: (record: DeliveryRecord): Promise<void> => lane.enqueue(record),
+    idle: () => lane.idle(),
+
+    ...deliveryQueries(events, deliveries),
+
+    /** Takes what is overdue, oldest first, so that no other sweep takes it before `until`. */
+    async claimDue(limit: number, until: Date): Promise<Delivery[]> {
+      // The type is named so that the partial index serves this query.
+      const due = { next_check_at: { $lt: clock(), $type: 'date' as const } };
+      const found = await deliveries
+        .find(due, { projection: { _id: 1 } })
+        .sort({ next_check_at: 1 })
+        .limit(limit)
+        .toArray();
+      if (found.length === 0) return [];
+      const claim = randomUUID();
+      const ids = found.map(({ _id }) => _id);
+      await deliveries.updateMany(
+        { _id: { $in: ids }, ...due },
+        { $set: { next_check_at: until, claimed_by: claim } },
+      );
+      return deliveries.find({ _id: { $in: ids }, claimed_by: claim }).toArray();
+    },
+
+    /** Everything from the beginning: the next sweep delivers it, whatever is under way may come to. */
+    again: (id: string): Promise<Delivery | null> =>
+      deliveries.findOneAndUpdate(
+        { _id: id },
+        {
+          $set: { status: 'pending', attempt_count: 0, next_check_at: clock() },
+          $inc: { redeliveries: 1 },
+        },
+        { returnDocument: 'after' },
+      ),
+  };
+}
+
+function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection<Delivery>) {
+  return {
+    get: (id: string) => deliveries.findOne({ _id: id }),
+    event: (id: string) => events.findOne({ _id: id }),
+
+    async eventsOf(of: readonly Delivery[]): Promise<Map<string, StoredEvent>> {
+      const ids = [...new Set(of.map(({ event_id: event }) => event))];
+      const found = await events.find({ _id: { $in: ids } }).toArray();
+      return new Map(found.map((event) => [event._id, event]));
+    },
+
+    /** The latest first, over all tenants or of one. */
+    list: ({ tenantId, dead, limit }: { tenantId?: string; dead: boolean; limit: number }) =>
+      deliveries
+        .find({
+          ...(tenantId !== undefined && { tenant_id: tenantId }),
+          ...(dead && { status: 'dead' }),
+        })
+        .sort({ _id: -1 })
+        .limit(limit)
+        .toArray(),
+
+    /** Ways of this event that were written before, whatever became of them. */
+    of: ({ resource_id: resource, _id: event }: StoredEvent) =>
+      deliveries.find({ resource_id: resource, event_id: event }).toArray(),
+
+    /** Deliveries that were taken, as lines for the timeline of what they told of. */
+    async timelineOf(tenantId: string, resource: string): Promise<TimelineEntry[]> {
+      const found = await deliveries
+        .find({ tenant_id: tenantId, resource_id: resource, delivered_at: { $exists: true } })
+        .sort({ delivered_at: 1 })
+        .toArray();
+      const first = new Map<string, Delivery>();
+      for (const one of found) if (!first.has(one.event_id)) first.set(one.event_id, one);
+      return [...first.values()].map(
+        ({ delivered_at: at, name, event_id: event, created_at: written }) =>
+          timelineEntry(at ?? written, 'webhook_delivered', 'bursar', {
+            detail: `${name} ${event}`,
+          }),
+      );
+    },
+  };
+}
+
+/** The documents of an event, made before they are written. Until `dueAt` it belongs to whoever made them. */
+export function toOutgoing(
+  draft: EventDraft,
+  endpoints: readonly { id: string }[],
+  dueAt: Date,
+): Outgoing {
+  const id = newId('event');
+  const { tenantId, resource, name, sequence, at } = draft;
+  const body = eventBody(id, draft);
+  const event = {
+    _id: id,
+    tenant_id: tenantId,
+    resource_id: resource,
+    name,
+    sequence,
+    body,
+    created_at: at,
+  };
+  return { event, deliveries: endpoints.map((endpoint) => newDelivery(event, endpoint.id, dueAt)) };
+}
+
+export function newDelivery(event: StoredEvent, endpoint: string, dueAt: Date): Delivery {
+  const { _id, tenant_id: tenantId, resource_id: resource, name, sequence } = event;
+  return {
+    _id: newId('webhookDelivery'),
+    tenant_id: tenantId,
+    endpoint_id: endpoint,
+    event_id: _id,
+    name,
+    resource_id: resource,
+    sequence,
+    status: 'pending',
+    attempt_count: 0,
+    attempts: [],
+    next_check_at: dueAt,
+    created_at: event.created_at,
+  };
+}
+
+function toWrite(record: DeliveryRecord): AnyBulkWriteOperation<Delivery> {
+  // No such field is what null finds: most are delivered by themselves.
+  const filter = {
+    _id: record.of._id,
+    redeliveries: record.of.redeliveries ?? null,
+  } as Filter<Delivery>;
+  switch (record.kind) {
+    case 'delivered': {
+      const { attempt } = record;
+      return {
+        updateOne: {
+          filter,
+          update: {
+            $set: { status: 'delivered', next_check_at: null },
+            $min: { delivered_at: attempt.at },
+            $inc: { attempt_count: 1 },
+            $push: { attempts: { $each: [attempt], $slice: -KEPT_ATTEMPTS } },
+          },
+        },
+      };
+    }
+    case 'failed': {
+      const { attempt, nextAt } = record;
+      return {
+        updateOne: {
+          // Somebody else may have got through meanwhile.
+          filter: { ...filter, status: { $ne: 'delivered' } },
+          update: {
+            $set: { status: nextAt === null ? 'dead' : 'retrying', next_check_at: nextAt },
+            $inc: { attempt_count: 1 },
+            $push: { attempts: { $each: [attempt], $slice: -KEPT_ATTEMPTS } },
+          },
+        },
+      };
+    }
+    case 'handed_over':
+      return {
+        updateOne: {
+          filter: { ...filter, status: { $in: ['pending', 'retrying'] } },
+          update: { $set: { status: 'retrying', next_check_at: record.nextAt } },
+        },
+      };
+    case 'cancelled':
+      return {
+        updateOne: {
+          filter: { ...filter, status: { $in: ['pending', 'retrying'] } },
+          update: { $set: { status: 'cancelled', next_check_at: null } },
+        },
+      };
+  }
+}

@@ -1,0 +1,222 @@
+import { LRUCache } from 'lru-cache';
+import type { Collection, Db } from 'mongodb';
+import type { CollectionSpec } from '../../platform/database/migrations.js';
+import { newId } from '../../shared/ids.js';
+import { newSecret, type SecretBox } from './secrets.js';
+
+/** A change by the command line is seen by every process within a second. */
+const REMEMBERED_MS = 800;
+const MAX_REMEMBERED = 10_000;
+/** Every event is written and sent once for each endpoint. */
+export const MAX_ENDPOINTS = 10;
+
+type EndpointDocument = {
+  _id: string;
+  tenant_id: string;
+  url: string;
+  status: 'enabled' | 'disabled';
+  /** Newest first. All that have not run out sign every delivery. */
+  secrets: { sealed: string; created_at: Date; expires_at: Date | null }[];
+  created_at: Date;
+  updated_at: Date;
+};
+
+export const endpointsCollection: CollectionSpec = {
+  name: 'webhook_endpoints',
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'url', 'status', 'secrets', 'created_at', 'updated_at'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      url: { bsonType: 'string' },
+      status: { enum: ['enabled', 'disabled'] },
+      secrets: {
+        bsonType: 'array',
+        minItems: 1,
+        items: { bsonType: 'object', required: ['sealed', 'created_at', 'expires_at'] },
+      },
+      created_at: { bsonType: 'date' },
+      updated_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [{ key: { tenant_id: 1 } }],
+};
+
+/** An endpoint as operators see it: never with a secret. */
+export type Endpoint = {
+  id: string;
+  tenantId: string;
+  url: string;
+  status: 'enabled' | 'disabled';
+  /** How many secrets sign at present: two while one is exchanged. */
+  secrets: number;
+  createdAt: Date;
+};
+
+/**
+ * Where to send. Secrets are opened only to sign, and those that can't be are left out: a secret that was sealed under
+ * another pepper must not hold up whoever writes events.
+ */
+export type Listener = { id: string; url: string; secrets: () => string[] };
+
+export type Endpoints = ReturnType<typeof createEndpoints>;
+
+/** The addresses that tenants want to be told at. They change through the operator's command line alone. */
+export function createEndpoints({
+  db,
+  secretBox,
+  clock = () => new Date(),
+}: {
+  db: Db;
+  secretBox: SecretBox;
+  clock?: () => Date;
+}) {
+  const collection = db.collection<EndpointDocument>('webhook_endpoints');
+  const sealNew = (id: string) => {
+    const secret = newSecret();
+    const entry = { sealed: secretBox.seal(secret, id), created_at: clock(), expires_at: null };
+    return { secret, entry };
+  };
+
+  return {
+    ...createListeners(collection, secretBox, clock),
+
+    /** Answers the secret, this once. Null where the tenant has as many endpoints as it may have. */
+    async add(tenantId: string, url: string): Promise<{ id: string; secret: string } | null> {
+      if ((await collection.countDocuments({ tenant_id: tenantId })) >= MAX_ENDPOINTS) return null;
+      const id = newId('webhookEndpoint');
+      const { secret, entry } = sealNew(id);
+      const now = clock();
+      await collection.insertOne({
+        _id: id,
+        tenant_id: tenantId,
+        url,
+        status: 'enabled',
+        secrets: [entry],
+        created_at: now,
+        updated_at: now,
+      });
+      return { id, secret };
+    },
+
+    async list(tenantId?: string): Promise<Endpoint[]> {
+      const filter = tenantId === undefined ? {} : { tenant_id: tenantId };
+      const found = await collection.find(filter).sort({ _id: 1 }).toArray();
+      return found.map((document) => toEndpoint(document, clock()));
+    },
+
+    async get(id: string): Promise<Endpoint | null> {
+      const document = await collection.findOne({ _id: id });
+      return document && toEndpoint(document, clock());
+    },
+
+    async remove(id: string): Promise<boolean> {
+      return (await collection.deleteOne({ _id: id })).deletedCount === 1;
+    },
+
+    /** Switched off, it gets nothing of what happens meanwhile. */
+    async setStatus(id: string, status: Endpoint['status']): Promise<boolean> {
+      const change = { $set: { status, updated_at: clock() } };
+      return (await collection.updateOne({ _id: id }, change)).matchedCount === 1;
+    },
+
+    /** A new secret, answered this once. The present ones sign along until the overlap is over. */
+    async rotate(id: string, overlapMs: number): Promise<{ secret: string; until: Date } | null> {
+      const document = await collection.findOne({ _id: id });
+      if (!document) return null;
+      const now = clock();
+      const until = new Date(now.getTime() + overlapMs);
+      const { secret, entry } = sealNew(id);
+      const old = document.secrets
+        .filter(({ expires_at: end }) => end === null || end > now)
+        .map((one) => ({
+          ...one,
+          expires_at: one.expires_at && one.expires_at < until ? one.expires_at : until,
+        }));
+      const change = { $set: { secrets: [entry, ...old], updated_at: now } };
+      const unchanged = { _id: id, updated_at: document.updated_at };
+      const { matchedCount } = await collection.updateOne(unchanged, change);
+      if (matchedCount === 0) throw new Error('the endpoint was changed at the same moment');
+      return { secret, until };
+    },
+  };
+}
+
+/** Who listens now, remembered for less than a second from the moment the reading began. */
+function createListeners(
+  collection: Collection<EndpointDocument>,
+  secretBox: SecretBox,
+  clock: () => Date,
+) {
+  const known = new LRUCache<string, Promise<Listener[]>>({
+    max: MAX_REMEMBERED,
+    ttl: REMEMBERED_MS,
+  });
+
+  const toListener = ({ _id: id, url, secrets }: EndpointDocument): Listener => ({
+    id,
+    url,
+    secrets: () => secrets.filter(signs).flatMap(({ sealed }) => secretBox.open(sealed, id) ?? []),
+  });
+  const signs = ({ expires_at: end }: EndpointDocument['secrets'][number]) =>
+    end === null || end > clock();
+
+  async function load(tenants: string[]): Promise<Map<string, Listener[]>> {
+    const filter = { tenant_id: { $in: tenants }, status: 'enabled' } as const;
+    const listeners = new Map<string, Listener[]>();
+    for (const document of await collection.find(filter).sort({ _id: 1 }).toArray()) {
+      const before = listeners.get(document.tenant_id) ?? [];
+      listeners.set(document.tenant_id, [...before, toListener(document)]);
+    }
+    return listeners;
+  }
+
+  /** The listeners of all these tenants, by one read for those that are not known. */
+  async function listenersOf(tenants: Iterable<string>): Promise<Map<string, Listener[]>> {
+    const asked = new Map([...new Set(tenants)].map((tenantId) => [tenantId, known.get(tenantId)]));
+    const missing = [...asked].flatMap(([tenantId, found]) => (found ? [] : [tenantId]));
+    if (missing.length > 0) {
+      const loading = load(missing);
+      for (const tenantId of missing) {
+        const own = loading.then((found) => found.get(tenantId) ?? []);
+        known.set(tenantId, own);
+        own.catch(() => known.peek(tenantId) === own && known.delete(tenantId));
+        asked.set(tenantId, own);
+      }
+    }
+    const entries = [...asked].map(
+      async ([tenantId, found]) => [tenantId, (await found) ?? []] as const,
+    );
+    return new Map(await Promise.all(entries));
+  }
+
+  return {
+    listenersOf,
+    isHeard: async (tenantId: string) =>
+      ((await listenersOf([tenantId])).get(tenantId) ?? []).length > 0,
+    /** This endpoint, if it still wants to be told. Before it is called gone it is looked for once more. */
+    async listener(tenantId: string, id: string): Promise<Listener | null> {
+      const listeners = (await listenersOf([tenantId])).get(tenantId) ?? [];
+      const found = listeners.find((one) => one.id === id);
+      if (found) return found;
+      const document = await collection.findOne({
+        _id: id,
+        tenant_id: tenantId,
+        status: 'enabled',
+      });
+      return document && toListener(document);
+    },
+  };
+}
+
+function toEndpoint(document: EndpointDocument, now: Date): Endpoint {
+  return {
+    id: document._id,
+    tenantId: document.tenant_id,
+    url: document.url,
+    status: document.status,
+    secrets: document.secrets.filter((one) => one.expires_at === null || one.expires_at > now)
+      .length,
+    createdAt: document.created_at,
+  };
+}

@@ -1,0 +1,90 @@
+/** A change that a tenant may want to hear of, as the code that makes the change states it. Plain data. */
+export type EventDraft = {
+  tenantId: string;
+  /** The id of what changed. */
+  resource: string;
+  /** What happened, `transfer.completed` for one. */
+  name: string;
+  /** 1, 2, 3 … for each resource, also while nobody listens: a receiver tells late from new by it. */
+  sequence: number;
+  at: Date;
+  /** The resource as clients see it, at that moment. */
+  data: object;
+};
+
+/** The body of an event: made once, so that every attempt and every endpoint gets the same bytes. */
+export function eventBody(id: string, draft: EventDraft): string {
+  return JSON.stringify({
+    id,
+    event: draft.name,
+    created_at: draft.at.toISOString(),
+    sequence: draft.sequence,
+    data: draft.data,
+  });
+}
+
+export type DeliveryStatus =
+  /** Its first delivery is under way, by the process that wrote it or by the sweep. */
+  | 'pending'
+  /** Its workflow drives it. */
+  | 'retrying'
+  | 'delivered'
+  /** The last attempt failed. Can be delivered again by hand. */
+  | 'dead'
+  /** The endpoint was removed or switched off. Can be delivered again by hand. */
+  | 'cancelled';
+
+/** One attempt: what they answered and how long it took, never what they said. */
+export type Attempt = {
+  at: Date;
+  /** Null where there was no answer. */
+  status: number | null;
+  error: AttemptError | null;
+  duration_ms: number;
+};
+
+export type AttemptError =
+  | 'timeout'
+  | 'connection'
+  | 'name_not_resolved'
+  /** The address is one that nobody may send us to. */
+  | 'address_refused'
+  /** What we would sign with was sealed under another pepper than ours. */
+  | 'secret_unreadable'
+  /** An answer other than 2xx; redirects too, which are never followed. */
+  | 'refused';
+
+/** An event as it is kept, with the very bytes that are signed. */
+export type StoredEvent = {
+  _id: string;
+  tenant_id: string;
+  resource_id: string;
+  name: string;
+  sequence: number;
+  body: string;
+  created_at: Date;
+};
+
+/** The way of one event to one endpoint. */
+export type Delivery = {
+  _id: string;
+  tenant_id: string;
+  endpoint_id: string;
+  event_id: string;
+  name: string;
+  resource_id: string;
+  sequence: number;
+  status: DeliveryStatus;
+  /** Attempts since it was written, or since it was last delivered again by hand. */
+  attempt_count: number;
+  attempts: Attempt[];
+  /** When the sweep looks after it; null once nothing is left to do. */
+  next_check_at: Date | null;
+  created_at: Date;
+  /** The first time that it was taken. */
+  delivered_at?: Date;
+  /** Which sweep took it last. */
+  claimed_by?: string;
+  /** How often it was delivered again by hand: an attempt of before has no say in it any more. */
+  redeliveries?: number;
+};

@@ -1,0 +1,78 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../shared/config.js';
+import type { Database } from '../../platform/database/client.js';
+import type { Log } from '../../shared/log.js';
+import { createAgain } from './redeliver.js';
+import { createAttempts, createHealth } from './attempts.js';
+import { createDeliverer } from './deliverer.js';
+import { createDeliveries } from './deliveries.js';
+import { createEndpoints } from './endpoints.js';
+import { createOutbox } from './outbox.js';
+import { createRetention } from './retention.js';
+import { createRetry } from './retry.js';
+import { createSecretBox } from './secrets.js';
+import { createSender, problemWithAddress, type Resolve } from './sender.js';
+import { createDeliveryStarter } from './starter.js';
+import { createSweep } from './recovery.js';
+
+/** What is under way when a process stops may end; it would only be made again. */
+const STOP_WITHIN_MS = 2_000;
+
+export type Webhooks = ReturnType<typeof createWebhooks>;
+
+/** Webhooks out: endpoints, events, deliveries, and what brings the ones to the others. */
+export function createWebhooks(deps: {
+  database: Database;
+  client: Client;
+  config: Pick<Config, 'environment' | 'keyPepper' | 'temporal' | 'webhooks' | 'instructions'>;
+  log: Log;
+  /** Looks names up; for tests that have names of their own. */
+  resolve?: Resolve;
+}) {
+  const { database, client, config, log, resolve } = deps;
+  const { allowPrivate, timeoutMs, scheduleMs, retentionMs } = config.webhooks;
+  const { stallTimeoutMs } = config.instructions;
+  const rules = {
+    allowPrivate,
+    requireHttps: config.environment === 'live',
+    timeoutMs,
+    ...(resolve && { resolve }),
+  };
+  const secretBox = createSecretBox(config.keyPepper);
+  const endpoints = createEndpoints({ db: database.db, secretBox });
+  const deliveries = createDeliveries({ db: database.db });
+  const sender = createSender(rules);
+  const health = createHealth();
+  const attempt = createAttempts({ endpoints, sender, health });
+  const { taskQueue } = config.temporal;
+  const starter = createDeliveryStarter({ client, taskQueue, scheduleMs, stallTimeoutMs, log });
+  const deliverer = createDeliverer({
+    deliveries,
+    attempt,
+    health,
+    starter,
+    maxWaitMs: timeoutMs,
+    log,
+  });
+  // Its wait in the queue, its attempt, and time to write that down: until then a delivery has its owner.
+  const leaseEnd = () => new Date(Date.now() + 2 * timeoutMs + stallTimeoutMs);
+
+  return {
+    endpoints,
+    deliveries,
+    outbox: createOutbox({ endpoints, deliveries, deliverer, leaseEnd }),
+    sweep: createSweep({ deliveries, deliverer, starter, leaseEnd }),
+    removeOld: createRetention({ db: database.db, retentionMs }),
+    retry: createRetry({ deliveries, attempt, stallTimeoutMs }),
+    ...createAgain({ endpoints, deliveries, starter }),
+
+    /** What is wrong with an address that somebody wants to add, or null. */
+    problemWith: (url: string) => problemWithAddress(url, rules),
+
+    async close(): Promise<void> {
+      await deliverer.stop(STOP_WITHIN_MS);
+      await starter.stop();
+      await sender.close();
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type { ClientSession } from 'mongodb';
+import type { Deliverer } from './deliverer.js';
+import { toOutgoing, type Deliveries, type Outgoing } from './deliveries.js';
+import type { Endpoints } from './endpoints.js';
+import type { EventDraft } from './event.js';
+
+/** Where the writers of state changes leave their events. */
+export type Outbox = {
+  /** Whether an event of this tenant would be written at all. */
+  isHeard(tenantId: string): Promise<boolean>;
+  /** The documents for those events that somebody listens to at this moment. */
+  address(drafts: readonly EventDraft[]): Promise<Outgoing[]>;
+  /** Writes them, within the transaction that makes the change. */
+  write(outgoing: readonly Outgoing[], session: ClientSession): Promise<void>;
+  /** After the commit: their first deliveries, not waited for. */
+  send(outgoing: readonly Outgoing[]): void;
+};
+
+/** For what changes state where nobody is told of it. */
+export const noOutbox: Outbox = {
+  isHeard: async () => false,
+  address: async () => [],
+  write: async () => undefined,
+  send: () => undefined,
+};
+
+/** The outbox of a process that delivers what it writes. */
+export function createOutbox({
+  endpoints,
+  deliveries,
+  deliverer,
+  leaseEnd,
+}: {
+  endpoints: Endpoints;
+  deliveries: Deliveries;
+  deliverer: Deliverer;
+  /** Until when a delivery that is written now belongs to this process. */
+  leaseEnd: () => Date;
+}): Outbox {
+  return {
+    isHeard: endpoints.isHeard,
+    async address(drafts) {
+      if (drafts.length === 0) return [];
+      const listeners = await endpoints.listenersOf(drafts.map(({ tenantId }) => tenantId));
+      const dueAt = leaseEnd();
+      return drafts.flatMap((draft) => {
+        const heard = listeners.get(draft.tenantId) ?? [];
+        return heard.length === 0 ? [] : [toOutgoing(draft, heard, dueAt)];
+      });
+    },
+    write: (outgoing, session) => deliveries.insert(outgoing, session),
+    send: (outgoing) =>
+      deliverer.deliverSoon(
+        outgoing.flatMap(({ event, deliveries: ways }) =>
+          ways.map((delivery) => ({ delivery, body: event.body })),
+        ),
+      ),
+  };
+}

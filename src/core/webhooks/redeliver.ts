@@ -1,0 +1,45 @@
+import { newDelivery, type Deliveries } from './deliveries.js';
+import type { Endpoints } from './endpoints.js';
+import type { Delivery } from './event.js';
+import type { DeliveryStarter } from './starter.js';
+
+/** What operators do with deliveries. The next sweep, within a second or so, makes them. */
+export function createAgain({
+  endpoints,
+  deliveries,
+  starter,
+}: {
+  endpoints: Endpoints;
+  deliveries: Deliveries;
+  starter: DeliveryStarter;
+}) {
+  /** Delivers once more, with the whole schedule, whatever became of it. Null if there is no such delivery. */
+  async function redeliver(id: string): Promise<Delivery | null> {
+    await starter.supersede(id);
+    return deliveries.again(id);
+  }
+
+  return {
+    redeliver,
+
+    /**
+     * Sends an event to all endpoints that its tenant has now, also those that came later. Answers the deliveries;
+     * null if there is no such event.
+     */
+    async replay(eventId: string): Promise<string[] | null> {
+      const event = await deliveries.event(eventId);
+      if (!event) return null;
+      const before = await deliveries.of(event);
+      const listeners = (await endpoints.listenersOf([event.tenant_id])).get(event.tenant_id) ?? [];
+      const known = before.filter(({ endpoint_id: endpoint }) =>
+        listeners.some(({ id }) => id === endpoint),
+      );
+      const fresh = listeners
+        .filter(({ id }) => known.every(({ endpoint_id: endpoint }) => endpoint !== id))
+        .map(({ id }) => newDelivery(event, id, new Date()));
+      for (const { _id: id } of known) await redeliver(id);
+      await deliveries.add(fresh);
+      return [...known, ...fresh].map(({ _id: id }) => id);
+    },
+  };
+}

@@ -1,0 +1,101 @@
+import { WorkflowNotFoundError, type Client } from '@temporalio/client';
+import { failpoint } from '../../shared/failpoints.js';
+import type { Log } from '../../shared/log.js';
+import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
+import { searchAttributes } from '../../platform/temporal/search-attributes.js';
+import type { Delivery } from './event.js';
+import { deliveryWorkflowId, webhooksQueue } from './workflow-contract.js';
+
+/** Paced, so that an endpoint that fails is no flood for Temporal. */
+const MAX_STARTING = 20;
+const MAX_WAITING = 2_000;
+
+export type Start = { delivery: Delivery; tries: number; afterMs: number };
+export type DeliveryStarter = ReturnType<typeof createDeliveryStarter>;
+
+/** Starts the workflow that retries a delivery. Starting one that runs does nothing. */
+export function createDeliveryStarter(settings: {
+  client: Client;
+  taskQueue: string;
+  /** The pauses between attempts; after the one that follows the last pause a delivery is dead. */
+  scheduleMs: number[];
+  stallTimeoutMs: number;
+  log: Log;
+}) {
+  const { client, taskQueue, scheduleMs, stallTimeoutMs, log } = settings;
+  const queue: Start[] = [];
+  const starting = new Set<Promise<void>>();
+
+  async function start({ delivery, tries, afterMs }: Start): Promise<void> {
+    failpoint('start.before');
+    await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+      client.workflow.start('webhookDelivery', {
+        workflowId: deliveryWorkflowId(delivery._id),
+        taskQueue: webhooksQueue(taskQueue),
+        args: [{ id: delivery._id, tries, afterMs, scheduleMs }],
+        workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+        workflowIdConflictPolicy: 'USE_EXISTING',
+        typedSearchAttributes: [{ key: searchAttributes.tenantId, value: delivery.tenant_id }],
+        staticSummary: `${delivery.name} of ${delivery.resource_id} to ${delivery.endpoint_id}`,
+      }),
+    );
+    failpoint('start.after');
+  }
+
+  function pump(): void {
+    while (starting.size < MAX_STARTING) {
+      const next = queue.shift();
+      if (!next) return;
+      const attempt = start(next)
+        .catch((error: unknown) => {
+          log.warn({ err: error, delivery: next.delivery._id }, 'retries left to recovery');
+        })
+        .finally(() => {
+          starting.delete(attempt);
+          pump();
+        });
+      starting.add(attempt);
+    }
+  }
+
+  return {
+    start,
+
+    /**
+     * What comes after so many tries: when somebody has to look again if nothing was heard, and the workflow to
+     * start. Both null after the last.
+     */
+    plan(delivery: Delivery, tries: number): { nextAt: Date | null; start: Start | null } {
+      const afterMs = tries === 0 ? 0 : scheduleMs[tries - 1];
+      if (afterMs === undefined) return { nextAt: null, start: null };
+      const nextAt = new Date(Date.now() + afterMs + stallTimeoutMs);
+      return { nextAt, start: { delivery, tries, afterMs } };
+    },
+
+    /** Starts without being waited for. What is not started is overdue by and by, and the sweep starts it. */
+    startSoon(wanted: Start): void {
+      if (queue.length >= MAX_WAITING) return;
+      queue.push(wanted);
+      pump();
+    },
+
+    /** Ends a run that sleeps towards a time that no longer counts. */
+    async supersede(id: string): Promise<void> {
+      try {
+        await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
+          client.workflow
+            .getHandle(deliveryWorkflowId(id))
+            .terminate('delivered again by an operator'),
+        );
+      } catch (error) {
+        if (!(error instanceof WorkflowNotFoundError)) throw error;
+      }
+    },
+
+    /** Starts nothing more and waits for what is under way; the rest is the sweep's. */
+    async stop(): Promise<void> {
+      queue.length = 0;
+      await Promise.all(starting);
+    },
+  };
+}

@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import type { Card } from '../../capabilities/cards/card.js';
+import type { CardOperation } from '../../capabilities/cards/card-operation.js';
+import { presentCard, presentOperation } from '../../capabilities/cards/presenter.js';
+import type { Deps } from '../../composition/deps.js';
+import { isId } from '../../shared/ids.js';
+import { toWireAmount } from '../../shared/money.js';
+import { addCommand, CommandError } from './command.js';
+import { print, printLatest, printTable } from './print.js';
+import {
+  addOperatorCommands,
+  findRecord,
+  printWithTimeline,
+  type InstructionCommands,
+} from './instructions.js';
+
+const LISTED = 100;
+
+const operationCommands: InstructionCommands<CardOperation> = {
+  name: 'operation',
+  provider: 'issuer',
+  find: ({ cardOperations }, id) => cardOperations.find(id),
+  command: ({ cardStarters }, ...given) => cardStarters.command(...given),
+};
+
+type List = { attention?: boolean; tenant?: string };
+
+export function addCardCommands(program: Command): void {
+  const cards = program.command('cards').description('manage cards and their operations');
+
+  addCommand<List>(
+    cards,
+    'list',
+    (command) =>
+      command
+        .option('--attention', 'operations that wait for an operator, in place of cards')
+        .option('--tenant <id>'),
+    async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
+      const rows = attention
+        ? (await deps.cardOperations.latest({ attention, limit: LISTED })).map(operationRow)
+        : (await deps.cards.latest({ ...(tenantId && { tenant: tenantId }), limit: LISTED })).map(
+            cardRow,
+          );
+      printLatest(json, rows, LISTED);
+    },
+  );
+
+  addCommand(
+    cards,
+    'show <id>',
+    (command) => command.description('a card with its operations, or one of these'),
+    async (deps, { json, args }) => {
+      const id = String(args[0]);
+      if (isId('card', id)) return showCard(deps, json, id);
+      const operation = await findRecord(deps, operationCommands, id);
+      await printWithTimeline(deps, json, operation, presentForOperators(operation));
+    },
+  );
+
+  addOperatorCommands(cards, operationCommands);
+}
+
+async function showCard({ cards, cardOperations }: Deps, json: boolean, id: string) {
+  const card = await cards.find(id);
+  if (!card) throw new CommandError(`there is no card ${id}`);
+  const operations = (await cardOperations.ofCard(id, LISTED)).map(operationRow);
+  const shown = {
+    ...presentCard(card),
+    tenant: card.tenant_id,
+    available_minor: toWireAmount(card.available_minor),
+    held_minor: toWireAmount(card.held_minor),
+    open_holds: card.open_holds,
+    control: card.state_control,
+  };
+  if (json) return print(json, { ...shown, operations });
+  print(json, shown);
+  printTable(json, operations);
+}
+
+/** Also of what tenants never see. */
+const presentForOperators = (operation: CardOperation) => ({
+  ...presentOperation(operation),
+  tenant: operation.tenant_id,
+  sends: operation.submissions,
+  unwinds: operation.reverses_operation_id,
+});
+
+const cardRow = (card: Card) => ({
+  id: card._id,
+  tenant: card.tenant_id,
+  status: card.status,
+  funding: card.funding,
+  last4: card.issued?.last4 ?? null,
+  available_minor: toWireAmount(card.available_minor),
+  created_at: card.created_at.toISOString(),
+});
+
+const operationRow = (operation: CardOperation) => ({
+  id: operation._id,
+  card: operation.card_id,
+  tenant: operation.tenant_id,
+  type: operation.type,
+  status: operation.status,
+  amount_minor: operation.amount_minor === null ? null : toWireAmount(operation.amount_minor),
+  attention: operation.attention?.reason ?? null,
+  created_at: operation.created_at.toISOString(),
+});

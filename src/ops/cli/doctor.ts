@@ -1,0 +1,28 @@
+import type { Command } from 'commander';
+import { examineService } from '../doctor/doctor.js';
+import { addPlainCommand } from './command.js';
+import { findService } from './connect.js';
+import { printTable } from './print.js';
+
+export function addDoctorCommand(program: Command): void {
+  addPlainCommand(
+    program,
+    'doctor',
+    (command) =>
+      command.description(
+        'check the service and all that it depends on; exit code 1 on any problem',
+      ),
+    async ({ json }) => {
+      const checks = await examineService(findService());
+      if (json) printTable(json, checks);
+      else {
+        printTable(
+          json,
+          checks.map(({ check, ok, detail }) => ({ check, ok: ok ? 'ok' : 'WRONG', detail })),
+        );
+        for (const { check, hint } of checks) if (hint !== null) console.log(`${check}: ${hint}`);
+      }
+      if (checks.some(({ ok }) => !ok)) process.exitCode = 1;
+    },
+  );
+}

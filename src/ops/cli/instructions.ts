@@ -1,0 +1,149 @@
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import type { Deps } from '../../composition/deps.js';
+import { OPERATOR_COMMANDS } from '../../core/instructions/operator-commands.js';
+import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import type {
+  OperatorAnswer,
+  OperatorCommand,
+  OperatorPayload,
+} from '../../core/instructions/workflow-contract.js';
+import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
+import { addCommand, CommandError } from './command.js';
+import { addYes, confirm } from './confirm.js';
+import { print, printLatest, printTable } from './print.js';
+
+/** What operators can do with a kind of record that is pursued, beside looking at it. */
+export type InstructionCommands<R extends InstructionRecord> = {
+  /** What the record is called, and who has to confirm what is said of it. */
+  name: string;
+  provider: string;
+  find(deps: Deps, id: string): Promise<R | null>;
+  command(
+    deps: Deps,
+    record: R,
+    kind: OperatorCommand['kind'],
+    payload: OperatorPayload,
+  ): Promise<OperatorAnswer>;
+};
+
+type OperatorOptions = {
+  reason: string;
+  actor: string;
+  sessionId?: string;
+  force?: boolean;
+  yes?: boolean;
+};
+
+const LISTED = 100;
+
+/** A row of a table, or what is shown of one record. */
+type Shown = Record<string, string | number | boolean | object | null>;
+
+/** `list`, `show` and what operators can do, of records that are listed by themselves. */
+export function addInstructionCommands<R extends InstructionRecord>(
+  parent: Command,
+  commands: InstructionCommands<R>,
+  shown: {
+    latest(deps: Deps, of: { attention: boolean; limit: number }): Promise<R[]>;
+    row(record: R): Shown;
+    /** Also what tenants never see. */
+    details(record: R): Shown;
+  },
+): void {
+  addCommand<{ attention?: boolean }>(
+    parent,
+    'list',
+    (command) => command.option('--attention', 'only those that wait for an operator'),
+    async (deps, { json, options: { attention = false } }) => {
+      const found = await shown.latest(deps, { attention, limit: LISTED });
+      printLatest(
+        json,
+        found.map((record) => shown.row(record)),
+        LISTED,
+      );
+    },
+  );
+
+  addCommand(
+    parent,
+    `show <${commands.name}>`,
+    (command) => command,
+    async (deps, { json, args }) => {
+      const record = await findRecord(deps, commands, String(args[0]));
+      await printWithTimeline(deps, json, record, shown.details(record));
+    },
+  );
+
+  addOperatorCommands(parent, commands);
+}
+
+/** `retry`, `verify`, `complete` and `fail`. The provider is asked first; exit code 1 when the act was refused. */
+export function addOperatorCommands<R extends InstructionRecord>(
+  parent: Command,
+  commands: InstructionCommands<R>,
+): void {
+  for (const kind of OPERATOR_COMMANDS) addOperatorCommand(parent, commands, kind);
+}
+
+function addOperatorCommand<R extends InstructionRecord>(
+  parent: Command,
+  commands: InstructionCommands<R>,
+  kind: OperatorCommand['kind'],
+): void {
+  const { name, provider } = commands;
+  addCommand<OperatorOptions>(
+    parent,
+    `${kind} <${name}>`,
+    (command) => {
+      command
+        .requiredOption('--reason <text>', 'why, for the timeline')
+        .option('--actor <name>', 'who, for the timeline', userInfo().username);
+      if (kind === 'complete') command.option('--session-id <id>', `as the ${provider} has it`);
+      if (kind === 'fail') {
+        addYes(command).option('--force', `release although the ${provider} is undecided`);
+      }
+      return command;
+    },
+    async (deps, { json, options, args }) => {
+      const record = await findRecord(deps, commands, String(args[0]));
+      const { reason, actor, sessionId = null, force = false, yes } = options;
+      if (force) {
+        const question = `Give ${record._id} up, although the ${provider} may have done it?`;
+        await confirm(question, { json, yes });
+      }
+      const payload = { actor, reason, session_id: sessionId, force };
+      const { done, message } = await commands.command(deps, record, kind, payload);
+      const { status } = await findRecord(deps, commands, record._id);
+      print(json, { id: record._id, done, message, status });
+      if (!done) process.exitCode = 1;
+    },
+  );
+}
+
+export async function findRecord<R extends InstructionRecord>(
+  deps: Deps,
+  { name, find }: Pick<InstructionCommands<R>, 'name' | 'find'>,
+  id: string,
+): Promise<R> {
+  const record = await find(deps, id);
+  if (!record) throw new CommandError(`there is no ${name} ${id}`);
+  return record;
+}
+
+/** A record with every step of its life, and what its tenant was told of it. */
+export async function printWithTimeline(
+  { webhooks }: Deps,
+  json: boolean,
+  record: InstructionRecord,
+  presented: Shown,
+): Promise<void> {
+  const deliveries = await webhooks.deliveries.timelineOf(record.tenant_id, record._id);
+  const timeline = timelineWithDeliveries(record, deliveries).map((entry) => ({
+    ...entry,
+    at: entry.at.toISOString(),
+  }));
+  if (json) return print(json, { ...presented, timeline });
+  print(json, presented);
+  printTable(json, timeline);
+}

@@ -1,0 +1,59 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import { toWireAmount } from '../../shared/money.js';
+import { reconcile } from '../../capabilities/transfers/reconcile.js';
+import { addCommand } from './command.js';
+import { addYes, confirm } from './confirm.js';
+import { print, printTable } from './print.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const USUAL_DAYS = 7;
+const USUAL_PER_SECOND = 50;
+
+type Options = { since?: Date; apply?: boolean; perSecond: number; yes?: boolean };
+
+export function addReconcileCommand(program: Command): void {
+  addCommand<Options>(
+    program,
+    'reconcile',
+    (command) =>
+      addYes(command)
+        .description('hold our records against the provider; exit code 1 when anything differs')
+        .option('--since <date>', `ended ones since then (default: ${USUAL_DAYS} days)`, parseDate)
+        .option('--apply', 'book what the provider says, by the rules of the state guard')
+        .option('--per-second <n>', 'questions to the provider', parseRate, USUAL_PER_SECOND),
+    async (deps, { json, options }) => {
+      const { apply = false, perSecond, yes } = options;
+      if (apply) await confirm('Book what the provider says?', { json, yes });
+      const since = options.since ?? new Date(Date.now() - USUAL_DAYS * DAY_MS);
+      const { differences, ...counts } = await reconcile(deps, { since, apply, perSecond });
+      const ok = counts.unanswered === 0 && counts.differing === counts.settled;
+      const rows = differences.map(({ amountMinor, ...row }) => ({
+        ...row,
+        amount_minor: toWireAmount(amountMinor),
+      }));
+      const summary = { ok, since: since.toISOString(), ...counts };
+      if (json) print(json, { ...summary, differences: rows });
+      else {
+        print(json, summary);
+        if (rows.length > 0) printTable(json, rows);
+      }
+      if (!ok) process.exitCode = 1;
+    },
+  );
+}
+
+function parseDate(text: string): Date {
+  const date = new Date(text);
+  if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(text) || Number.isNaN(date.getTime())) {
+    throw new InvalidArgumentError('a date like 2026-11-21 or 2026-11-21T09:00:00Z is needed.');
+  }
+  return date;
+}
+
+function parseRate(text: string): number {
+  const rate = Number(text);
+  if (text.trim() === '' || !(rate > 0 && rate <= 10_000)) {
+    throw new InvalidArgumentError('a number above 0 is needed.');
+  }
+  return rate;
+}

@@ -1,0 +1,162 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { toWireAmount } from '../../shared/money.js';
+import {
+  allowance,
+  FEATURES,
+  PLAN_NAMES,
+  SAFEGUARD_NAMES,
+  safeguardAllowance,
+  type Feature,
+  type Plan,
+  type Safeguard,
+  type Tenant,
+} from '../../platform/tenants/tenant.js';
+import { addCommand, CommandError, parseAmount, parseWhole } from './command.js';
+import { print, printTable } from './print.js';
+
+/** Bursts, half as high again, still fit into the counter. */
+const parseRate = parseWhole(1, 1_000_000_000);
+
+type Create = { name: string; plan: Plan; ratePerMinute?: number; dailyLimitMinor?: bigint };
+type Update = Omit<Partial<Create>, 'name'> & {
+  planRate?: boolean;
+  feature?: Partial<Record<Feature, boolean>>;
+  safeguard?: Partial<Record<Safeguard, number>>;
+  dunningDays?: number[];
+  defaultDunning?: boolean;
+};
+
+export function addTenantCommands(program: Command): void {
+  const tenants = program.command('tenants').description('manage tenants');
+  addUpdate(tenants);
+
+  addCommand<Create>(
+    tenants,
+    'create',
+    (command) =>
+      command
+        .requiredOption('--name <name>')
+        .addOption(new Option('--plan <plan>').choices(PLAN_NAMES).makeOptionMandatory())
+        .option('--rate-per-minute <n>', 'a rate of its own', parseRate)
+        .option('--daily-limit-minor <n>', 'what it may transfer in a day, in kobo', parseAmount),
+    async (deps, { json, options }) => {
+      const tenant = await deps.tenants.create(options);
+      print(json, { id: tenant.id, name: tenant.name, plan: tenant.plan });
+    },
+  );
+
+  addCommand(
+    tenants,
+    'list',
+    (command) => command,
+    async (deps, { json }) => {
+      printTable(
+        json,
+        (await deps.tenants.list()).map(({ id, name, plan }) => ({ id, name, plan })),
+      );
+    },
+  );
+
+  addCommand(
+    tenants,
+    'show <tenant>',
+    (command) => command,
+    async (deps, { json, args }) => {
+      print(json, presentTenant(found(await deps.tenants.get(String(args[0])), args[0])));
+    },
+  );
+}
+
+function addUpdate(tenants: Command): void {
+  addCommand<Update>(
+    tenants,
+    'update <tenant>',
+    (command) =>
+      command
+        .description('what is named is changed; every process sees it within a second')
+        .addOption(new Option('--plan <plan>').choices(PLAN_NAMES))
+        .option('--rate-per-minute <n>', 'a rate of its own', parseRate)
+        .addOption(new Option('--plan-rate', "the plan's own rate").conflicts('ratePerMinute'))
+        .option('--daily-limit-minor <n>', 'what it may transfer in a day, in kobo', parseAmount)
+        .option(
+          '--feature <name=on|off>',
+          `${FEATURES.join(', ')}; repeatable`,
+          named(FEATURES, parseSwitch),
+        )
+        .option(
+          '--safeguard <name=n>',
+          `${SAFEGUARD_NAMES.join(', ')}; in a minute; repeatable`,
+          named(SAFEGUARD_NAMES, parseRate),
+        )
+        .option('--dunning-days <days>', 'when charges are tried again, as 1,3,5,7', parseDays)
+        .addOption(
+          new Option('--default-dunning', 'as the deployment has it').conflicts('dunningDays'),
+        ),
+    async (deps, { json, options, args }) => {
+      const { plan, ratePerMinute, planRate, dailyLimitMinor, feature, safeguard } = options;
+      const { dunningDays, defaultDunning } = options;
+      const changes = {
+        ...(plan && { plan }),
+        ...(ratePerMinute && { ratePerMinute }),
+        ...(planRate && { ratePerMinute: null }),
+        ...(dailyLimitMinor && { dailyLimitMinor }),
+        ...(feature && { features: feature }),
+        ...(safeguard && { safeguards: safeguard }),
+        ...(dunningDays && { dunningDays }),
+        ...(defaultDunning && { dunningDays: null }),
+      };
+      if (Object.keys(changes).length === 0) throw new CommandError('nothing was named to change');
+      const tenant = await deps.tenants.update(String(args[0]), changes);
+      print(json, presentTenant(found(tenant, args[0])));
+    },
+  );
+}
+
+function found(tenant: Tenant | null, id: unknown): Tenant {
+  if (!tenant) throw new CommandError(`there is no tenant ${String(id)}`);
+  return tenant;
+}
+
+function presentTenant(tenant: Tenant) {
+  const { rate, burst } = allowance(tenant);
+  const safeguards = SAFEGUARD_NAMES.map((name) => [name, safeguardAllowance(tenant, name).rate]);
+  return {
+    id: tenant.id,
+    name: tenant.name,
+    plan: tenant.plan,
+    rate_per_minute: rate,
+    burst_per_minute: burst,
+    daily_limit_minor: toWireAmount(tenant.limits.dailyMinor),
+    dunning_days: tenant.dunningDays ?? 'default',
+    ...tenant.features,
+    safeguards: Object.fromEntries(safeguards) as Record<Safeguard, number>,
+    created_at: tenant.createdAt.toISOString(),
+  };
+}
+
+/** Collects `name=value` of known names. */
+function named<Name extends string, Value>(
+  names: readonly Name[],
+  parse: (text: string) => Value,
+): (text: string, earlier?: Partial<Record<Name, Value>>) => Partial<Record<Name, Value>> {
+  return (text, earlier = {}) => {
+    const [given, value = ''] = text.split('=');
+    const name = names.find((known) => known === given);
+    if (!name) throw new InvalidArgumentError(`one of ${names.join(', ')}, then = and its value.`);
+    return { ...earlier, [name]: parse(value) };
+  };
+}
+
+/** Days after the first decline, each later than the one before; `none`: a soft decline is final. */
+function parseDays(text: string): number[] {
+  if (text === 'none') return [];
+  const days = text.split(',').map(Number);
+  const rises = days.every((day, i) => day > (days[i - 1] ?? 0) && day <= 90);
+  if (rises && days.length <= 20) return days;
+  throw new InvalidArgumentError('up to 20 rising numbers of days, 90 at the most, or none.');
+}
+
+function parseSwitch(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('on or off is needed.');
+  return text === 'on';
+}

@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import { MAX_WAIT_SECONDS } from '../../platform/http/prefer.js';
+import { toWireAmount } from '../../shared/money.js';
+import { presentTransfer } from '../../capabilities/transfers/presenter.js';
+import type { Transfer } from '../../capabilities/transfers/transfer.js';
+import { addPlainCommand, parseAmount, parseWhole } from './command.js';
+import { print } from './print.js';
+import { explain, findApi, type ApiOptions } from './public-api.js';
+import { addInstructionCommands, type InstructionCommands } from './instructions.js';
+
+const transferCommands: InstructionCommands<Transfer> = {
+  name: 'transfer',
+  provider: 'bank',
+  find: ({ transfers }, id) => transfers.find(id),
+  command: ({ starter }, ...given) => starter.command(...given),
+};
+
+export function addTransferCommands(program: Command): void {
+  const transfers = program.command('transfers').description('manage transfers');
+
+  addInstructionCommands<Transfer>(transfers, transferCommands, {
+    latest: (deps, of) => deps.transfers.latest(of),
+    row: presentRow,
+    details: presentTransfer,
+  });
+  addCreateCommand(transfers);
+}
+
+type CreateOptions = ApiOptions & {
+  to: string;
+  bank: string;
+  amountMinor: bigint;
+  narration: string;
+  reference?: string;
+  idempotencyKey?: string;
+  wait?: number;
+};
+
+/** As a tenant does it: by the public API. Exit code 1 when it was refused, and when it has failed by then. */
+function addCreateCommand(transfers: Command): void {
+  addPlainCommand<CreateOptions>(
+    transfers,
+    'create',
+    (command) =>
+      command
+        .description('create a transfer through the public API')
+        .requiredOption('--to <account>', '10 digits')
+        .requiredOption('--bank <code>')
+        .requiredOption('--amount-minor <n>', 'kobo', parseAmount)
+        .requiredOption('--narration <text>', 'what it is for')
+        .option('--reference <text>', 'your own reference')
+        .option('--idempotency-key <key>', 'of an earlier try, to find out what became of it')
+        .option('--wait <seconds>', 'for its end, 30 at the most', parseWhole(0, MAX_WAIT_SECONDS))
+        .option('--api <url>', 'default: BURSAR_API_URL, then dev.json')
+        .option('--key <key>', 'default: BURSAR_API_KEY, then dev.json'),
+    async ({ json, options }) => {
+      const { to, bank, amountMinor, narration, reference, idempotencyKey, wait } = options;
+      const body = {
+        recipient_account: to,
+        recipient_bank_code: bank,
+        amount_minor: Number(amountMinor),
+        narration,
+        ...(reference !== undefined && { reference }),
+      };
+      const call = {
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        ...(wait !== undefined && { wait }),
+      };
+      const { data } = await findApi(options)
+        .createTransfer(body, call)
+        .catch((error: unknown) => {
+          throw explain(error);
+        });
+      print(json, data);
+      if (data.status === 'failed') process.exitCode = 1;
+    },
+  );
+}
+
+const presentRow = (transfer: Transfer) => ({
+  id: transfer._id,
+  tenant: transfer.tenant_id,
+  status: transfer.status,
+  amount_minor: toWireAmount(transfer.amount_minor),
+  attention: transfer.attention?.reason ?? null,
+  created_at: transfer.created_at.toISOString(),
+});

@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+import { auditLedger } from '../../core/ledger/audit.js';
+import { readBalance } from '../../core/ledger/balance.js';
+import { creditWallet } from '../../core/ledger/credit.js';
+import { toWireAmount } from '../../shared/money.js';
+import { addCommand, CommandError, parseAmount } from './command.js';
+import { print } from './print.js';
+
+type Credit = { tenant: string; amountMinor: bigint; reference: string };
+
+export function addWalletCommands(program: Command): void {
+  const wallets = program.command('wallets').description('manage wallets');
+  addCommand<Credit>(
+    wallets,
+    'credit',
+    (command) =>
+      command
+        .requiredOption('--tenant <id>')
+        .requiredOption('--amount-minor <n>', 'kobo', parseAmount)
+        .requiredOption('--reference <text>', 'a repeat with the same reference credits nothing'),
+    async ({ tenants, groupCommit }, { json, options }) => {
+      const { tenant: tenantId, amountMinor, reference } = options;
+      if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
+      const { availableMinor } = await creditWallet(groupCommit, {
+        tenantId,
+        amountMinor,
+        reference,
+      });
+      print(json, { available_minor: toWireAmount(availableMinor) });
+    },
+  );
+
+  addCommand<{ tenant: string }>(
+    wallets,
+    'show',
+    (command) =>
+      command
+        .description('show the balance, as the sum of postings')
+        .requiredOption('--tenant <id>'),
+    async ({ tenants, database }, { json, options: { tenant: tenantId } }) => {
+      if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
+      const { availableMinor, heldMinor, owedMinor } = await readBalance(database, tenantId);
+      print(json, {
+        available_minor: toWireAmount(availableMinor),
+        held_minor: toWireAmount(heldMinor),
+        receivable_minor: toWireAmount(owedMinor),
+      });
+    },
+  );
+
+  const ledger = program.command('ledger').description('audit the ledger');
+  addCommand(
+    ledger,
+    'verify',
+    (command) => command.description('audit all postings and records; exit code 1 on any problem'),
+    async ({ database }, { json }) => {
+      const { postings, counts, balances, problems } = await auditLedger(database);
+      const sum = [...balances.values()].reduce((total, balance) => total + balance, 0n);
+      const ok = problems.length === 0;
+      print(json, { ok, postings, ...counts, sum_minor: toWireAmount(sum), problems });
+      if (!ok) process.exitCode = 1;
+    },
+  );
+}

@@ -1,0 +1,192 @@
+import { InvalidArgumentError, type Command } from 'commander';
+import type { Deps } from '../../composition/deps.js';
+import type { Delivery } from '../../core/webhooks/event.js';
+import { MAX_ENDPOINTS } from '../../core/webhooks/endpoints.js';
+import { addCommand, CommandError } from './command.js';
+import { addYes, confirm } from './confirm.js';
+import { print, printLatest, printTable } from './print.js';
+
+const LISTED = 100;
+const HOUR_MS = 60 * 60 * 1000;
+const MAX_OVERLAP_HOURS = 24 * 30;
+
+export function addWebhookCommands(program: Command): void {
+  const webhooks = program.command('webhooks').description('manage webhooks');
+  const endpoints = webhooks.command('endpoints').description('manage webhook endpoints');
+  addEndpointListing(endpoints);
+  addEndpointChanges(endpoints);
+  addDeliveryCommands(webhooks.command('deliveries').description('inspect webhook deliveries'));
+  addEventCommands(webhooks.command('events').description('replay webhook events'));
+}
+
+function addEndpointListing(endpoints: Command): void {
+  addCommand<{ tenant: string; url: string }>(
+    endpoints,
+    'add',
+    (command) =>
+      command.requiredOption('--tenant <id>').requiredOption('--url <url>', 'https, and public'),
+    async ({ tenants, webhooks }, { json, options: { tenant: tenantId, url } }) => {
+      if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
+      const problem = await webhooks.problemWith(url);
+      if (problem !== null) throw new CommandError(`this address is not usable: ${problem}`);
+      const added = await webhooks.endpoints.add(tenantId, url);
+      if (!added) throw new CommandError(`a tenant has ${MAX_ENDPOINTS} endpoints at the most`);
+      print(json, added);
+    },
+  );
+
+  addCommand<{ tenant?: string }>(
+    endpoints,
+    'list',
+    (command) => command.option('--tenant <id>'),
+    async ({ webhooks }, { json, options }) => {
+      const found = await webhooks.endpoints.list(options.tenant);
+      printTable(
+        json,
+        found.map(({ id, tenantId, url, status, secrets, createdAt }) => ({
+          id,
+          tenant: tenantId,
+          url,
+          status,
+          secrets,
+          created_at: createdAt.toISOString(),
+        })),
+      );
+    },
+  );
+}
+
+function addEndpointChanges(endpoints: Command): void {
+  const change = (
+    name: string,
+    description: string,
+    apply: (deps: Deps, id: string) => Changed,
+    asks = false,
+  ) =>
+    addCommand<{ yes?: boolean }>(
+      endpoints,
+      `${name} <endpoint>`,
+      (command) => (asks ? addYes(command) : command).description(description),
+      async (deps, { json, options: { yes }, args }) => {
+        const id = String(args[0]);
+        if (asks) await confirm(`Remove ${id} with its secret?`, { json, yes });
+        if (!(await apply(deps, id))) throw new CommandError(`there is no endpoint ${id}`);
+        print(json, { id, done: name });
+      },
+    );
+  change(
+    'remove',
+    'remove an endpoint and cancel its open deliveries',
+    ({ webhooks }, id) => webhooks.endpoints.remove(id),
+    true,
+  );
+  change(
+    'disable',
+    'stop sending; events that happen meanwhile are not sent later',
+    ({ webhooks }, id) => webhooks.endpoints.setStatus(id, 'disabled'),
+  );
+  change('enable', 'send events again, from now on', ({ webhooks }, id) =>
+    webhooks.endpoints.setStatus(id, 'enabled'),
+  );
+
+  addCommand<{ overlapHours: number }>(
+    endpoints,
+    'rotate <endpoint>',
+    (command) =>
+      command
+        .description('create a new secret; the old one signs too during the overlap')
+        .option('--overlap-hours <n>', 'how long both secrets sign', parseHours, 24),
+    async ({ webhooks }, { json, options, args }) => {
+      const id = String(args[0]);
+      const rotated = await webhooks.endpoints.rotate(id, options.overlapHours * HOUR_MS);
+      if (!rotated) throw new CommandError(`there is no endpoint ${id}`);
+      const { secret, until } = rotated;
+      print(json, { id, secret, old_secret_signs_until: until.toISOString() });
+    },
+  );
+}
+
+type Changed = Promise<boolean>;
+
+function parseHours(text: string): number {
+  const hours = Number(text);
+  if (text.trim() === '' || !(hours >= 0 && hours <= MAX_OVERLAP_HOURS)) {
+    throw new InvalidArgumentError(`hours, ${MAX_OVERLAP_HOURS} at the most.`);
+  }
+  return hours;
+}
+
+function addDeliveryCommands(deliveries: Command): void {
+  addCommand<{ tenant?: string; dead?: boolean }>(
+    deliveries,
+    'list',
+    (command) =>
+      command
+        .description(`the latest ${LISTED}`)
+        .option('--tenant <id>')
+        .option('--dead', 'only those that were given up'),
+    async ({ webhooks }, { json, options: { tenant: tenantId, dead = false } }) => {
+      const query = { dead, limit: LISTED, ...(tenantId !== undefined && { tenant: tenantId }) };
+      printLatest(json, (await webhooks.deliveries.list(query)).map(presentRow), LISTED);
+    },
+  );
+
+  addCommand(
+    deliveries,
+    'show <delivery>',
+    (command) => command.description('with every attempt'),
+    async ({ webhooks }, { json, args }) => {
+      const delivery = await webhooks.deliveries.get(String(args[0]));
+      if (!delivery) throw new CommandError(`there is no delivery ${args[0]}`);
+      const row = { ...presentRow(delivery), sequence: delivery.sequence };
+      const attempts = delivery.attempts.map(({ at, status, error, duration_ms: ms }) => ({
+        at: at.toISOString(),
+        status,
+        error,
+        duration_ms: ms,
+      }));
+      if (json) return print(json, { ...row, attempts });
+      print(json, row);
+      printTable(json, attempts);
+    },
+  );
+
+  addCommand(
+    deliveries,
+    'redeliver <delivery>',
+    (command) => command.description('start a delivery again from the first attempt'),
+    async ({ webhooks }, { json, args }) => {
+      const delivery = await webhooks.redeliver(String(args[0]));
+      if (!delivery) throw new CommandError(`there is no delivery ${args[0]}`);
+      print(json, { id: delivery._id, status: delivery.status });
+    },
+  );
+}
+
+function addEventCommands(events: Command): void {
+  addCommand(
+    events,
+    'replay <event>',
+    (command) => command.description('send an event to all endpoints that its tenant has now'),
+    async ({ webhooks }, { json, args }) => {
+      const id = String(args[0]);
+      const deliveries = await webhooks.replay(id);
+      if (!deliveries) throw new CommandError(`there is no event ${id}`);
+      print(json, { id, deliveries });
+    },
+  );
+}
+
+const presentRow = (delivery: Delivery) => ({
+  id: delivery._id,
+  tenant: delivery.tenant_id,
+  endpoint: delivery.endpoint_id,
+  event: delivery.event_id,
+  name: delivery.name,
+  resource: delivery.resource_id,
+  status: delivery.status,
+  tries: delivery.attempt_count,
+  next_check_at: delivery.next_check_at?.toISOString() ?? null,
+  created_at: delivery.created_at.toISOString(),
+  delivered_at: delivery.delivered_at?.toISOString() ?? null,
+});

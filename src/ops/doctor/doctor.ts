@@ -1,0 +1,29 @@
+import type { Config } from '../../shared/config.js';
+import type { TransferProvider } from '../../core/providers/transfer-provider.js';
+import { createProviders } from '../../core/providers/registry.js';
+import { examine, pass, fail, type Check } from './check.js';
+import { examineMongodb } from './mongodb.js';
+import { examineTemporal } from './temporal.js';
+
+/** Looks at everything that the service stands on and at what has piled up. Changes nothing; ends within seconds. */
+export async function examineService(config: Config): Promise<Check[]> {
+  const { all: providers, rateLimits } = createProviders(config);
+  const parts = await Promise.all([
+    examineMongodb(config),
+    examineTemporal(config, rateLimits),
+    Promise.all(providers.map(examineProvider)),
+  ]);
+  return parts.flat();
+}
+
+const PROVIDER_WITHIN_MS = 4_000;
+
+function examineProvider(provider: TransferProvider): Promise<Check> {
+  const hint = 'look at its address and secret; its transfers wait meanwhile and are asked about';
+  return examine(`provider: ${provider.name}`, hint, async () => {
+    const answer = await provider.listBanks(AbortSignal.timeout(PROVIDER_WITHIN_MS));
+    return answer.kind === 'banks'
+      ? pass(`answers, reaches ${answer.banks.length} banks`)
+      : fail(`no usable answer (${answer.reason})`, hint);
+  });
+}

@@ -1,0 +1,115 @@
+import type { Db, Document } from 'mongodb';
+import type { Config } from '../../shared/config.js';
+import { createMongoClient, WAIT_LIMIT_MS } from '../../platform/database/client.js';
+import { inspectSchema } from '../../platform/database/inspect.js';
+import { migrations } from '../../composition/migrations.js';
+import { createSecretBox } from '../../core/webhooks/secrets.js';
+import { examineBacklog } from './backlog.js';
+import { examine, pass, fail, type Check } from './check.js';
+
+/** Expiries and limits are read by the clocks of our machines; nothing compares these clocks, so nothing else notices. */
+const CLOCK_TOLERANCE_MS = 1_000;
+/** What our deployments set: a process killed inside a transaction holds its documents for so long. */
+const TRANSACTION_LIMIT_S = 3;
+
+/** MongoDB and what is in it. Where it does not answer, the rest was not looked at. */
+export async function examineMongodb(config: Config): Promise<Check[]> {
+  const { uri, database } = config.mongodb;
+  const client = createMongoClient(uri, 'bursar-doctor');
+  const db = client.db(database);
+  let hello: Document = {};
+  try {
+    const hint =
+      'start it, or correct MONGODB_URI; a replica set without a majority has no primary';
+    const reach = async () => {
+      await client.connect();
+      hello = await db.admin().command({ hello: 1 });
+      return pass(`answers, database ${database}`);
+    };
+    // The driver's own reason comes first.
+    const reached = await examine('mongodb', hint, reach, WAIT_LIMIT_MS + 1_000);
+    if (!reached.ok) return [reached];
+    return [reached, ...(await examineServer(db, hello, config)), ...(await examineBacklog(db))];
+  } finally {
+    await client.close();
+  }
+}
+
+function examineServer(db: Db, hello: Document, config: Config): Promise<Check[]> {
+  const hint = 'start mongod with --replSet and initiate the set';
+  return Promise.all([
+    examine('mongodb: replica set', hint, async () =>
+      hello.setName
+        ? pass(String(hello.setName))
+        : fail('a single server: it has no transactions', hint),
+    ),
+    examineTransactionLimit(db),
+    examineSchema(db),
+    examineClock(db),
+    examinePepper(db, config.keyPepper),
+  ]);
+}
+
+function examineTransactionLimit(db: Db): Promise<Check> {
+  const hint = `set transactionLifetimeLimitSeconds=${TRANSACTION_LIMIT_S} on every member (--setParameter)`;
+  return examine('mongodb: transaction limit', hint, async () => {
+    const answer = await db
+      .admin()
+      .command({ getParameter: 1, transactionLifetimeLimitSeconds: 1 });
+    const seconds = Number(answer.transactionLifetimeLimitSeconds);
+    return seconds <= TRANSACTION_LIMIT_S
+      ? pass(`${seconds} s`)
+      : fail(`${seconds} s: a killed process holds its documents for so long and longer`, hint);
+  });
+}
+
+function examineSchema(db: Db): Promise<Check> {
+  const start = 'start an API or a worker of this version: it migrates first';
+  return examine('mongodb: schema', start, async () => {
+    const problems = await inspectSchema(db, migrations);
+    const [first] = problems;
+    if (!first) return pass(`${migrations.length} migrations, with their indexes and validators`);
+    const detail = problems.map(({ what, migration }) => `${what} (${migration})`).join('; ');
+    const unapplied = problems.some(({ what }) => what === 'is not applied');
+    const remigrate = `stop API and workers, remove ${first.migration} from the collection migrations, and start them`;
+    return fail(detail, unapplied ? start : remigrate);
+  });
+}
+
+function examineClock(db: Db): Promise<Check> {
+  const hint = 'have both machines set their clocks by NTP';
+  return examine('clock', hint, async () => {
+    const offsetMs = await clockOffset(db);
+    const detail = `${(offsetMs / 1000).toFixed(3)} s from MongoDB's`;
+    return Math.abs(offsetMs) <= CLOCK_TOLERANCE_MS ? pass(detail) : fail(detail, hint);
+  });
+}
+
+/** How far this machine's clock is ahead of the server's: the quickest of some answers is the most exact. */
+async function clockOffset(db: Db): Promise<number> {
+  let best = { tookMs: Infinity, offsetMs: 0 };
+  for (let asked = 0; asked < 3; asked += 1) {
+    const began = performance.now();
+    const { localTime } = await db.admin().command({ hello: 1 });
+    const tookMs = performance.now() - began;
+    const offsetMs = Date.now() - tookMs / 2 - Number(localTime);
+    if (tookMs < best.tookMs) best = { tookMs, offsetMs };
+  }
+  return best.offsetMs;
+}
+
+/** API keys are stored under the pepper and can't tell; webhook secrets are sealed under it, and can. */
+function examinePepper(db: Db, pepper: string): Promise<Check> {
+  const hint =
+    'set BURSAR_KEY_PEPPER as API and worker have it: under another one no API key is valid';
+  return examine('key pepper', hint, async () => {
+    const endpoint = await db
+      .collection<{ _id: string; secrets: { sealed: string }[] }>('webhook_endpoints')
+      .findOne({}, { sort: { _id: -1 } });
+    const sealed = endpoint?.secrets[0]?.sealed;
+    if (!endpoint || sealed === undefined) return pass('nothing is sealed that could tell');
+    return createSecretBox(pepper).open(sealed, endpoint._id) === null
+      ? fail('does not open what is stored', hint)
+      : pass('opens what is stored');
+  });
+}

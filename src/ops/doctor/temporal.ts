@@ -1,0 +1,86 @@
+import { Connection, isGrpcServiceError } from '@temporalio/client';
+import type { Config } from '../../shared/config.js';
+import { findSearchAttributeProblems } from '../../platform/temporal/namespace.js';
+import { ACTIVITY_TASKS, pollersOf, WORKFLOW_TASKS } from '../../platform/temporal/pollers.js';
+import {
+  hasWorkflows,
+  queuesOf,
+  type RateLimit,
+  type Queue,
+} from '../../platform/temporal/queues.js';
+import { duration, examine, pass, fail, type Check } from './check.js';
+
+const WITHIN_MS = 4_000;
+const GRPC_NOT_FOUND = 5;
+
+/** Temporal, its namespace and who works for us. Where it does not answer, the rest was not looked at. */
+export async function examineTemporal(
+  { temporal }: Config,
+  providers: readonly RateLimit[],
+): Promise<Check[]> {
+  const { address, namespace, taskQueue } = temporal;
+  const connection = Connection.lazy({ address, connectTimeout: WITHIN_MS });
+  try {
+    const hint = 'start it, or correct TEMPORAL_ADDRESS; transfers are accepted meanwhile and wait';
+    const reached = await examine('temporal', hint, async () => {
+      await connection.ensureConnected();
+      return pass(`answers at ${address}`);
+    });
+    if (!reached.ok) return [reached];
+    const found = await examineNamespace(connection, namespace);
+    if (!found.ok) return [reached, found];
+    const rest = [
+      examineSearchAttributes(connection, namespace),
+      ...queuesOf(taskQueue, providers).map((queue) => examineQueue(connection, namespace, queue)),
+    ];
+    return [reached, found, ...(await Promise.all(rest))];
+  } finally {
+    await connection.close();
+  }
+}
+
+function examineNamespace(connection: Connection, namespace: string): Promise<Check> {
+  const hint = 'start a worker, which registers it, or correct TEMPORAL_NAMESPACE';
+  return examine('temporal: namespace', hint, async () => {
+    try {
+      await connection.workflowService.describeNamespace({ namespace });
+      return pass(namespace);
+    } catch (error) {
+      if (!isGrpcServiceError(error) || error.code !== GRPC_NOT_FOUND) throw error;
+      return fail(`there is none called ${namespace}`, hint);
+    }
+  });
+}
+
+function examineSearchAttributes(connection: Connection, namespace: string): Promise<Check> {
+  const hint = 'start a worker, which registers them';
+  return examine('temporal: search attributes', hint, async () => {
+    const { missing, wrong: other } = await findSearchAttributeProblems(connection, namespace);
+    if (other.length > 0) {
+      const detail = `of another type than ours: ${other.join(', ')}`;
+      return fail(detail, 'use a namespace of our own, or remove them there');
+    }
+    return missing.length > 0
+      ? fail(`not registered: ${missing.join(', ')}`, hint)
+      : pass('registered');
+  });
+}
+
+function examineQueue(
+  connection: Connection,
+  namespace: string,
+  queue: Queue<unknown>,
+): Promise<Check> {
+  const hint = 'start a worker with this BURSAR_TASK_QUEUE, or look into its log';
+  return examine(`worker: ${queue.name}`, hint, async () => {
+    const kinds = hasWorkflows(queue) ? [WORKFLOW_TASKS, ACTIVITY_TASKS] : [ACTIVITY_TASKS];
+    const found = await Promise.all(
+      kinds.map((taskQueueType) => pollersOf(connection, namespace, queue.name, taskQueueType)),
+    );
+    const fewest = Math.min(...found.map(({ alive }) => alive));
+    if (fewest > 0) return pass(fewest === 1 ? '1 process' : `${fewest} processes`);
+    const lastMs = Math.max(...found.map(({ lastMs }) => lastMs));
+    if (lastMs === 0) return fail('nobody works on it', hint);
+    return fail(`nobody works on it, the last was seen ${duration(Date.now() - lastMs)} ago`, hint);
+  });
+}

@@ -1,0 +1,58 @@
+import type { CollectionSpec } from '../database/migrations.js';
+import { KEY_LEVELS, type KeyKind, type KeyLevel } from './api-key.js';
+
+export type NewApiKey = {
+  tenantId: string;
+  level: KeyLevel;
+  kind: KeyKind;
+  label?: string;
+  expiresAt?: Date;
+  /** Addresses or CIDR ranges; none means any address. */
+  allowedIps?: readonly string[];
+};
+
+export type ApiKeyDocument = {
+  _id: string;
+  hash: string;
+  tenant_id: string;
+  kind: KeyKind;
+  level: KeyLevel;
+  label: string | null;
+  allowed_ips: string[];
+  created_at: Date;
+  last_used_at: Date | null;
+  expires_at: Date | null;
+  revoked_at: Date | null;
+  /** The key that took its place; not there in records from before keys could be rotated. */
+  replaced_by?: string | null;
+};
+
+const dateOrNull = { bsonType: ['date', 'null'] };
+
+export const apiKeysCollection: CollectionSpec = {
+  name: 'api_keys',
+  validator: {
+    bsonType: 'object',
+    required: ['hash', 'tenant_id', 'kind', 'level', 'allowed_ips', 'created_at'],
+    properties: {
+      hash: { bsonType: 'string' },
+      tenant_id: { bsonType: 'string' },
+      kind: { enum: ['secret', 'public'] },
+      level: { enum: KEY_LEVELS },
+      label: { bsonType: ['string', 'null'] },
+      allowed_ips: { bsonType: 'array', items: { bsonType: 'string' } },
+      created_at: { bsonType: 'date' },
+      last_used_at: dateOrNull,
+      expires_at: dateOrNull,
+      revoked_at: dateOrNull,
+      replaced_by: { bsonType: ['string', 'null'] },
+    },
+  },
+  indexes: [{ key: { hash: 1 }, unique: true }, { key: { tenant_id: 1, created_at: 1 } }],
+};
+
+/** Revoked or expired. */
+export const isRevokedOrExpired = (
+  { revoked_at: revoked, expires_at: expires }: ApiKeyDocument,
+  now: Date,
+) => revoked !== null || (expires !== null && expires <= now);

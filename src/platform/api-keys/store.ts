@@ -1,0 +1,185 @@
+import type { Db } from 'mongodb';
+import { ApiError } from '../../shared/errors.js';
+import { newId } from '../../shared/ids.js';
+import type { Log } from '../../shared/log.js';
+import type { Tenants } from '../tenants/store.js';
+import type { Tenant } from '../tenants/tenant.js';
+import {
+  generateKey,
+  hashKey,
+  isRotationDue,
+  parseKey,
+  type Environment,
+  type KeyKind,
+  type KeyLevel,
+} from './api-key.js';
+import { canonicalRange } from './allowed-ips.js';
+import { isRevokedOrExpired, type ApiKeyDocument, type NewApiKey } from './document.js';
+import { createKeyLookup, type FoundKey } from './lookup.js';
+import { createLastUsed } from './last-used.js';
+import { rotateKey, type Rotated, type Rotation } from './rotate.js';
+
+/** What the service knows about a caller once the key has been accepted. */
+export type AuthenticatedKey = {
+  id: string;
+  tenant: Tenant;
+  level: KeyLevel;
+  kind: KeyKind;
+  createdAt: Date;
+  rotationDue: boolean;
+};
+
+/** A key as operators see it: never the key itself, nor its hash. */
+export type ApiKeyInfo = {
+  id: string;
+  tenantId: string;
+  kind: KeyKind;
+  level: KeyLevel;
+  label: string | null;
+  allowedIps: string[];
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  expiresAt: Date | null;
+  revokedAt: Date | null;
+  replacedBy: string | null;
+  /** Only of a key that is in use. */
+  rotationDue: boolean;
+};
+
+export type ApiKeys = ReturnType<typeof createApiKeys>;
+
+export function createApiKeys({
+  db,
+  pepper,
+  environment,
+  tenants,
+  log,
+  clock = () => new Date(),
+}: {
+  db: Db;
+  pepper: string;
+  environment: Environment;
+  tenants: Tenants;
+  log: Log;
+  clock?: () => Date;
+}) {
+  const keys = db.collection<ApiKeyDocument>('api_keys');
+  const lookup = createKeyLookup({ keys, tenants });
+  const lastUsed = createLastUsed({ keys, log });
+
+  /** Makes a key. This answer is the only place where it can ever be read. */
+  async function create(input: NewApiKey): Promise<{ id: string; key: string }> {
+    if ((await tenants.get(input.tenantId)) === null) refuse('tenant', 'There is no such tenant.');
+    const key = generateKey(input.kind, environment);
+    const document = newDocument(input, hashKey(key, pepper), clock());
+    await keys.insertOne(document);
+    return { id: document._id, key };
+  }
+
+  return {
+    create,
+
+    /** See rotate.ts. Null: no such key, or none that is in use. */
+    async rotate(id: string, how: Rotation): Promise<Rotated | null> {
+      const rotated = await rotateKey(keys, create, id, how, clock());
+      if (rotated) lookup.forget(rotated.oldHash);
+      return rotated;
+    },
+
+    /** From this answer on, no process accepts the key for longer than a second. False: there is no such key. */
+    async revoke(id: string): Promise<boolean> {
+      const known = await keys.findOne({ _id: id }, { projection: { hash: 1 } });
+      if (known === null) return false;
+      // The first revocation is the one that counts: a repeat does not move its time.
+      await keys.updateOne({ _id: id, revoked_at: null }, { $set: { revoked_at: clock() } });
+      lookup.forget(known.hash);
+      return true;
+    },
+
+    async list(tenantId: string): Promise<ApiKeyInfo[]> {
+      const found = await keys
+        .find({ tenant_id: tenantId })
+        .sort({ created_at: 1, _id: 1 })
+        .toArray();
+      return found.map((document) => toInfo(document, clock()));
+    },
+
+    /**
+     * Who is calling. Throws the `ApiError` that the caller is to see: `invalid_key` (a typo, nothing was looked up),
+     * `wrong_environment`, `unauthorized` (unknown), `expired_key` (also revoked), `ip_not_allowed`.
+     */
+    async authenticate(token: string, address: string): Promise<AuthenticatedKey> {
+      const parsed = parseKey(token);
+      if (parsed === null) throw new ApiError('invalid_key');
+      if (parsed.environment !== environment) throw new ApiError('wrong_environment');
+      if (!parsed.intact) throw new ApiError('invalid_key');
+      // The database and the cache compare keyed hashes, which a guess cannot steer: nothing to learn from the time.
+      const found = await lookup.get(hashKey(token, pepper));
+      if (found === null) throw new ApiError('unauthorized');
+      const now = clock();
+      assertUsable(found, address, now);
+      lastUsed.touch(found.key._id, now);
+      return toAuthenticated(found, now);
+    },
+
+    /** Resolves when nothing is being written any more: before the database is closed. */
+    idle: () => lastUsed.idle(),
+  };
+}
+
+function newDocument(input: NewApiKey, hash: string, now: Date): ApiKeyDocument {
+  return {
+    _id: newId('apiKey'),
+    hash,
+    tenant_id: input.tenantId,
+    kind: input.kind,
+    level: input.level,
+    label: input.label ?? null,
+    allowed_ips: (input.allowedIps ?? []).map(
+      (text) => canonicalRange(text) ?? refuse('allowed_ips', 'Not an address or CIDR range.'),
+    ),
+    created_at: now,
+    last_used_at: null,
+    expires_at: input.expiresAt ?? null,
+    revoked_at: null,
+    replaced_by: null,
+  };
+}
+
+function assertUsable({ key, allows }: FoundKey, address: string, now: Date): void {
+  if (isRevokedOrExpired(key, now)) throw new ApiError('expired_key');
+  if (!allows(address)) throw new ApiError('ip_not_allowed');
+}
+
+function toAuthenticated({ key, tenant }: FoundKey, now: Date): AuthenticatedKey {
+  return {
+    id: key._id,
+    tenant,
+    level: key.level,
+    kind: key.kind,
+    createdAt: key.created_at,
+    rotationDue: isRotationDue(key.created_at, now),
+  };
+}
+
+function toInfo(document: ApiKeyDocument, now: Date): ApiKeyInfo {
+  const inUse = !isRevokedOrExpired(document, now) && !document.replaced_by;
+  return {
+    id: document._id,
+    tenantId: document.tenant_id,
+    kind: document.kind,
+    level: document.level,
+    label: document.label,
+    allowedIps: document.allowed_ips,
+    createdAt: document.created_at,
+    lastUsedAt: document.last_used_at,
+    expiresAt: document.expires_at,
+    revokedAt: document.revoked_at,
+    replacedBy: document.replaced_by ?? null,
+    rotationDue: inUse && isRotationDue(document.created_at, now),
+  };
+}
+
+function refuse(field: string, message: string): never {
+  throw new ApiError('validation_error', { field, message });
+}

@@ -1,0 +1,34 @@
+import type { Db } from 'mongodb';
+import { isDuplicate } from './duplicate.js';
+
+type Environment = 'sandbox' | 'live';
+type Mark = { _id: 'environment'; environment: Environment };
+
+/**
+ * A database belongs to the environment that opened it first. Throws for the other one, before it has read or written
+ * anything: a name that was copied from one deployment's settings into the other's must not mix their money.
+ */
+export async function claimDatabase(db: Db, environment: Environment): Promise<void> {
+  const owner = await mark(db, environment).catch((error: unknown) => {
+    // Two processes opened it for the first time at once: the mark is there now.
+    if (!isDuplicate(error)) throw error;
+    return mark(db, environment);
+  });
+  if (owner !== environment) {
+    throw new Error(
+      `The database ${db.databaseName} belongs to the ${owner} environment, and this is ${environment}: ` +
+        'give it a BURSAR_DATABASE of its own.',
+    );
+  }
+}
+
+async function mark(db: Db, environment: Environment): Promise<Environment | undefined> {
+  const found = await db
+    .collection<Mark>('environment')
+    .findOneAndUpdate(
+      { _id: 'environment' },
+      { $setOnInsert: { environment } },
+      { upsert: true, returnDocument: 'after' },
+    );
+  return found?.environment;
+}

@@ -1,0 +1,78 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ApiError } from '../../shared/errors.js';
+import type { Log } from '../../shared/log.js';
+import type { Middleware } from './context.js';
+import { sendData } from './respond.js';
+
+/** Resolves when the dependency works, throws when it does not. */
+export type HealthCheck = () => Promise<unknown>;
+
+const CHECK_WITHIN_MS = 2_000;
+
+export type Health = ReturnType<typeof createHealth>;
+
+/**
+ * `/health/live`: the process answers at all. `/health/ready`: it can serve, which means that every named check passes
+ * in time and that it is not about to stop. Says which check fails and nothing about why: that is in the log.
+ */
+export function createHealth({
+  checks,
+  log,
+  checkWithinMs = CHECK_WITHIN_MS,
+}: {
+  checks: Record<string, HealthCheck>;
+  log: Log;
+  checkWithinMs?: number;
+}) {
+  let draining = false;
+
+  async function run(
+    name: string,
+    check: HealthCheck,
+  ): Promise<readonly [string, 'ok' | 'failed']> {
+    const stop = new AbortController();
+    try {
+      await Promise.race([check(), expire(checkWithinMs, stop.signal)]);
+      return [name, 'ok'];
+    } catch (error) {
+      log.warn({ err: error, check: name }, 'a health check failed');
+      return [name, 'failed'];
+    } finally {
+      stop.abort();
+    }
+  }
+
+  async function readiness() {
+    const results = await Promise.all(
+      Object.entries(checks).map(([name, check]) => run(name, check)),
+    );
+    const ready = !draining && results.every(([, result]) => result === 'ok');
+    const status = draining ? 'draining' : ready ? 'ready' : 'not_ready';
+    return { ready, report: { status, checks: Object.fromEntries(results) } };
+  }
+
+  const middleware: Middleware = async (ctx, next) => {
+    if (ctx.path !== '/health/live' && ctx.path !== '/health/ready') return next();
+    if (ctx.method !== 'GET' && ctx.method !== 'HEAD') {
+      ctx.set('Allow', 'GET, HEAD');
+      throw new ApiError('method_not_allowed');
+    }
+    if (ctx.path === '/health/live') return sendData(ctx, 200, { status: 'live' });
+    const { ready, report } = await readiness();
+    if (ready) return sendData(ctx, 200, report);
+    throw new ApiError('service_unavailable', { message: 'Not ready.', details: report });
+  };
+
+  return {
+    middleware,
+    /** From now on not ready, so that a load balancer sends nobody here any more. */
+    startDraining(): void {
+      draining = true;
+    },
+  };
+}
+
+async function expire(ms: number, signal: AbortSignal): Promise<never> {
+  await sleep(ms, undefined, { signal });
+  throw new Error('no answer in time');
+}

@@ -1,0 +1,295 @@
+import { z } from 'zod';
+import {
+  createDocument,
+  type ZodOpenApiOperationObject,
+  type ZodOpenApiPathsObject,
+  type ZodOpenApiResponseObject,
+} from 'zod-openapi';
+import { ERRORS, type ErrorCode } from '../../shared/errors.js';
+import { metadataLevels } from '../../shared/metadata.js';
+import { API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import type { Operation } from './operation.js';
+import { idempotencyKeyHeader, jsonComponents, pagination, prefer, timestamp } from './wire.js';
+
+const header = (id: string, schema: z.ZodType, description: string) => ({
+  [id]: schema.meta({ description, header: { id } }),
+});
+const count = z.int().min(0);
+
+/** What every answer carries. */
+const HEADERS = {
+  ...header('X-Request-Id', z.string(), 'Names the request: by your own name, if you sent one.'),
+  ...header('X-RateLimit-Limit', count, 'Requests allowed in this window.'),
+  ...header('X-RateLimit-Remaining', count, 'Requests left in it.'),
+  ...header('X-RateLimit-Reset', count, 'When it ends, in Unix seconds.'),
+};
+const RETRY_AFTER = header('Retry-After', count, 'Seconds after which to try again.');
+const HEADERS_OF: Readonly<Record<number, Record<string, z.ZodType>>> = {
+  401: header('WWW-Authenticate', z.string().optional(), '`Bearer`.'),
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
+const HEADERS_OF_MADE = header('Location', z.string(), 'Where what was made is.');
+const HEADERS_OF_REPEATABLE = header(
+  'Idempotent-Replayed',
+  z.literal('true').optional(),
+  'This is the first answer, again.',
+);
+const HEADERS_OF_WAITING = header(
+  'Preference-Applied',
+  z.string().optional(),
+  'How long `Prefer: wait=N` was heeded.',
+);
+
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: 'The request is not valid; `field` names the first offending field, `details.issues` all.',
+  401: 'Who asks is not known.',
+  403: 'The key may not do that.',
+  404: 'There is no such resource, or it is another tenant’s.',
+  413: 'The body is too large.',
+  415: 'The body is no JSON.',
+  422: 'Understood, and refused by the rules.',
+  429: 'Too many requests.',
+  500: 'Something went wrong on our side.',
+  503: 'Not now. Nothing is lost: try again, with the same idempotency key.',
+};
+
+/** What tenants are told by webhook: when, by the name of the event, and with it the resource as it was then. */
+export type Events = { when: Readonly<Record<string, string>>; data: z.ZodType };
+
+/** The OpenAPI 3.1 document of these operations: made from the schemas that the service itself checks by. */
+export function openApiDocument(
+  operations: readonly Operation[],
+  events: readonly Events[],
+  info: { title: string; version: string; description: string },
+) {
+  const paths: ZodOpenApiPathsObject = {};
+  const shared: Refusals = new Map();
+  for (const operation of operations.toSorted((a, b) => (a.path < b.path ? -1 : 1))) {
+    const path = `${API_PREFIX}${operation.path}`;
+    paths[path] = { ...paths[path], [operation.method]: describe(operation, shared) };
+  }
+  return createDocument(
+    {
+      openapi: '3.1.1',
+      info,
+      servers: [{ url: '/' }],
+      tags: [...new Set(operations.map(({ tag }) => tag))].map((name) => ({ name })),
+      paths,
+      webhooks: Object.fromEntries(
+        events.flatMap(({ when, data }) =>
+          Object.entries(when).map(([name, text]) => [name, webhook(name, text, data)]),
+        ),
+      ),
+      components: { securitySchemes, schemas: { ...jsonComponents, ...metadataLevels } },
+    },
+    {
+      // Clients tolerate added fields: what is sent may grow.
+      override: ({ jsonSchema, io }) => {
+        if (io === 'output') delete jsonSchema.additionalProperties;
+      },
+    },
+  );
+}
+
+const securitySchemes = {
+  secretKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description:
+      'A secret key, `sk_sandbox_…` or `sk_live_…`. For servers only. Its level is `read`, `write` or `admin`, each ' +
+      'with what the one before may do.',
+  },
+  publicKey: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A public key, `pk_sandbox_…` or `pk_live_…`. May be seen by anybody.',
+  },
+} as const;
+
+function describe(operation: Operation, shared: Refusals): ZodOpenApiOperationObject {
+  const { id, tag, summary, description } = operation;
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    security: security(operation),
+    ...parameters(operation),
+    ...requestBody(operation),
+    responses: {
+      [String(operation.answer.status)]: success(operation),
+      ...Object.fromEntries(refusals(operation, shared)),
+    },
+  };
+}
+
+function parameters({ params, query, idempotent, waits }: Operation) {
+  const headers = {
+    ...(idempotent && { 'Idempotency-Key': idempotencyKeyHeader.optional() }),
+    ...(waits && { Prefer: prefer.optional() }),
+  };
+  const requestParams = {
+    ...(params && { path: z.object(params) }),
+    ...(query && { query: query as z.ZodObject }),
+    ...(Object.keys(headers).length > 0 && { header: z.object(headers) }),
+  };
+  return Object.keys(requestParams).length > 0 ? { requestParams } : {};
+}
+
+/** Who may call, with the level that a secret key has to have at least. */
+function security({ access = 'key', method }: Operation): Record<string, string[]>[] {
+  if (access === 'provider' || access === 'open') return [];
+  const level = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
+  return [{ secretKey: [level] }, ...(access === 'public_key' ? [{ publicKey: [] }] : [])];
+}
+
+function requestBody({ access, body, examples }: Operation) {
+  if (access === 'provider') {
+    return { requestBody: { content: { 'application/json': { schema: z.unknown() } } } };
+  }
+  if (!body) return {};
+  return {
+    requestBody: {
+      required: !body.safeParse({}).success,
+      content: {
+        'application/json': {
+          schema: body,
+          ...(examples?.body !== undefined && { example: examples.body }),
+        },
+      },
+    },
+  };
+}
+
+function success(operation: Operation): ZodOpenApiResponseObject {
+  const { answer, idempotent, waits, examples, links } = operation;
+  const envelope = answer.list
+    ? z.object({ success: z.literal(true), data: z.array(answer.data), pagination })
+    : z.object({ success: z.literal(true), data: answer.data });
+  const headers = {
+    ...HEADERS,
+    ...(answer.status === 201 && HEADERS_OF_MADE),
+    ...(idempotent && HEADERS_OF_REPEATABLE),
+    ...(waits && HEADERS_OF_WAITING),
+  };
+  return {
+    description: answer.status === 201 ? 'Made.' : 'As asked.',
+    headers: z.object(headers),
+    content: {
+      'application/json': {
+        schema: envelope,
+        ...(examples?.data !== undefined && { example: { success: true, data: examples.data } }),
+      },
+    },
+    ...(links && { links: linksOf(links) }),
+  };
+}
+
+function webhook(name: string, when: string, data: z.ZodType) {
+  const schema = z.object({
+    id: z.string().meta({ description: 'The same in every attempt and in `webhook-id`.' }),
+    event: z.literal(name),
+    created_at: timestamp('When it happened.'),
+    sequence: z
+      .int()
+      .min(1)
+      .meta({ description: 'Counts the changes of this resource: tells late from new.' }),
+    // As it is in answers: the same component, not a second one for input.
+    data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
+  });
+  const text = z.string();
+  return {
+    post: {
+      operationId: name,
+      summary: name,
+      description: `Sent when ${when}. Signed as Standard Webhooks has it; any 2xx within ten seconds is a receipt.`,
+      requestParams: {
+        header: z.object({
+          'webhook-id': text,
+          'webhook-timestamp': text,
+          'webhook-signature': text,
+        }),
+      },
+      requestBody: { content: { 'application/json': { schema } } },
+      responses: { '2XX': { description: 'Received.' } },
+    },
+  } as const;
+}
+
+const linksOf = (links: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(links).map(([operationId, parameter]) => [
+      operationId,
+      { operationId, parameters: { [parameter]: '$response.body#/data/id' } },
+    ]),
+  );
+
+/** What a route can answer besides success: its own refusals, and those that come with what it is. */
+function codesOf(operation: Operation): ErrorCode[] {
+  const { access = 'key', method, params, feature, idempotent, refusals = [] } = operation;
+  const keyed = access !== 'provider' && access !== 'open';
+  const sends = method !== 'get';
+  return [
+    'validation_error',
+    ...(keyed ? KEY_REFUSALS : []),
+    ...(feature ? (['feature_not_enabled'] as const) : []),
+    ...(params ? (['not_found'] as const) : []),
+    ...(sends ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
+    ...(idempotent ? (['idempotency_key_reused'] as const) : []),
+    ...refusals,
+    'rate_limit_exceeded',
+    'internal_error',
+    'service_unavailable',
+  ];
+}
+
+const KEY_REFUSALS = [
+  'unauthorized',
+  'invalid_key',
+  'expired_key',
+  'wrong_environment',
+  'forbidden',
+  'ip_not_allowed',
+] as const satisfies ErrorCode[];
+
+/** Answers that operations share are written down once, by their codes. */
+type Refusals = Map<string, ZodOpenApiResponseObject>;
+
+function refusals(operation: Operation, shared: Refusals): [string, ZodOpenApiResponseObject][] {
+  const codes = [...new Set(codesOf(operation))];
+  const statuses = new Set(codes.map((code) => ERRORS[code][0]).toSorted((a, b) => a - b));
+  return [...statuses].map((status) => {
+    const alike = codes.filter((code) => ERRORS[code][0] === status);
+    // What a route's own rules refuse stays with the route.
+    if (status === 422) return [String(status), refusal(status, alike)];
+    const id = nameOf(alike[0], alike.at(-1));
+    const made = shared.get(id) ?? { ...refusal(status, alike), id };
+    shared.set(id, made);
+    return [String(status), made];
+  });
+}
+
+/** `forbidden`, `ip_not_allowed` → `ForbiddenToIpNotAllowed`. */
+function nameOf(...codes: readonly (ErrorCode | undefined)[]): string {
+  return [...new Set(codes)]
+    .join('_to_')
+    .replaceAll(/(?:^|_)([a-z])/g, (_all, letter: string) => letter.toUpperCase());
+}
+
+function refusal(status: number, codes: readonly ErrorCode[]): ZodOpenApiResponseObject {
+  const error = z.object({
+    code: z.enum(codes as [ErrorCode, ...ErrorCode[]]),
+    message: z.string(),
+    status: z.literal(status),
+    field: z.string().optional(),
+    details: z.record(z.string(), z.unknown()).optional(),
+  });
+  return {
+    description: DESCRIPTIONS[status] ?? String(status),
+    headers: z.object({ ...HEADERS, ...HEADERS_OF[status] }),
+    content: {
+      'application/json': { schema: z.object({ success: z.literal(false), error }) },
+    },
+  };
+}

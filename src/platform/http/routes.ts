@@ -1,0 +1,95 @@
+import { Router } from '@koa/router';
+import { z } from 'zod';
+import { ApiError } from '../../shared/errors.js';
+import { jsonBody, rawBody } from './body.js';
+import type { AppState, Context, Middleware } from './context.js';
+import { API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { routerPath, type Input, type Operation } from './operation.js';
+import { refuseLate } from './time-limit.js';
+import { validateBody, validateQuery } from './validate.js';
+
+type Handler<O extends Operation> = (ctx: Context, input: Input<O>) => Promise<void> | void;
+
+/** An operation and what answers it. */
+export type Route = { operation: Operation; handle: Handler<Operation> };
+
+export const route = <const O extends Operation>(operation: O, handle: Handler<O>): Route => ({
+  operation,
+  handle,
+});
+
+const NOTHING = z.strictObject({});
+
+/** The operation that a request would reach, if any. */
+export type OperationAt = (request: { method: string; path: string }) => Operation | undefined;
+
+/** The methods of a path; none where there is no such path. */
+export type MethodsAt = (path: string) => string[];
+
+/** The routes under /api/v1 as one middleware; `first` comes before each of them. */
+export function routerOf(
+  routes: readonly Route[],
+  first: readonly Middleware[] = [],
+): { middleware: Middleware; operationAt: OperationAt; methodsAt: MethodsAt } {
+  const router = new Router<AppState>({ prefix: API_PREFIX });
+  const operations = new Map(routes.map(({ operation }) => [operation.id, operation]));
+  // In this order fixed segments come before parameters: `/transfers/banks` is not the id of a transfer.
+  for (const { operation, handle } of routes.toSorted(byPath)) {
+    const { id, method, path } = operation;
+    const methods = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
+    const check = inputOf(operation);
+    const run: Middleware = (ctx) => {
+      refuseLate(ctx);
+      return handle(ctx as Context, check(ctx as Context));
+    };
+    router.register(routerPath(path), methods, [...first, ...readBody(operation), run], {
+      name: id,
+    });
+  }
+
+  /** Of the paths that fit only the first counts, whatever the method: it is `/transfers/banks` that has no DELETE. */
+  function layersAt(at: string) {
+    const [found, ...others] = router.match(at, '').path;
+    return found ? [found, ...others.filter(({ path }) => path === found.path)] : [];
+  }
+  // Whatever stands in the way of a request asks for the same: it is looked up once.
+  const known = new WeakMap<object, Operation | 'none'>();
+  const operationAt: OperationAt = (request) => {
+    let found = known.get(request);
+    if (found === undefined) {
+      const layer = layersAt(request.path).find(({ methods }) => methods.includes(request.method));
+      found = operations.get(layer?.name ?? '') ?? 'none';
+      known.set(request, found);
+    }
+    return found === 'none' ? undefined : found;
+  };
+  // A router itself adds what its type asks of the context.
+  const dispatch = router.routes() as Middleware;
+  return {
+    middleware: (ctx, next) => (operationAt(ctx) ? dispatch(ctx, next) : next()),
+    operationAt,
+    methodsAt: (path) => layersAt(path).flatMap(({ methods }) => methods),
+  };
+}
+
+function readBody({ method, access, maxBodyBytes }: Operation): Middleware[] {
+  if (method === 'get') return [];
+  const limit = maxBodyBytes === undefined ? {} : { maxBytes: maxBodyBytes };
+  return [access === 'provider' ? rawBody(limit) : jsonBody(limit)];
+}
+
+/** What checks the input of an operation. Its schemas are made once: making one costs more than using it. */
+function inputOf({ params = {}, query = NOTHING, body = NOTHING }: Operation) {
+  const inPath = z.object(params);
+  return (ctx: Context): Input<Operation> => {
+    const named = inPath.safeParse(ctx.params);
+    if (!named.success) throw new ApiError('not_found');
+    return {
+      params: named.data,
+      query: validateQuery(query, ctx) as object,
+      body: ctx.state.body?.json === undefined ? {} : (validateBody(body, ctx) as object),
+    };
+  };
+}
+
+const byPath = (a: Route, b: Route) => (a.operation.path < b.operation.path ? -1 : 1);

@@ -1,0 +1,178 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db, Document, Filter } from 'mongodb';
+import type { Registry } from 'prom-client';
+import type { Log } from '../../shared/log.js';
+import { addGauge } from './gauge.js';
+
+/** Nothing is counted further than this: a count that stands here means "at least". */
+const MAX_COUNTED = 10_000;
+/** Scrapes within this time share one reading, however many there are. */
+const READ_EVERY_MS = 10_000;
+const QUERY_WITHIN_MS = 1_000;
+/** A scrape waits no longer than this for the database. */
+const SCRAPE_WITHIN_MS = 2_000;
+
+type BacklogQuery = {
+  collection: string;
+  match: (now: Date) => Filter<Document>;
+  /** The index that serves it, by key or by name: without it the query fails, and never scans. */
+  index: string | Record<string, 1>;
+  /** The order of that index: what is counted is the first so many. */
+  order: string;
+  /** Since when a record is in the backlog. */
+  since: string;
+};
+
+const hasDate = { $type: 'date' };
+
+/** Everything that somebody or something still has to do. */
+export const BACKLOGS: Record<string, BacklogQuery> = {
+  transfers_attention: attention('transfers'),
+  card_operations_attention: attention('card_operations'),
+  transfers_overdue: overdue('transfers'),
+  bulk_transfers_overdue: overdue('bulk_transfers'),
+  card_operations_overdue: overdue('card_operations'),
+  card_authorizations_attention: attention('card_authorizations'),
+  card_authorizations_overdue: overdue('card_authorizations'),
+  charges_attention: attention('charges'),
+  charges_overdue: overdue('charges'),
+  refunds_attention: attention('refunds'),
+  refunds_overdue: overdue('refunds'),
+  recurring_charges_overdue: overdue('recurring_charges'),
+  webhooks_pending: {
+    collection: 'webhook_deliveries',
+    match: () => ({ next_check_at: hasDate }),
+    index: { next_check_at: 1 },
+    order: 'next_check_at',
+    since: 'created_at',
+  },
+  webhooks_dead: {
+    collection: 'webhook_deliveries',
+    match: () => ({ status: 'dead' }),
+    index: 'dead',
+    order: '_id',
+    since: 'created_at',
+  },
+  provider_events_overdue: overdue('provider_events'),
+  provider_events_attention: {
+    collection: 'provider_events',
+    match: () => ({ 'attention.since': hasDate }),
+    index: { 'attention.since': 1 },
+    order: 'attention.since',
+    since: 'attention.since',
+  },
+  provider_event_replays_overdue: overdue('provider_event_replays'),
+  callbacks_overdue: {
+    collection: 'callbacks',
+    match: () => ({ next_check_at: hasDate }),
+    index: { next_check_at: 1 },
+    order: 'next_check_at',
+    since: 'received_at',
+  },
+};
+
+/** Records that wait for an operator. */
+function attention(collection: string): BacklogQuery {
+  const since = 'attention.since';
+  const match = () => ({ [since]: hasDate });
+  return { collection, match, index: { [since]: 1 }, order: since, since };
+}
+
+/** Records whose workflow should have been heard of: what the dispatcher has to start, and how late it is. */
+function overdue(collection: string): BacklogQuery {
+  const match = (now: Date) => ({ next_check_at: { $lt: now, ...hasDate } });
+  return {
+    collection,
+    match,
+    index: { next_check_at: 1 },
+    order: 'next_check_at',
+    since: 'next_check_at',
+  };
+}
+
+export function backlogPipeline({ match, order, since }: BacklogQuery, now: Date): Document[] {
+  return [
+    { $match: match(now) },
+    { $sort: { [order]: 1 } },
+    { $limit: MAX_COUNTED },
+    { $group: { _id: null, count: { $sum: 1 }, oldest: { $min: `$${since}` } } },
+  ];
+}
+
+type Reading = { backlog: string; count: number; oldest: Date | null };
+
+async function readBacklog(db: Db, backlog: string, query: BacklogQuery): Promise<Reading> {
+  const [found] = await db
+    .collection(query.collection, { readConcern: { level: 'local' } })
+    .aggregate<{ count: number; oldest: Date }>(backlogPipeline(query, new Date()), {
+      hint: query.index,
+      maxTimeMS: QUERY_WITHIN_MS,
+    })
+    .toArray();
+  return { backlog, count: found?.count ?? 0, oldest: found?.oldest ?? null };
+}
+
+/**
+ * Gauges of what waits in the database. They are read when somebody scrapes, at most every few seconds; while the
+ * database is away or slow a scrape gets the last reading, and `bursar_up` is 0.
+ */
+export function measureBacklogs(
+  registry: Registry,
+  { db, log, readEveryMs = READ_EVERY_MS }: { db: Db; log: Log; readEveryMs?: number },
+): void {
+  let readings: Reading[] = [];
+  let up = false;
+  let readAt = -Infinity;
+  let reading: Promise<void> | null = null;
+
+  async function read(): Promise<void> {
+    try {
+      const queries = Object.entries(BACKLOGS);
+      readings = await Promise.all(queries.map(([name, query]) => readBacklog(db, name, query)));
+      up = true;
+    } catch (error) {
+      up = false;
+      log.warn({ err: error }, 'backlog query failed');
+    }
+    readAt = performance.now();
+    reading = null;
+  }
+
+  async function refresh(): Promise<void> {
+    if (reading === null && performance.now() - readAt < readEveryMs) return;
+    reading ??= read();
+    const inTime = await Promise.race([
+      reading.then(() => true),
+      sleep(SCRAPE_WITHIN_MS, false, { ref: false }),
+    ]);
+    if (!inTime) up = false;
+  }
+
+  const each = async (value: (reading: Reading) => number) => {
+    await refresh();
+    return Object.fromEntries(readings.map((reading) => [reading.backlog, value(reading)]));
+  };
+  addGauge(registry, {
+    name: 'bursar_up',
+    help: 'Whether the backlogs could be read just now; while it is 0 they show the last reading.',
+    label: 'dependency',
+    async read() {
+      await refresh();
+      return { mongodb: up ? 1 : 0 };
+    },
+  });
+  addGauge(registry, {
+    name: 'bursar_backlog_records',
+    help: `Records that wait, in the whole deployment. Counted up to ${MAX_COUNTED}.`,
+    label: 'backlog',
+    read: () => each(({ count }) => count),
+  });
+  addGauge(registry, {
+    name: 'bursar_backlog_oldest_seconds',
+    help: 'How long the oldest of them waits, 0 if there is none.',
+    label: 'backlog',
+    read: () => each(({ oldest }) => (oldest === null ? 0 : secondsSince(oldest))),
+  });
+}
+
+const secondsSince = (when: Date) => Math.max(0, (Date.now() - when.getTime()) / 1000);

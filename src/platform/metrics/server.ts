@@ -1,0 +1,51 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { Log } from '../../shared/log.js';
+
+export type MetricsServer = { close(): Promise<void> };
+
+/** Few ask, and all of them are ours. */
+const MAX_CONNECTIONS = 50;
+
+/**
+ * Serves `GET /metrics` on a port of its own, which no caller of the API gets to. Without a port it serves nothing:
+ * metrics are off.
+ */
+export async function serveMetrics(
+  registry: Registry,
+  { host, port, log }: { host: string; port: number | undefined; log: Log },
+): Promise<MetricsServer> {
+  if (port === undefined) return { close: async () => undefined };
+  collectDefaultMetrics({ register: registry });
+  const server = createServer((req, res) => void answer(registry, req, res, log));
+  server.maxConnections = MAX_CONNECTIONS;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+  log.info({ host, port }, 'metrics are served');
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function answer(
+  registry: Registry,
+  req: IncomingMessage,
+  res: ServerResponse,
+  log: Log,
+): Promise<void> {
+  const [path] = (req.url ?? '').split('?');
+  if (path !== '/metrics' || req.method !== 'GET') return void res.writeHead(404).end();
+  try {
+    const text = await registry.metrics();
+    res.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
+  } catch (error) {
+    log.error({ err: error }, 'metrics could not be collected');
+    res.writeHead(500).end();
+  }
+}

@@ -1,0 +1,282 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Collection, Db } from 'mongodb';
+import { createLane, OverloadError, type Lane } from '../../shared/batching.js';
+import { isDuplicate } from '../database/duplicate.js';
+import type { CollectionSpec } from '../database/migrations.js';
+import type { Log } from '../../shared/log.js';
+import { COUNT_AFTER_MS, createDeferredCounter } from './deferred-counting.js';
+import {
+  evaluateWindow,
+  secondsUntil,
+  assumedWindow,
+  WINDOW_MS,
+  type Allowance,
+  type Attempt,
+  type RateLimit,
+} from './rate-limit.js';
+
+type WindowDocument = {
+  _id: string;
+  window: Date;
+  count: number;
+  previous: number;
+  /** The server's clock at the last attempt. */
+  at: Date;
+  expires_at: Date;
+};
+
+export const rateLimitsCollection: CollectionSpec = {
+  name: 'rate_limits',
+  validator: {
+    bsonType: 'object',
+    required: ['window', 'count', 'previous', 'at', 'expires_at'],
+    properties: {
+      window: { bsonType: 'date' },
+      count: { bsonType: 'int' },
+      previous: { bsonType: 'int' },
+      at: { bsonType: 'date' },
+      expires_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [{ key: { expires_at: 1 }, expireAfterSeconds: 0 }],
+};
+
+/** Past this a request passes uncounted: without MongoDB it ends in a 503 of its own anyway. */
+const ANSWER_WITHIN_MS = 50;
+/** One batch answers all that wait: the bound is only there so that nothing is without one. */
+const MAX_BATCH = 10_000;
+/** Subjects that are known to have used up their window; a forgotten one is only asked for again. */
+const MAX_EXHAUSTED = 10_000;
+/** Subjects counted at one moment. A flood from more addresses than this passes uncounted and ends in its 401s. */
+const MAX_SUBJECTS_AT_ONCE = 5_000;
+const WARN_EVERY_MS = 10_000;
+
+export type RateLimits = ReturnType<typeof createRateLimits>;
+
+/**
+ * Counts attempts in fixed windows of 60 s that all processes share; the time is the database's own. All that wait for
+ * one subject share one update and get a position each, so exactly the allowance passes, whatever arrives at once. Who is
+ * far from the limit does not wait for that: see ahead.ts.
+ */
+export function createRateLimits({
+  db,
+  log,
+  answerWithinMs = ANSWER_WITHIN_MS,
+}: {
+  db: Db;
+  log: Log;
+  answerWithinMs?: number;
+}) {
+  // A counter that a crash or a failover sets back by a moment lets a few more requests pass; waiting for journal and
+  // majority would cost every request a disk flush.
+  const windows = db.collection<WindowDocument>('rate_limits', {
+    writeConcern: { w: 1, journal: false },
+  });
+  const deferred = createDeferredCounter();
+  const lanes = createSubjectLanes(countWithDeferred, answerWithinMs);
+  const exhausted = createExhausted();
+  const warn = createThrottle(() => performance.now());
+  /** By subject, the counts that are about to be made. */
+  const soon = new Map<string, Promise<unknown>>();
+
+  /** Who passed ahead came first. */
+  async function countWithDeferred(subject: string, attempts: number): Promise<Attempt[]> {
+    const passed = deferred.collect(subject);
+    if (passed + attempts === 0) return [];
+    try {
+      const counted = await count(windows, subject, passed + attempts);
+      deferred.counted(subject, passed, counted.at(-1) as Attempt);
+      return counted.slice(passed);
+    } catch (error) {
+      deferred.failed(subject, passed);
+      throw error;
+    }
+  }
+
+  async function takeCounted(subject: string, allowance: Allowance): Promise<RateLimit> {
+    try {
+      const attempt = await within(answerWithinMs, lanes.enqueue(subject));
+      if (attempt !== null) {
+        const result = evaluateWindow(attempt, allowance);
+        if (result.allowed) deferred.open(subject, allowance, attempt);
+        else exhausted.add(subject, allowance, attempt, result);
+        return result;
+      }
+      warn(() => log.warn('the rate limit counter did not answer in time: requests pass'));
+    } catch (error) {
+      warn(() => log.warn({ err: error }, 'the rate limit counter failed: requests pass'));
+    }
+    return assumedWindow(allowance, Date.now());
+  }
+
+  /** So much later that those who pass meanwhile are counted by the same update. */
+  function countSoon(subject: string): void {
+    if (soon.has(subject)) return;
+    const done = sleep(COUNT_AFTER_MS)
+      .then(() => countWithDeferred(subject, 0))
+      .catch((error: unknown) =>
+        warn(() => log.warn({ err: error }, 'the rate limit counter failed: requests pass')),
+      )
+      .finally(() => soon.delete(subject));
+    soon.set(subject, done);
+  }
+
+  return {
+    /** Counts one attempt of the subject. Never throws: if the counter is silent or broken, the attempt passes. */
+    async take(subject: string, allowance: Allowance): Promise<RateLimit> {
+      const refused = exhausted.get(subject, allowance);
+      if (refused !== null) return refused;
+      const passed = deferred.take(subject, allowance);
+      if (passed === null) return takeCounted(subject, allowance);
+      countSoon(subject);
+      return passed;
+    },
+
+    /** Resolves when nothing is being counted: before the database is closed. */
+    async idle(): Promise<void> {
+      await Promise.all(soon.values());
+      await lanes.idle();
+    },
+
+    /** How many attempts wait to be counted. */
+    waiting: () => lanes.waiting(),
+  };
+}
+
+/** Counts `attempts` at once and says which positions they took. */
+async function count(
+  windows: Collection<WindowDocument>,
+  subject: string,
+  attempts: number,
+): Promise<Attempt[]> {
+  const document = await upsert(windows, subject, attempts);
+  return Array.from({ length: attempts }, (_, index) => ({
+    position: document.count - attempts + 1 + index,
+    previous: document.previous,
+    windowStartMs: document.window.getTime(),
+    nowMs: document.at.getTime(),
+  }));
+}
+
+/** If another window than the one stored has begun, it starts at these attempts; what was counted is remembered only from the one right before. */
+function countingPipeline(attempts: number) {
+  const window = { $dateTrunc: { date: '$$NOW', unit: 'minute' } };
+  const same = { $eq: ['$window', window] };
+  const follows = { $eq: [{ $add: ['$window', WINDOW_MS] }, window] };
+  return [
+    {
+      $set: {
+        window,
+        count: { $cond: [same, { $add: ['$count', attempts] }, attempts] },
+        previous: { $cond: [same, '$previous', { $cond: [follows, '$count', 0] }] },
+        at: '$$NOW',
+        expires_at: { $add: [window, 5 * WINDOW_MS] },
+      },
+    },
+  ];
+}
+
+async function upsert(
+  windows: Collection<WindowDocument>,
+  subject: string,
+  attempts: number,
+): Promise<WindowDocument> {
+  const options = { upsert: true, returnDocument: 'after', maxTimeMS: 1_000 } as const;
+  const update = () =>
+    windows.findOneAndUpdate({ _id: subject }, countingPipeline(attempts), options);
+  let document: WindowDocument | null;
+  try {
+    document = await update();
+  } catch (error) {
+    // Two processes met a subject for the first time: the document is there now.
+    if (!isDuplicate(error)) throw error;
+    document = await update();
+  }
+  if (document === null) throw new Error('an upsert answers a document');
+  return document;
+}
+
+/** A lane for each subject that has something in flight, and no longer: so there are never more than requests. */
+function createSubjectLanes(
+  run: (subject: string, attempts: number) => Promise<Attempt[]>,
+  maxWaitMs: number,
+) {
+  const lanes = new Map<string, { lane: Lane<null, Attempt>; inFlight: number }>();
+
+  function open(subject: string) {
+    if (lanes.size >= MAX_SUBJECTS_AT_ONCE) throw new OverloadError();
+    const lane = createLane<null, Attempt>({
+      run: (items) => run(subject, items.length),
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_BATCH,
+      maxWaitMs,
+    });
+    const entry = { lane, inFlight: 0 };
+    lanes.set(subject, entry);
+    return entry;
+  }
+
+  return {
+    async enqueue(subject: string): Promise<Attempt> {
+      const entry = lanes.get(subject) ?? open(subject);
+      entry.inFlight += 1;
+      try {
+        return await entry.lane.enqueue(null);
+      } finally {
+        entry.inFlight -= 1;
+        if (entry.inFlight === 0) lanes.delete(subject);
+      }
+    },
+    async idle(): Promise<void> {
+      await Promise.all([...lanes.values()].map(({ lane }) => lane.idle()));
+    },
+    waiting: () => [...lanes.values()].reduce((sum, { lane }) => sum + lane.waiting(), 0),
+  };
+}
+
+/**
+ * Who was refused stays refused until the window ends, without asking again: a caller that hammers costs the database
+ * nothing. Its count need not go on: it is above the rate already, which is all that the next window asks.
+ */
+function createExhausted() {
+  type Entry = { allowance: Allowance; result: RateLimit; endsAtMs: number };
+  const entries = new LRUCache<string, Entry>({ max: MAX_EXHAUSTED });
+  return {
+    add(subject: string, allowance: Allowance, attempt: Attempt, result: RateLimit): void {
+      // Measured from now by our own monotonic clock: the two clocks are never compared.
+      const leftMs = attempt.windowStartMs + WINDOW_MS - attempt.nowMs;
+      entries.set(subject, { allowance, result, endsAtMs: performance.now() + leftMs });
+    },
+    get(subject: string, allowance: Allowance): RateLimit | null {
+      const entry = entries.get(subject);
+      const nowMs = performance.now();
+      if (entry === undefined || nowMs >= entry.endsAtMs) return null;
+      // A new plan counts at once.
+      if (entry.allowance.rate !== allowance.rate || entry.allowance.burst !== allowance.burst)
+        return null;
+      return { ...entry.result, retryAfterSeconds: secondsUntil(entry.endsAtMs, nowMs) };
+    },
+  };
+}
+
+/** The value, or `null` when it has not come in time. One more turn of the event loop: the answer may be on the socket already. */
+function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => setImmediate(resolve, null), ms);
+    promise
+      .finally(() => clearTimeout(timer))
+      .then(resolve, (error: unknown) =>
+        error instanceof OverloadError ? resolve(null) : reject(error),
+      );
+  });
+}
+
+function createThrottle(nowMs: () => number) {
+  let nextMs = 0;
+  return (act: () => void) => {
+    if (nowMs() < nextMs) return;
+    nextMs = nowMs() + WARN_EVERY_MS;
+    act();
+  };
+}

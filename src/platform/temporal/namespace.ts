@@ -1,0 +1,104 @@
+import { isGrpcServiceError, type Connection } from '@temporalio/client';
+import { SearchAttributeType } from '@temporalio/common';
+import { msToTs } from '@temporalio/common/lib/time.js';
+import { searchAttributes } from './search-attributes.js';
+
+/** The server's numbers for the value types of search attributes. */
+const INDEXED_VALUE_TYPES = {
+  [SearchAttributeType.TEXT]: 1,
+  [SearchAttributeType.KEYWORD]: 2,
+  [SearchAttributeType.INT]: 3,
+  [SearchAttributeType.DOUBLE]: 4,
+  [SearchAttributeType.BOOL]: 5,
+  [SearchAttributeType.DATETIME]: 6,
+  [SearchAttributeType.KEYWORD_LIST]: 7,
+} as const;
+
+/** Our search attributes with the server's number of their type. */
+const EXPECTED_ATTRIBUTES = Object.values(searchAttributes).map(
+  (key) => [key.name, INDEXED_VALUE_TYPES[key.type]] as const,
+);
+
+/** The entry of a namespace's data that says whose it is. */
+const OWNER = 'bursar-environment';
+const GRPC_ALREADY_EXISTS = 6;
+const RETENTION_DAYS = 7;
+
+const ignoreExisting = (error: unknown) => {
+  if (isGrpcServiceError(error) && error.code === GRPC_ALREADY_EXISTS) return;
+  throw error;
+};
+
+/**
+ * Makes the namespace and its search attributes where they are missing, and throws if one has another type: a
+ * workflow that sets an attribute which does not exist would fail its task for ever. Throws, too, if the namespace is
+ * the other environment's.
+ */
+export async function ensureNamespace(
+  connection: Connection,
+  namespace: string,
+  environment: string,
+): Promise<void> {
+  await connection.workflowService
+    .registerNamespace({
+      namespace,
+      workflowExecutionRetentionPeriod: msToTs(`${RETENTION_DAYS} days`),
+      data: { [OWNER]: environment },
+    })
+    .catch(ignoreExisting);
+  await claim(connection, namespace, environment);
+  const deadline = Date.now() + 60_000;
+  for (;;) {
+    const problem = await registerMissing(connection, namespace);
+    if (!problem) return;
+    // A new namespace becomes visible to the whole server only after some seconds.
+    if (Date.now() > deadline) throw new Error(problem);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+  }
+}
+
+/** Like a database, a namespace belongs to the environment that used it first. */
+async function claim(connection: Connection, namespace: string, environment: string) {
+  const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
+  const owner = namespaceInfo?.data?.[OWNER];
+  if (owner === environment) return;
+  if (owner) {
+    throw new Error(
+      `The Temporal namespace ${namespace} belongs to the ${owner} environment, and this is ${environment}: ` +
+        'give it a TEMPORAL_NAMESPACE of its own.',
+    );
+  }
+  // `npm start` and administrators make namespaces that say nothing.
+  const updateInfo = { data: { [OWNER]: environment } };
+  await connection.workflowService.updateNamespace({ namespace, updateInfo });
+}
+
+/** Search attributes that are not registered, and those that are with another type. */
+export async function findSearchAttributeProblems(
+  connection: Connection,
+  namespace: string,
+): Promise<{ missing: string[]; wrong: string[] }> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing = EXPECTED_ATTRIBUTES.filter(([name]) => !(name in customAttributes));
+  const wrong = EXPECTED_ATTRIBUTES.filter(
+    ([name, type]) => name in customAttributes && Number(customAttributes[name]) !== type,
+  );
+  return { missing: missing.map(([name]) => name), wrong: wrong.map(([name]) => name) };
+}
+
+async function registerMissing(connection: Connection, namespace: string): Promise<string | null> {
+  try {
+    const { missing, wrong } = await findSearchAttributeProblems(connection, namespace);
+    if (wrong.length > 0) return `the search attribute ${wrong[0]} exists with another type`;
+    if (missing.length === 0) return null;
+    const searchAttributes = Object.fromEntries(
+      EXPECTED_ATTRIBUTES.filter(([name]) => missing.includes(name)),
+    );
+    await connection.operatorService
+      .addSearchAttributes({ namespace, searchAttributes })
+      .catch(ignoreExisting);
+    return `search attributes are not registered yet: ${missing.join(', ')}`;
+  } catch (error) {
+    return `search attributes can't be registered: ${String(error)}`;
+  }
+}

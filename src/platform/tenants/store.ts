@@ -1,0 +1,173 @@
+import type { Db } from 'mongodb';
+import type { CollectionSpec } from '../database/migrations.js';
+import { newId } from '../../shared/ids.js';
+import {
+  DEFAULT_TRANSFER_LIMITS,
+  FEATURES,
+  PLAN_NAMES,
+  SAFEGUARD_NAMES,
+  type Feature,
+  type Plan,
+  type Safeguard,
+  type Tenant,
+} from './tenant.js';
+
+type TenantDocument = {
+  _id: string;
+  name: string;
+  plan: Plan;
+  rate_per_minute: number | null;
+  features: Record<Feature, boolean>;
+  /** Not there in records from before there were any. */
+  safeguards?: Partial<Record<Safeguard, number>>;
+  limits: { min_minor: bigint; max_minor: bigint; daily_minor: bigint };
+  /** Not there: as the deployment has it. */
+  dunning_days?: number[] | null;
+  created_at: Date;
+};
+
+const positiveLong = { bsonType: 'long', minimum: 1 };
+
+export const tenantsCollection: CollectionSpec = {
+  name: 'tenants',
+  validator: {
+    bsonType: 'object',
+    required: ['name', 'plan', 'rate_per_minute', 'features', 'limits', 'created_at'],
+    properties: {
+      name: { bsonType: 'string', minLength: 1 },
+      plan: { enum: PLAN_NAMES },
+      rate_per_minute: { bsonType: ['int', 'null'], minimum: 1 },
+      features: {
+        bsonType: 'object',
+        properties: Object.fromEntries(
+          FEATURES.map((feature) => [feature, { bsonType: 'bool' as const }]),
+        ),
+      },
+      safeguards: {
+        bsonType: 'object',
+        properties: Object.fromEntries(
+          SAFEGUARD_NAMES.map((name) => [name, { bsonType: 'int' as const, minimum: 1 }]),
+        ),
+      },
+      limits: {
+        bsonType: 'object',
+        required: ['min_minor', 'max_minor', 'daily_minor'],
+        properties: {
+          min_minor: positiveLong,
+          max_minor: positiveLong,
+          daily_minor: positiveLong,
+        },
+      },
+      dunning_days: { bsonType: ['array', 'null'], maxItems: 20 },
+      created_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [],
+};
+
+export type NewTenant = {
+  name: string;
+  plan: Plan;
+  /** A custom rate; its burst is one and a half times it. */
+  ratePerMinute?: number;
+  dailyLimitMinor?: bigint;
+  features?: Partial<Record<Feature, boolean>>;
+};
+
+/** What is named is changed, and nothing else. */
+export type TenantChanges = {
+  plan?: Plan;
+  /** Null: back to that of the plan. */
+  ratePerMinute?: number | null;
+  dailyLimitMinor?: bigint;
+  features?: Partial<Record<Feature, boolean>>;
+  safeguards?: Partial<Record<Safeguard, number>>;
+  /** Null: back to those of the deployment. */
+  dunningDays?: number[] | null;
+};
+
+export type Tenants = ReturnType<typeof createTenants>;
+
+/** Tenants change through the operator's command line alone; a change is seen by every process within a second. */
+export function createTenants({ db, environment }: { db: Db; environment: 'sandbox' | 'live' }) {
+  const tenants = db.collection<TenantDocument>('tenants');
+
+  return {
+    /** In the sandbox every feature is on unless it is switched off by name; in live none is. */
+    async create(input: NewTenant): Promise<Tenant> {
+      const document: TenantDocument = {
+        _id: newId('tenant'),
+        name: input.name,
+        plan: input.plan,
+        rate_per_minute: input.ratePerMinute ?? null,
+        features: { ...allFeatures(environment === 'sandbox'), ...input.features },
+        limits: {
+          min_minor: DEFAULT_TRANSFER_LIMITS.minMinor,
+          max_minor: DEFAULT_TRANSFER_LIMITS.maxMinor,
+          daily_minor: input.dailyLimitMinor ?? DEFAULT_TRANSFER_LIMITS.dailyMinor,
+        },
+        created_at: new Date(),
+      };
+      await tenants.insertOne(document);
+      return toTenant(document);
+    },
+
+    async get(id: string): Promise<Tenant | null> {
+      const document = await tenants.findOne({ _id: id });
+      return document && toTenant(document);
+    },
+
+    async list(): Promise<Tenant[]> {
+      return (await tenants.find().sort({ _id: 1 }).toArray()).map(toTenant);
+    },
+
+    /** `null` when there is no such tenant. */
+    async update(id: string, changes: TenantChanges): Promise<Tenant | null> {
+      const fields = toFields(changes);
+      if (Object.keys(fields).length === 0) return this.get(id);
+      const document = await tenants.findOneAndUpdate(
+        { _id: id },
+        { $set: fields },
+        { returnDocument: 'after' },
+      );
+      return document && toTenant(document);
+    },
+  };
+}
+
+function allFeatures(on: boolean): Record<Feature, boolean> {
+  return { identity: on, virtual_accounts: on, cards: on, billpay: on };
+}
+
+function toFields(changes: TenantChanges): Record<string, unknown> {
+  const { plan, ratePerMinute, dailyLimitMinor, features = {}, safeguards = {} } = changes;
+  const { dunningDays } = changes;
+  const within = (name: string, values: object) =>
+    Object.fromEntries(Object.entries(values).map(([key, value]) => [`${name}.${key}`, value]));
+  return {
+    ...(plan !== undefined && { plan }),
+    ...(ratePerMinute !== undefined && { rate_per_minute: ratePerMinute }),
+    ...(dailyLimitMinor !== undefined && { 'limits.daily_minor': dailyLimitMinor }),
+    ...(dunningDays !== undefined && { dunning_days: dunningDays }),
+    ...within('features', features),
+    ...within('safeguards', safeguards),
+  };
+}
+
+function toTenant(document: TenantDocument): Tenant {
+  return {
+    id: document._id,
+    name: document.name,
+    plan: document.plan,
+    ratePerMinute: document.rate_per_minute,
+    features: document.features,
+    safeguards: document.safeguards ?? {},
+    limits: {
+      minMinor: document.limits.min_minor,
+      maxMinor: document.limits.max_minor,
+      dailyMinor: document.limits.daily_minor,
+    },
+    dunningDays: document.dunning_days ?? null,
+    createdAt: document.created_at,
+  };
+}

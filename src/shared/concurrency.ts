@@ -1,0 +1,17 @@
+/** Does the same for every item, at most so many at once; results in the order of the items. Rejects with the first. */
+export async function mapWithConcurrency<Item, Result>(
+  limit: number,
+  items: readonly Item[],
+  act: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const runner = async () => {
+    for (let at = next; at < items.length; at = next) {
+      next = at + 1;
+      results[at] = await act(items[at] as Item);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(limit, items.length) }, runner));
+  return results;
+}

@@ -1,0 +1,349 @@
+import type { z } from 'zod';
+import type { cardAuthorizationResource } from '../../src/capabilities/card-authorizations/api.js';
+import {
+  authorizationWorkflowId,
+  type CardAuthorization,
+} from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
+import { cardClient, type CardClient } from '../support/cards.js';
+import { bursar } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import {
+  authorizationEvent,
+  authorizationRequest,
+  issuerClient,
+  type IssuerClient,
+} from '../support/issuer.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+
+type AuthorizationView = z.infer<typeof cardAuthorizationResource>;
+
+let service: Service;
+let tenant: TestTenant;
+let cards: CardClient;
+let issuer: IssuerClient;
+
+beforeAll(async () => {
+  service = await startService();
+  tenant = await service.tenant({ balanceMinor: 1_000_000 });
+  cards = cardClient(tenant);
+  issuer = issuerClient(service);
+});
+afterAll(async () => {
+  const problems = await service.problems();
+  await service.close();
+  expect(problems).toEqual([]);
+});
+
+const records = () => service.deps.database.db.collection<CardAuthorization>('card_authorizations');
+const stored = async (id: string): Promise<Card> => {
+  const card = await service.deps.cards.find(id);
+  if (!card) throw new Error(`there is no ${id}`);
+  return card;
+};
+/** The issuer's id of a card. */
+const nameOf = async (id: string) => (await stored(id)).issued?.issuer_card_id ?? '';
+
+/** A card that has the wallet behind it, and the wallet of a tenant of its own. */
+async function jitCard(balanceMinor = 100_000) {
+  const own = await service.tenant({ balanceMinor });
+  const client = cardClient(own);
+  const { id } = await client.issue({ funding: 'jit' });
+  const list = async (query = '') =>
+    (await client.call<AuthorizationView[]>('GET', `/cards/${id}/authorizations${query}`)).body;
+  return {
+    id,
+    own,
+    list,
+    name: await nameOf(id),
+    balance: () => own.balance(),
+    secure: (settings: Record<string, unknown>) =>
+      client.call('PUT', `/cards/${id}/security`, { ...OPEN, ...settings }),
+    /** Waits until the latest payment is as wanted. */
+    becomes: (wanted: Partial<AuthorizationView>) =>
+      eventually(`the payment is ${JSON.stringify(wanted)}`, async () => {
+        const [found] = (await list()).data;
+        const entries = Object.entries(found ?? {});
+        const fits = Object.entries(wanted).every(([key, value]) =>
+          entries.some(([has, is]) => has === key && is === value),
+        );
+        return fits ? found : undefined;
+      }),
+  };
+}
+
+const OPEN = {
+  channels: OPEN_SECURITY.channels,
+  per_transaction_limit_minor: null,
+  daily_limit_minor: null,
+  allowed_countries: [],
+  blocked_merchant_categories: [],
+};
+
+describe('a payment', () => {
+  test('is approved, held, and to be seen; what is cleared of it is taken, the rest is free', async () => {
+    const card = await jitCard();
+    const { token, approved, code } = await issuer.pay(card.id, { channel: 'pos' });
+    expect([approved, code]).toEqual([true, 'approved']);
+    expect(await card.balance()).toEqual({ available: 95_000, held: 5_000 });
+    const { data, pagination } = await card.list();
+    expect(data).toEqual([
+      expect.objectContaining({
+        card_id: card.id,
+        status: 'approved',
+        held_minor: 5_000,
+        channel: 'pos',
+      }),
+    ]);
+    expect(pagination).toMatchObject({ total: 1, has_more: false });
+    expect(await issuer.end(token, 'cleared', 4_200)).toBe(200);
+    await card.becomes({ status: 'cleared', cleared_minor: 4_200, held_minor: 0 });
+    expect(await card.balance()).toEqual({ available: 95_800, held: 0 });
+  });
+
+  test.each([
+    ['reversed', 'reversed'],
+    ['expired', 'expired'],
+  ] as const)('that is %s gives its hold back', async (outcome, status) => {
+    const card = await jitCard();
+    const { token } = await issuer.pay(card.id);
+    await issuer.end(token, outcome);
+    await card.becomes({ status, held_minor: 0 });
+    expect(await card.balance()).toEqual({ available: 100_000, held: 0 });
+    expect(await stored(card.id)).toMatchObject({ open_holds: 0 });
+  });
+
+  test('has a workflow that ends when nothing is held any more', async () => {
+    const card = await jitCard();
+    const { token } = await issuer.pay(card.id);
+    const { id } = await card.becomes({ status: 'approved' });
+    const { client } = service.deps.temporal;
+    const handle = client.workflow.getHandle(authorizationWorkflowId(id));
+    await eventually('it follows the hold', async () => {
+      const record = await records().findOne({ _id: id });
+      return record?.next_check_at && record.expires_at && record.next_check_at > record.expires_at
+        ? true
+        : undefined;
+    });
+    expect((await handle.describe()).status.name).toBe('RUNNING');
+    await issuer.end(token, 'cleared');
+    await handle.result();
+    expect(await records().findOne({ _id: id })).toMatchObject({
+      next_check_at: null,
+      held_minor: 0n,
+    });
+  });
+
+  test('that several clearings are made of takes each of them once', async () => {
+    const card = await jitCard();
+    const request = authorizationRequest(card.name);
+    const token = request.data.reference;
+    await issuer.send(request);
+    const parts = [2_000, 1_500, 4_000].map((minor) =>
+      authorizationEvent(card.name, token, { minor }),
+    );
+    for (const part of [...parts, ...parts]) {
+      expect(await issuer.send(part)).toMatchObject({ status: 200 });
+    }
+    await card.becomes({ status: 'cleared', cleared_minor: 7_500 });
+    expect(await card.balance()).toEqual({ available: 92_500, held: 0 });
+    const reversal = authorizationEvent(card.name, token, { name: 'card.authorization_reversed' });
+    expect(await issuer.send(reversal)).toMatchObject({ status: 200 });
+    await card.becomes({ status: 'reversed', cleared_minor: 0 });
+    expect(await card.balance()).toEqual({ available: 100_000, held: 0 });
+  });
+});
+
+describe('declined is a payment', () => {
+  const codeOf = async (id: string, payment: Parameters<IssuerClient['pay']>[1] = {}) => {
+    const { approved, code } = await issuer.pay(id, payment);
+    return approved ? 'approved' : code;
+  };
+
+  test('by the security settings, each of them, and to be seen with its reason', async () => {
+    const card = await jitCard();
+    const { id } = card;
+    expect(await card.secure({ channels: { ...OPEN.channels, online: false } })).toMatchObject({
+      status: 200,
+    });
+    expect(await codeOf(id, { channel: 'online' })).toBe('channel_not_allowed');
+    expect(await codeOf(id, { channel: 'pos' })).toBe('approved');
+    await card.secure({ per_transaction_limit_minor: 4_999 });
+    expect(await codeOf(id)).toBe('per_transaction_limit_exceeded');
+    await card.secure({ daily_limit_minor: 9_000 });
+    expect(await codeOf(id, { amount_minor: 4_000 })).toBe('approved');
+    expect(await codeOf(id, { amount_minor: 1 })).toBe('daily_limit_exceeded');
+    await card.secure({ allowed_countries: ['GH'] });
+    expect(await codeOf(id)).toBe('country_not_allowed');
+    await card.secure({ blocked_merchant_categories: ['5812'] });
+    expect(await codeOf(id, { merchant: { category: '5812' } })).toBe('merchant_category_blocked');
+    expect(await codeOf(id, { merchant: { category: '5411' } })).toBe('approved');
+    const { data, pagination } = await card.list('?limit=2&offset=1');
+    expect(data.map(({ code }) => code)).toEqual([
+      'merchant_category_blocked',
+      'country_not_allowed',
+    ]);
+    expect(pagination).toMatchObject({ total: 8, limit: 2 });
+  });
+
+  test('for more than the wallet has; nothing is held', async () => {
+    const card = await jitCard(4_999);
+    expect(await codeOf(card.id)).toBe('insufficient_balance');
+    expect(await card.balance()).toEqual({ available: 4_999, held: 0 });
+  });
+
+  test('with a card of nobody, for nothing, in another currency', async () => {
+    const card = await jitCard();
+    const ask = async (name: string, changes: Record<string, unknown> = {}) =>
+      (await issuer.send(authorizationRequest(name, changes))).body;
+    expect(await ask('card_of_nobody')).toEqual({ approved: false, code: 'card_unknown' });
+    expect(await ask(card.name, { amount_minor: 0 })).toEqual({
+      approved: false,
+      code: 'invalid_amount',
+    });
+    expect(await ask(card.name, { currency: 'USD' })).toEqual({
+      approved: false,
+      code: 'currency_not_supported',
+    });
+  });
+
+  test('after the card’s month, and with a card that is locked here and not yet at the issuer', async () => {
+    const card = await jitCard();
+    const all = service.deps.database.db.collection<Card>('cards');
+    const expiry = { 'issued.expiry_year': 2025, 'issued.expiry_month': 12 };
+    const { issued } = await stored(card.id);
+    await all.updateOne({ _id: card.id }, { $set: expiry });
+    expect(await codeOf(card.id)).toBe('card_expired');
+    await all.updateOne({ _id: card.id }, { $set: { issued, status: 'locked' } });
+    expect(await codeOf(card.id)).toBe('card_locked');
+  });
+});
+
+describe('the same token', () => {
+  test('asked by hand many times at once is one decision and one hold', async () => {
+    const card = await jitCard();
+    const request = authorizationRequest(card.name);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => issuer.send(request)));
+    for (const { status, body } of answers) {
+      expect([status, body]).toEqual([200, { approved: true, code: 'approved' }]);
+    }
+    expect(await card.balance()).toEqual({ available: 95_000, held: 5_000 });
+  });
+
+  test('the issuer did not hear us, declines, and says so: the hold is given back', async () => {
+    const card = await jitCard();
+    await service.bank.faults([{ call: 'authorization', kind: 'drop_after', probability: 1 }]);
+    const { approved, code, token } = await issuer.pay(card.id);
+    await service.bank.faults([]);
+    expect([approved, code]).toEqual([false, 'no_answer']);
+    await card.becomes({ status: 'declined', held_minor: 0 });
+    expect(await card.balance()).toEqual({ available: 100_000, held: 0 });
+    const late = authorizationRequest(card.name, { reference: token });
+    expect((await issuer.send(late)).body).toMatchObject({ approved: false });
+  });
+});
+
+test('what takes more than there was waits for an operator, who finds it and says that it was seen to', async () => {
+  const card = await jitCard(6_000);
+  const { token } = await issuer.pay(card.id);
+  await issuer.end(token, 'cleared', 9_000);
+  await card.becomes({ status: 'cleared', cleared_minor: 9_000 });
+  const run = async (line: string) => {
+    const { code, out, error } = await bursar(`card-authorizations ${line} --json`, service.env);
+    return code === 0 ? JSON.parse(out) : { code, error };
+  };
+  const [waiting] = await run(`list --attention --card ${card.id}`);
+  expect(waiting).toMatchObject({ card_id: card.id, tenant_id: card.own.id, cleared_minor: 9_000 });
+  expect(waiting.attention).toContain('the tenant owes the rest');
+  expect(await run(`acknowledge ${waiting.id} --reason asked-the-tenant --actor ada`)).toEqual({
+    id: waiting.id,
+    acknowledged: waiting.attention,
+  });
+  const shown = await run(`show ${waiting.id}`);
+  expect(shown).toMatchObject({ attention: null, tenant_id: card.own.id });
+  expect(shown.timeline.at(-1)).toMatchObject({
+    type: 'attention_cleared',
+    actor: 'ada',
+    detail: 'asked-the-tenant',
+  });
+  expect(await run('list --attention')).toEqual([]);
+  expect(await run(`acknowledge ${waiting.id} --reason again`)).toMatchObject({ code: 1 });
+});
+
+test('50 payments at once, on three cards of one wallet, never hold more than it has', async () => {
+  const card = await jitCard(60_000);
+  const client = cardClient(card.own);
+  const others = await Promise.all([1, 2].map(() => client.issue({ funding: 'jit' })));
+  const ids = [card.id, ...others.map(({ id }) => id)];
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, n) => issuer.pay(ids[n % 3] ?? '')),
+  );
+  const approved = answers.filter((answer) => answer.approved).length;
+  await eventually('what was declined holds nothing', async () =>
+    (await card.balance()).held === approved * 5_000 ? true : undefined,
+  );
+  const { available, held } = await card.balance();
+  expect(available).toBe(60_000 - held);
+  expect(available).toBeGreaterThanOrEqual(0);
+  const open = await Promise.all(ids.map(async (id) => (await stored(id)).open_holds));
+  expect(open.reduce((sum, holds) => sum + holds, 0)).toBe(approved);
+});
+
+describe('security settings', () => {
+  test('are open at first, and read back as they were put', async () => {
+    const { id } = await cards.issue();
+    expect((await cards.call('GET', `/cards/${id}/security`)).body.data).toEqual(OPEN);
+    const strict = {
+      channels: { online: false, pos: true, atm: false, contactless: false },
+      per_transaction_limit_minor: 10_000,
+      daily_limit_minor: 50_000,
+      allowed_countries: ['NG'],
+      blocked_merchant_categories: ['7995'],
+    };
+    const put = await cards.call('PUT', `/cards/${id}/security`, strict);
+    expect([put.status, put.body.data]).toEqual([200, strict]);
+    expect((await cards.call('GET', `/cards/${id}/security`)).body.data).toEqual(strict);
+  });
+
+  test.each([
+    [{ channels: { online: true } }, 'channels.pos'],
+    [{ channels: { ...OPEN.channels, fax: true } }, 'channels.fax'],
+    [{ per_transaction_limit_minor: 0 }, 'per_transaction_limit_minor'],
+    [{ per_transaction_limit_minor: '100' }, 'per_transaction_limit_minor'],
+    [{ daily_limit_minor: 1.5 }, 'daily_limit_minor'],
+    [{ allowed_countries: ['Nigeria'] }, 'allowed_countries.0'],
+    [{ allowed_countries: ['NG', 'NG'] }, 'allowed_countries'],
+    [{ blocked_merchant_categories: ['12'] }, 'blocked_merchant_categories.0'],
+    [{ limit: 1 }, 'limit'],
+    [{ daily_limit_minor: undefined }, 'daily_limit_minor'],
+  ])('refuse %j by the name of the field', async (wrong, field) => {
+    const { id } = await cards.issue();
+    const { status, body } = await cards.call('PUT', `/cards/${id}/security`, {
+      ...OPEN,
+      ...wrong,
+    });
+    expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', field]);
+  });
+});
+
+describe('the card webhook', () => {
+  test('is 404 for who is no issuer, 401 without the right signature, and keeps nothing', async () => {
+    const card = await jitCard();
+    const request = authorizationRequest(card.name);
+    const event = authorizationEvent(card.name, 'auth_of_nobody');
+    for (const body of [request, event]) {
+      expect(await issuer.send(body, { provider: 'another-bank' })).toMatchObject({
+        status: 404,
+        body: { error: { code: 'not_found' } },
+      });
+      expect(await issuer.send(body, { secret: 'the secret of somebody else' })).toMatchObject({
+        status: 401,
+        body: { error: { code: 'invalid_signature' } },
+      });
+    }
+    expect((await card.list()).data).toEqual([]);
+    const events = service.deps.database.db.collection('provider_events');
+    expect(await events.countDocuments({ issuer_card: card.name, event: 'card.cleared' })).toBe(0);
+  });
+});

@@ -1,0 +1,314 @@
+import {
+  authorizationId,
+  type CardAuthorization,
+} from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { createDecisions } from '../../src/capabilities/card-authorizations/decisions.js';
+import {
+  createAuthorizationStore,
+  type AuthorizationStore,
+} from '../../src/capabilities/card-authorizations/store.js';
+import type { Card } from '../../src/capabilities/cards/card.js';
+import { connectDatabase, type Database } from '../../src/platform/database/client.js';
+import { newId } from '../../src/shared/ids.js';
+import { createGroupCommit } from '../../src/core/commit/group-commit.js';
+import { createLog } from '../../src/shared/log.js';
+import { request } from '../support/authorizations.js';
+import { openCard } from '../support/card-record.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+
+let database: TestDatabase;
+let other: Database;
+const log = createLog({ level: 'silent', name: 'test' });
+const started: string[] = [];
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  other = await connectDatabase({ uri: database.uri, database: database.name }, 'other');
+});
+afterAll(async () => {
+  await other.client.close();
+  await database.close();
+});
+
+/** Decisions as one API process makes them, with what the store says passed on as `through` does. */
+function decisionsOf(
+  through: (store: AuthorizationStore) => Partial<AuthorizationStore> = () => ({}),
+  given: { deadlineMs?: number; at?: Database } = {},
+) {
+  const { deadlineMs = 1_500, at = database } = given;
+  const store = createAuthorizationStore(at, createGroupCommit(at), 2_000);
+  return createDecisions({
+    store: { ...store, ...through(store) },
+    cards: {
+      findIssued: (provider, card) =>
+        at.db.collection<Card>('cards').findOne({ provider, 'issued.issuer_card_id': card }),
+    },
+    starter: { startSoon: ({ _id }) => void started.push(_id) },
+    deadlineMs,
+    holdMs: 60_000,
+    log,
+  });
+}
+
+/** A card of a tenant of its own, and a payment with it. */
+async function cardWith(availableMinor: bigint) {
+  const id = newId('card');
+  const { issued: face } = openCard();
+  const issued = face && { ...face, issuer_card_id: `card_${id}` };
+  const tenantId = newId('tenant');
+  await cards().insertOne(
+    openCard({ _id: id, tenant_id: tenantId, issued, available_minor: availableMinor }),
+  );
+  let count = 0;
+  const pay = (amountMinor = 5_000n) => {
+    count += 1;
+    return request({ token: `auth_${id}_${count}`, card: `card_${id}`, amountMinor });
+  };
+  return { id, pay };
+}
+
+const cards = () => database.db.collection<Card>('cards');
+const authorizations = () => database.db.collection<CardAuthorization>('card_authorizations');
+const remembered = (token: string) =>
+  authorizations().findOne({ _id: authorizationId('sandbox-bank', token) });
+const APPROVED = { approved: true, code: 'approved' };
+const LATE = { approved: false, code: 'deadline_exceeded' };
+
+function gate() {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+/** A decision, or the store's answer to it, when it is let go. */
+function heldBack(what: 'answer' | 'decision' = 'answer') {
+  const [decision, answer] = [gate(), gate()];
+  if (what === 'answer') decision.open();
+  const through = (store: AuthorizationStore): Partial<AuthorizationStore> => ({
+    async decide(item) {
+      await decision.opened;
+      const found = await store.decide(item);
+      await answer.opened;
+      return found;
+    },
+  });
+  return {
+    through,
+    letDecide: () => decision.open(),
+    letGo() {
+      decision.open();
+      answer.open();
+    },
+  };
+}
+
+describe('a decision', () => {
+  test('is the same for the same token, and holds once', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const asked = pay();
+    const [one, two] = [decisionsOf(), decisionsOf(undefined, { at: other })];
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, n) => (n % 2 ? one : two).decide('sandbox-bank', asked)),
+    );
+    answers.push(await one.decide('sandbox-bank', asked), await two.decide('sandbox-bank', asked));
+    expect(answers).toEqual(answers.map(() => APPROVED));
+    expect(await cards().findOne({ _id: id })).toMatchObject({
+      available_minor: 15_000n,
+      held_minor: 5_000n,
+      open_holds: 1,
+    });
+    expect(started).toContain(authorizationId('sandbox-bank', asked.token));
+  });
+
+  test('to decline stays one when the money has come since', async () => {
+    const { id, pay } = await cardWith(4_999n);
+    const asked = pay();
+    const decisions = decisionsOf();
+    const code = 'insufficient_balance';
+    expect(await decisions.decide('sandbox-bank', asked)).toEqual({ approved: false, code });
+    await cards().updateOne({ _id: id }, { $set: { available_minor: 50_000n } });
+    expect(await decisions.decide('sandbox-bank', asked)).toEqual({ approved: false, code });
+    expect(await decisions.decide('sandbox-bank', pay())).toEqual(APPROVED);
+  });
+
+  test('about a card that is not ours is a decline', async () => {
+    const unknown = request({ card: 'card_of_nobody' });
+    expect(await decisionsOf().decide('sandbox-bank', unknown)).toEqual({
+      approved: false,
+      code: 'card_unknown',
+    });
+  });
+
+  test.each([10_000n, 100_000n])(
+    '50 at once by two processes never hold more than %s',
+    async (has) => {
+      const { id, pay } = await cardWith(has);
+      const [one, two] = [decisionsOf(), decisionsOf(undefined, { at: other })];
+      const answers = await Promise.all(
+        Array.from({ length: 50 }, async (_, n) =>
+          (n % 2 ? one : two).decide('sandbox-bank', pay(BigInt(n + 1) * 100n)),
+        ),
+      );
+      // What was declined for its deadline is taken back.
+      await Promise.all([one.idle(), two.idle()]);
+      const approved = await authorizations().find({ card_id: id, status: 'approved' }).toArray();
+      const held = approved.reduce((sum, { held_minor: minor }) => sum + minor, 0n);
+      expect(approved).toHaveLength(answers.filter((answer) => answer.approved).length);
+      expect(held).toBeLessThanOrEqual(has);
+      expect(await cards().findOne({ _id: id })).toMatchObject({
+        available_minor: has - held,
+        held_minor: held,
+        open_holds: approved.length,
+      });
+    },
+  );
+
+  test('while the card is being locked is either before the lock or declined', async () => {
+    const { id, pay } = await cardWith(1_000_000n);
+    const decisions = decisionsOf();
+    const all = Array.from({ length: 20 }, () => decisions.decide('sandbox-bank', pay(10n)));
+    const locked = await cards().findOneAndUpdate(
+      { _id: id },
+      { $set: { status: 'locked' }, $inc: { version: 1 } },
+    );
+    all.push(...Array.from({ length: 5 }, () => decisions.decide('sandbox-bank', pay(10n))));
+    const answers = await Promise.all(all);
+    for (const answer of answers.slice(-5)) {
+      expect(answer).toEqual({ approved: false, code: 'card_locked' });
+    }
+    const card = await cards().findOne({ _id: id });
+    expect(card?.open_holds).toBe(answers.filter(({ approved }) => approved).length);
+    // None was approved after the lock was written.
+    expect(card?.open_holds).toBe(locked?.open_holds);
+    expect(card?.status).toBe('locked');
+  });
+});
+
+describe('what was not committed in time is declined', () => {
+  test('and what it has committed all the same is given back; asked again, it is declined', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const asked = pay();
+    const slow = heldBack();
+    const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
+    const first = decisions.decide('sandbox-bank', asked);
+    await eventually('the hold is there', async () => (await remembered(asked.token)) ?? undefined);
+    expect(await first).toEqual(LATE);
+    expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
+    slow.letGo();
+    await eventually('the hold is given back', async () =>
+      (await remembered(asked.token))?.status === 'declined' ? true : undefined,
+    );
+    const again = await decisionsOf().decide('sandbox-bank', asked);
+    expect(again.approved).toBe(false);
+    expect(await cards().findOne({ _id: id })).toMatchObject({
+      available_minor: 20_000n,
+      held_minor: 0n,
+      open_holds: 0,
+    });
+    expect(started).not.toContain(authorizationId('sandbox-bank', asked.token));
+  });
+
+  test.each([
+    ['it came first, and its answer was slow', 'answer'],
+    ['it was itself so slow that it comes after', 'decision'],
+  ] as const)(
+    'but not given back once another process has answered for it: %s',
+    async (_, what) => {
+      const { id, pay } = await cardWith(20_000n);
+      const asked = pay();
+      const slow = heldBack(what);
+      const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
+      expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
+      // The issuer has not heard that, or it would not ask again.
+      expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', asked)).toEqual(
+        APPROVED,
+      );
+      slow.letGo();
+      await decisions.idle();
+      expect(await remembered(asked.token)).toMatchObject({
+        status: 'approved',
+        held_minor: 5_000n,
+      });
+      expect(await cards().findOne({ _id: id })).toMatchObject({
+        held_minor: 5_000n,
+        open_holds: 1,
+      });
+    },
+  );
+
+  test('nor once another has, where it was asked before and is decided after, still in time', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const asked = pay();
+    const slow = heldBack('decision');
+    const decisions = decisionsOf(slow.through, { deadlineMs: 3_000 });
+    const first = decisions.decide('sandbox-bank', asked);
+    expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', asked)).toEqual(
+      APPROVED,
+    );
+    slow.letDecide();
+    await eventually('both have been decided', async () =>
+      (await remembered(asked.token))?.authorization_request_ids?.length === 2 ? true : undefined,
+    );
+    expect(await first).toEqual(LATE);
+    slow.letGo();
+    await decisions.idle();
+    expect(await remembered(asked.token)).toMatchObject({ status: 'approved', held_minor: 5_000n });
+    expect(await cards().findOne({ _id: id })).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
+  });
+
+  test('but given back once all who were asked have declined', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const asked = pay();
+    const [slow, slower] = [heldBack(), heldBack()];
+    const one = decisionsOf(slow.through, { deadlineMs: 300 });
+    const two = decisionsOf(slower.through, { deadlineMs: 300, at: other });
+    expect(await one.decide('sandbox-bank', asked)).toEqual(LATE);
+    expect(await two.decide('sandbox-bank', asked)).toEqual(LATE);
+    slow.letGo();
+    await one.idle();
+    expect(await remembered(asked.token)).toMatchObject({ status: 'approved', held_minor: 5_000n });
+    slower.letGo();
+    await two.idle();
+    expect(await remembered(asked.token)).toMatchObject({ status: 'declined', held_minor: 0n });
+    expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
+  });
+
+  test('when somebody else has the card, and is remembered so', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const asked = pay();
+    const decisions = decisionsOf(undefined, { deadlineMs: 300 });
+    const session = other.client.startSession();
+    try {
+      session.startTransaction();
+      const all = other.db.collection<Card>('cards');
+      await all.updateOne({ _id: id }, { $set: { name: 'Ada' } }, { session });
+      expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
+      await session.commitTransaction();
+    } finally {
+      await session.endSession();
+    }
+    await decisions.idle();
+    expect(await remembered(asked.token)).toMatchObject({ status: 'declined', held_minor: 0n });
+    expect((await decisionsOf().decide('sandbox-bank', asked)).approved).toBe(false);
+    expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
+  });
+
+  test('when the store fails, and what it had committed is given back', async () => {
+    const { id, pay } = await cardWith(20_000n);
+    const asked = pay();
+    const failing = decisionsOf((store) => ({
+      async decide(item) {
+        await store.decide(item);
+        throw new Error('the answer of the database never came');
+      },
+    }));
+    const code = 'service_unavailable';
+    expect(await failing.decide('sandbox-bank', asked)).toEqual({ approved: false, code });
+    await failing.idle();
+    expect(await remembered(asked.token)).toMatchObject({ status: 'declined', held_minor: 0n });
+    expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
+  });
+});

@@ -1,0 +1,149 @@
+import type { Card, CardReload } from '../../src/capabilities/cards/card.js';
+import { changeCard } from '../../src/capabilities/cards/change.js';
+import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
+import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import { createUnitOfWork, type Snapshot } from '../../src/core/commit/unit-of-work.js';
+import { lagosDay } from '../../src/core/ledger/wallet.js';
+import { apply, run } from '../support/decisions.js';
+import { CARD, openCard } from '../support/card-record.js';
+import { reloadOf, snapshotWith } from '../support/fundings.js';
+import { byProvider, NOW } from '../support/transfers.js';
+
+/** A wallet and a card whose reload is on: below 100 it gets 500, 1,000 a day. */
+const start = (
+  { wallet = 5_000n, available = 300n }: { wallet?: bigint; available?: bigint } = {},
+  reload: Partial<CardReload> = {},
+  card: Partial<Card> = {},
+) =>
+  snapshotWith(
+    wallet,
+    openCard({ available_minor: available, auto_reload: reloadOf(reload), ...card }),
+  );
+
+const cardIn = (state: Snapshot): Card => state.records.cards.get(CARD) as Card;
+const reloadsIn = (state: Snapshot) =>
+  [...state.records.card_operations.values()].filter(({ type }) => type === 'auto_reload');
+
+/** What any spender does: leaves the card with so much less, by the one way there is. */
+function spend(state: Snapshot, amountMinor: bigint, now = NOW): Snapshot {
+  const uow = createUnitOfWork(state);
+  const card = cardIn(state);
+  changeCard(uow, card, { available_minor: card.available_minor - amountMinor }, now);
+  return apply(state, uow.writes());
+}
+
+const spendings = (state: Snapshot, ...amounts: bigint[]) =>
+  amounts.reduce((before, amount) => spend(before, amount), state);
+
+/** The reload under way ends as told. */
+function end(state: Snapshot, kind: 'succeeded' | 'rejected'): Snapshot {
+  const id = String(cardIn(state).auto_reload?.operation_id);
+  const fact: FundingFact =
+    kind === 'succeeded'
+      ? { ...byProvider, kind, amountMinor: null, sessionId: null }
+      : { ...byProvider, kind, code: 'funding_refused' };
+  return commit(state, { kind: 'fundingFact', tenantId: 'ten_a', id, card: CARD, fact });
+}
+
+const commit = (state: Snapshot, item: AnyMutationInput) => run(state, [[item]]).state;
+
+const put = (state: Snapshot, changes: Partial<CardReload> = {}) => {
+  const { enabled, threshold_minor, amount_minor, daily_cap_minor } = reloadOf(changes);
+  const settings = { enabled, threshold_minor, amount_minor, daily_cap_minor };
+  return commit(state, { kind: 'setReload', tenantId: 'ten_a', id: CARD, settings });
+};
+
+test('the spending that leaves less than the threshold reloads, with its hold, in its own commit', () => {
+  const above = spend(start(), 200n);
+  expect(reloadsIn(above)).toEqual([]);
+  const below = spend(above, 1n);
+  const [reload] = reloadsIn(below);
+  expect(reload).toMatchObject({ status: 'pending', amount_minor: 500n, card_id: CARD });
+  expect(reload?.timeline).toMatchObject([{ type: 'accepted', actor: 'bursar' }]);
+  expect(below.postings.has(`${reload?._id}/hold`)).toBe(true);
+  expect(below.wallets.get('ten_a')?.availableMinor).toBe(4_500n);
+  expect(cardIn(below).auto_reload).toMatchObject({ operation_id: reload?._id, triggered: true });
+});
+
+test('a fall has one reload, however much is spent in it, and however little it brings', () => {
+  const under = spendings(start({}, { amount_minor: 50n }), 250n, 10n, 10n);
+  expect(reloadsIn(under)).toHaveLength(1);
+  // Reloaded, and still below.
+  const still = spendings(end(under, 'succeeded'), 10n, 10n);
+  expect(cardIn(still).available_minor).toBeLessThan(100n);
+  expect(reloadsIn(still)).toHaveLength(1);
+});
+
+test('the fall ends at the threshold: the next one has a reload of its own', () => {
+  const first = end(spend(start(), 250n), 'succeeded');
+  expect(cardIn(first).auto_reload).toMatchObject({
+    triggered: false,
+    operation_id: null,
+    refusals: 0,
+  });
+  expect(reloadsIn(spend(first, 500n))).toHaveLength(2);
+});
+
+test('no more than the daily cap, and that is no refusal: the next day has a cap of its own', () => {
+  const state = start(
+    {},
+    { daily_cap_minor: 900n, limit_day: lagosDay(NOW), limit_used_minor: 500n },
+  );
+  const capped = spendings(state, 250n, 1n, 1n, 1n);
+  expect(reloadsIn(capped)).toEqual([]);
+  expect(cardIn(capped).auto_reload).toMatchObject({
+    refusals: 0,
+    triggered: false,
+    attention: null,
+  });
+  const tomorrow = new Date(NOW.getTime() + 24 * 60 * 60 * 1000);
+  expect(reloadsIn(spend(capped, 1n, tomorrow))).toHaveLength(1);
+});
+
+test('no more than the wallet has: refused without a hold', () => {
+  const poor = spend(start({ wallet: 499n }), 250n);
+  expect(poor.postings.size).toBe(0);
+  expect(cardIn(poor).auto_reload).toMatchObject({ refusals: 1, triggered: false });
+});
+
+test('after three refusals in a row nothing is tried until the settings are put again', () => {
+  const refused = spendings(start({ wallet: 0n }), 250n, 1n, 1n);
+  expect(cardIn(refused).auto_reload?.refusals).toBe(3);
+  expect(cardIn(refused).auto_reload?.attention?.reason).toMatch(/3 times in a row.*too little/);
+  const rich = { ...refused, wallets: start().wallets };
+  expect(reloadsIn(spend(rich, 1n))).toEqual([]);
+  const again = put(rich);
+  expect(cardIn(again).auto_reload).toMatchObject({ refusals: 0, attention: null });
+  expect(reloadsIn(again)).toHaveLength(1);
+});
+
+test('one that the issuer refuses counts as refused, gives the cap back, and the next spending tries again', () => {
+  let state = start({}, { daily_cap_minor: 500n });
+  for (let i = 1; i <= 3; i += 1) {
+    state = spend(state, i === 1 ? 250n : 1n);
+    expect(reloadsIn(state)).toHaveLength(i);
+    state = end(state, 'rejected');
+    expect(cardIn(state).auto_reload).toMatchObject({
+      refusals: i,
+      limit_used_minor: 0n,
+      triggered: false,
+    });
+  }
+  expect(reloadsIn(spend(state, 1n))).toHaveLength(3);
+  expect(state.wallets.get('ten_a')?.availableMinor).toBe(5_000n);
+});
+
+test('settings that find the card below reload it; put again, they do not do so again', () => {
+  const empty = snapshotWith(5_000n, openCard());
+  const once = put(empty);
+  expect(reloadsIn(once)).toHaveLength(1);
+  expect(reloadsIn(put(put(once)))).toHaveLength(1);
+});
+
+test.each([
+  ['switched off', { enabled: false }, {}],
+  ['a locked card', {}, { status: 'locked' }],
+  ['a card that is over', {}, { status: 'closed' }],
+] as const)('%s: none', (_, reload, card) => {
+  expect(reloadsIn(spend(start({}, reload, card), 250n))).toEqual([]);
+});

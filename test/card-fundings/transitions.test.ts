@@ -1,0 +1,262 @@
+import fc from 'fast-check';
+import type { CardStatus } from '../../src/capabilities/cards/card.js';
+import { unwindingOf } from '../../src/capabilities/card-fundings/deadline.js';
+import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
+import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import type { AnyMutationInput, AnyResult } from '../../src/core/commit/mutations.js';
+import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
+import { isOpen, needsWorkflow } from '../../src/core/instructions/instruction.js';
+import { balances, run } from '../support/decisions.js';
+import { CARD, openCard } from '../support/card-record.js';
+import { pendingFunding, reloadOf, snapshotWith } from '../support/fundings.js';
+import { byProvider, NOW } from '../support/transfers.js';
+
+const START = 2_000n;
+const IDS = ['cop_a', 'cop_b', 'cop_c'];
+const amountOf = (id: string) => BigInt(100 * (IDS.indexOf(id) + 1));
+
+const factOf = (kind: FundingFact['kind'], via: FundingFact['via'], amountMinor: bigint | null) => {
+  const origin = { ...byProvider, via };
+  if (kind === 'rejected') return { ...origin, kind, code: 'funding_refused' };
+  if (kind === 'operator_confirmed') return { ...origin, kind };
+  if (kind === 'not_reversible') return { ...origin, kind, amountMinor };
+  return { ...origin, kind, amountMinor, sessionId: null };
+};
+
+const accept = (id: string, changes: Partial<CardOperation> = {}): AnyMutationInput => ({
+  kind: 'acceptFunding',
+  tenantId: 'ten_a',
+  operation: pendingFunding({ _id: id, amount_minor: amountOf(id), ...changes }),
+  claim: null,
+  answer: { status: 201, body: id },
+});
+const told = (id: string, fact: FundingFact): AnyMutationInput => ({
+  kind: 'fundingFact',
+  tenantId: 'ten_a',
+  id,
+  card: CARD,
+  fact,
+});
+const expire = (id: string): AnyMutationInput => ({
+  kind: 'expireFunding',
+  tenantId: 'ten_a',
+  id,
+  card: CARD,
+});
+
+/** Few fundings, so that facts meet them in every state: just in time and others, sent and not, early and late. */
+const anyItem: fc.Arbitrary<AnyMutationInput> = fc.constantFrom(...IDS).chain((id) =>
+  fc.oneof(
+    fc.record({ jit: fc.boolean(), sends: fc.constantFrom(0, 1) }).map(({ jit, sends }) =>
+      accept(id, {
+        submissions: sends,
+        status: sends === 0 ? 'pending' : 'processing',
+        ...(jit && { type: 'jit_fund', deadline_at: NOW }),
+      }),
+    ),
+    fc
+      .record({
+        kind: fc.constantFrom<FundingFact['kind']>(
+          'succeeded',
+          'rejected',
+          'reversed',
+          'operator_confirmed',
+          'not_reversible',
+        ),
+        via: fc.constantFrom<FundingFact['via']>('webhook', 'poll', 'operator'),
+        amount: fc.constantFrom(null, amountOf(id), amountOf(id), 1n),
+      })
+      .map(({ kind, via, amount }) => told(id, factOf(kind, via, amount))),
+    fc.constant(expire(id)),
+  ),
+);
+
+function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): string[] {
+  const problems: string[] = [];
+  const check = (what: string, fine: boolean) => void (fine || problems.push(what));
+  const booked = (account: string) => sums.get(account) ?? 0n;
+  const wallet = wallets.get('ten_a');
+  const card = records.cards.get(CARD);
+  check('wallet', wallet?.availableMinor === START + booked('wallet:ten_a:available'));
+  check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
+  check('owed', wallet?.owedMinor === -booked('receivable:ten_a'));
+  check('card', card?.available_minor === booked(`card:${CARD}:available`));
+  check('card below zero', (card?.available_minor ?? -1n) >= 0n);
+  const operations = [...records.card_operations.values()];
+  const held = operations
+    .filter(isOpen)
+    .reduce((sum, { amount_minor: amount }) => sum + (amount ?? 0n), 0n);
+  check('held', held === booked('wallet:ten_a:held'));
+  const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
+  check('all together', total === 0n);
+  for (const operation of operations) {
+    const lent = records.card_operations.has(unwindingOf(operation._id));
+    check('not driven', lent || needsWorkflow(operation) === (operation.next_check_at !== null));
+  }
+  return problems;
+}
+
+test('whatever becomes known, in whatever order, the money is in one place', () => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 12 }),
+      fc.constantFrom<CardStatus>('active', 'closed'),
+      (batches, end) => {
+        const first = run(snapshotWith(START, openCard()), batches.slice(0, 6));
+        const card = first.state.records.cards.get(CARD);
+        // From here on the card may be over: what comes onto it goes on to the wallet.
+        if (card) {
+          const spent = end === 'closed' ? { available_minor: card.available_minor } : {};
+          first.state.records.cards.set(CARD, { ...card, status: end, ...spent });
+        }
+        const { state } = run(first.state, batches.slice(6));
+        const wrong = problemsOf(state, balances(state));
+        expect(wrong).toEqual([]);
+      },
+    ),
+    { numRuns: 500 },
+  );
+});
+
+const paid = factOf('succeeded', 'poll', amountOf('cop_a'));
+const reversed = factOf('reversed', 'poll', amountOf('cop_a'));
+const notReversible = factOf('not_reversible', 'poll', amountOf('cop_a'));
+const refused = factOf('rejected', 'poll', null);
+const late = [
+  accept('cop_a', { type: 'jit_fund', status: 'processing', submissions: 1, deadline_at: NOW }),
+  expire('cop_a'),
+];
+
+const after = (items: AnyMutationInput[], available = START, card = openCard()) => {
+  const { state, outcomes } = run(
+    snapshotWith(available, card),
+    items.map((item) => [item]),
+  );
+  const operations = state.records.card_operations;
+  const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
+  return {
+    operation: operations.get('cop_a'),
+    unwinding: operations.get(unwindingOf('cop_a')),
+    steps,
+    outcomes,
+    card: state.records.cards.get(CARD),
+    available: state.wallets.get('ten_a')?.availableMinor,
+  };
+};
+
+const verdicts = (outcomes: AnyResult[]) =>
+  outcomes.flatMap((outcome) => ('verdict' in outcome ? [outcome.verdict] : []));
+
+describe('a late funding', () => {
+  test('has failed for who asked, and its hold is kept', () => {
+    const { operation, unwinding, steps } = after(late);
+    expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
+    expect(unwinding).toMatchObject({
+      status: 'processing',
+      reverses_operation_id: 'cop_a',
+      submissions: 1,
+    });
+    expect(operation?.next_check_at).toBeNull();
+    expect(unwinding?.next_check_at).not.toBeNull();
+    expect(steps).toEqual(['hold']);
+  });
+
+  test('that was never sent has nothing to unwind: the hold is back at once', () => {
+    const unsent = accept('cop_a', { type: 'jit_fund', deadline_at: NOW });
+    const { operation, unwinding, steps, available } = after([unsent, expire('cop_a')]);
+    expect(operation?.status).toBe('failed');
+    expect(unwinding).toBeUndefined();
+    expect([steps, available]).toEqual([['hold', 'resolve'], START]);
+  });
+
+  test('that is confirmed before anybody has said that it is late is late all the same', () => {
+    const [accepted] = late as [AnyMutationInput];
+    const { operation, unwinding, steps, outcomes } = after([accepted, told('cop_a', paid)]);
+    expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
+    expect(unwinding?.status).toBe('processing');
+    expect([steps, verdicts(outcomes)]).toEqual([['hold'], ['stale']]);
+  });
+
+  test('before its deadline nothing happens', () => {
+    const early = accept('cop_a', { type: 'jit_fund', deadline_at: new Date(NOW.getTime() + 1) });
+    const { operation, outcomes } = after([early, expire('cop_a'), expire('cop_a')]);
+    expect(operation?.status).toBe('pending');
+    expect(verdicts(outcomes)).toEqual(['unchanged', 'unchanged']);
+  });
+
+  test('that is on the card stays held until it is off it again', () => {
+    expect(after([...late, told('cop_a', paid)]).steps).toEqual(['hold']);
+    const { steps, card, available } = after([
+      ...late,
+      told('cop_a', paid),
+      told('cop_a', reversed),
+    ]);
+    expect([steps, card?.available_minor, available]).toEqual([['hold', 'resolve'], 0n, START]);
+  });
+
+  test('that is not taken back is paid for, with attention on both; taken back after all, it returns', () => {
+    const { operation, unwinding, card } = after([...late, told('cop_a', notReversible)]);
+    expect(unwinding?.status).toBe('completed');
+    expect(operation?.status).toBe('failed');
+    expect(operation?.attention).not.toBeNull();
+    expect(operation?.attention).toEqual(unwinding?.attention);
+    expect(card?.available_minor).toBe(100n);
+    const back = after([...late, told('cop_a', notReversible), told('cop_a', reversed)]);
+    expect([back.card?.available_minor, back.available]).toEqual([0n, START]);
+    expect(back.operation?.attention).toBeNull();
+  });
+
+  test('that shows up after its absence had been proven waits in suspense for an operator', () => {
+    const { unwinding, steps, card } = after([
+      ...late,
+      told('cop_a', refused),
+      told('cop_a', paid),
+    ]);
+    expect(steps).toEqual(['hold', 'resolve', 'suspense']);
+    expect(unwinding).toMatchObject({ status: 'failed', in_suspense: true });
+    expect(card?.available_minor).toBe(0n);
+  });
+
+  test('that is found on the card after an operator gave it up waits in suspense, whoever says so', () => {
+    const givenUp = [...late, told('cop_a', factOf('rejected', 'operator', null))];
+    for (const found of [paid, notReversible]) {
+      const { unwinding, steps } = after([...givenUp, told('cop_a', found)]);
+      expect(steps).toEqual(['hold', 'resolve', 'suspense']);
+      expect(unwinding).toMatchObject({ in_suspense: true, monitor_until: null });
+      expect(unwinding?.attention?.reason).toContain('after the hold had been released');
+    }
+  });
+
+  test('that is off the card again is no news when its callback comes', () => {
+    const { unwinding, steps, outcomes } = after([
+      ...late,
+      told('cop_a', reversed),
+      told('cop_a', paid),
+      told('cop_a', reversed),
+    ]);
+    expect(steps).toEqual(['hold', 'resolve']);
+    expect(unwinding).toMatchObject({ status: 'failed', in_suspense: false, attention: null });
+    expect(verdicts(outcomes).slice(-2)).toEqual(['stale', 'unchanged']);
+  });
+});
+
+test('what was spent of a funding that is taken back does not come back, nor does the card owe it', () => {
+  const taken = [accept('cop_a', { submissions: 1 }), told('cop_a', paid)];
+  const { state } = run(snapshotWith(START, openCard()), [taken]);
+  const card = state.records.cards.get(CARD);
+  state.records.cards.set(CARD, openCard({ ...card, available_minor: 30n }));
+  const { state: last } = run(state, [[told('cop_a', reversed)]]);
+  expect(last.records.cards.get(CARD)?.available_minor).toBe(0n);
+  expect(last.wallets.get('ten_a')?.availableMinor).toBe(START - 100n + 30n);
+});
+
+test('a reload that the issuer takes back is not followed by another', () => {
+  const reload = reloadOf({ operation_id: 'cop_a', triggered: true });
+  const one = accept('cop_a', { type: 'auto_reload', submissions: 1 });
+  const { card } = after(
+    [one, told('cop_a', paid), told('cop_a', reversed)],
+    START,
+    openCard({ auto_reload: reload }),
+  );
+  expect(card?.auto_reload).toMatchObject({ operation_id: null, triggered: true, refusals: 0 });
+});

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Connection } from '@temporalio/client';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import type { Card } from '../../src/capabilities/cards/card.js';
+import type { ControlType } from '../../src/capabilities/card-states/card-state.js';
+import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { loadConfig } from '../../src/shared/config.js';
+import { createDeps, type Deps } from '../../src/composition/deps.js';
+import { noLocalSubmissions } from '../../src/core/instructions/local-submission-limiter.js';
+import { startSandboxBank } from '../../sandbox-bank/server.js';
+import { ensureNamespace } from '../../src/platform/temporal/namespace.js';
+import { createWorkers } from '../../worker/worker.js';
+import { bankAudit } from '../support/bank.js';
+import { sharedEngines } from '../support/engines.js';
+import { eventually } from '../support/eventually.js';
+
+/**
+ * The workflow of a card with the real store, issuer and Temporal, and without a dispatcher: what is not woken as it
+ * should be stays as it is for ever.
+ */
+const folder = mkdtempSync(join(tmpdir(), 'bursar-control-'));
+const secret = 'a secret of the sandbox bank';
+
+let bank: Awaited<ReturnType<typeof startSandboxBank>>;
+let deps: Deps;
+let tenant: Awaited<ReturnType<Deps['tenants']['create']>>;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  bank = await startSandboxBank({
+    port: 0,
+    host: '127.0.0.1',
+    dataDir: folder,
+    secret,
+    deduplicate: true,
+    conclusiveAfterMs: 5_000,
+  });
+  const { mongodbUri, temporalAddress } = sharedEngines();
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  const config = loadConfig({
+    BURSAR_ENV: 'sandbox',
+    MONGODB_URI: mongodbUri,
+    BURSAR_DATABASE: name,
+    TEMPORAL_ADDRESS: temporalAddress,
+    BURSAR_TASK_QUEUE: name,
+    BURSAR_KEY_PEPPER: 'a pepper of the tests, which guards nothing',
+    BURSAR_LOG_LEVEL: 'silent',
+    BURSAR_POLL_MAX_MS: '2000',
+    SANDBOX_BANK_URL: bank.url,
+    SANDBOX_BANK_SECRET: secret,
+    SANDBOX_BANK_TIMEOUT_MS: '8000',
+  });
+  deps = await createDeps(config, 'test');
+  tenant = await deps.tenants.create({ name: 'A tenant of the tests', plan: 'enterprise' });
+  const setUp = await Connection.connect({ address: temporalAddress });
+  await ensureNamespace(setUp, config.temporal.namespace, config.environment);
+  await setUp.close();
+  const connection = await NativeConnection.connect({ address: temporalAddress });
+  const workers = await createWorkers({
+    connection,
+    namespace: config.temporal.namespace,
+    taskQueue: name,
+    workflowBundle: { codePath: sharedEngines().bundle },
+    providers: deps.providers.rateLimits,
+    activities: { ...deps, localSubmissions: noLocalSubmissions },
+  });
+  // Nothing in the SDK's types says that it takes this: a later SDK that does not has to be noticed.
+  const turnsMs = workers.map(({ options }) => options.isolateExecutionTimeoutMs);
+  expect(turnsMs).toEqual(workers.map(() => 120_000));
+  const running = Promise.all(workers.map((worker) => worker.run()));
+  stop = async () => {
+    for (const worker of workers) worker.shutdown();
+    await running;
+    await connection.close();
+  };
+});
+
+afterAll(async () => {
+  await stop?.();
+  await bank?.close();
+  await deps?.database.db.dropDatabase();
+  await deps?.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+const audit = () => bankAudit(bank.url);
+/** A seed that hits the first of these calls at a probability of a half, and none of the next seven. */
+const FIRST_ONLY = 'first 13';
+
+const stored = async (card: string) => (await deps.cards.find(card)) as Card;
+const operationOf = async (id: string) => (await deps.cardOperations.find(id)) as CardOperation;
+const workflow = (card: string) => deps.temporal.client.workflow.getHandle(`card-state/${card}`);
+
+async function issued(): Promise<string> {
+  const wanted = { customer_id: 'customer-7', type: 'virtual', funding: 'prepaid' } as const;
+  const body = { ...wanted, currency: 'NGN' } as const;
+  const { resource } = await deps.createCard(tenant, body, null);
+  const id = String(resource);
+  await eventually(`${id} is issued`, async () =>
+    (await stored(id)).status === 'active' ? true : undefined,
+  );
+  return id;
+}
+
+async function ask(card: string, type: ControlType): Promise<string> {
+  const { resource } = await deps.controlCard(await stored(card), type, { metadata: null }, null);
+  return String(resource);
+}
+
+const ended = (id: string) =>
+  eventually(`${id} has ended`, async () => {
+    const operation = await operationOf(id);
+    return ['completed', 'failed'].includes(operation.status) ? operation : undefined;
+  });
+
+const atIssuer = async (card: string) => {
+  const { provider, issued: face } = await stored(card);
+  return deps.providers
+    .issuer(provider)
+    .readState(String(face?.issuer_card_id), AbortSignal.timeout(5_000));
+};
+
+test('whoever comes while a run is about to end is heard by it, or starts the next', async () => {
+  const cards = await Promise.all(Array.from({ length: 4 }, issued));
+  await Promise.all(
+    cards.map(async (card) => {
+      for (let round = 0; round < 8; round += 1) {
+        const operation = await ask(card, round % 2 === 0 ? 'lock' : 'unlock');
+        expect(await ended(operation)).toMatchObject({
+          status: 'completed',
+          state_sequence: round + 1,
+        });
+      }
+      await workflow(card).result();
+    }),
+  );
+});
+
+test('an order under way that counts no more is let go at once: the next overtakes it, and it undoes nothing when it arrives', async () => {
+  const card = await issued();
+  await ended(await ask(card, 'lock'));
+  const slow = { call: 'set_state', kind: 'slow', probability: 0.5, ms: 4_000 } as const;
+  await audit().faults([slow], FIRST_ONLY);
+  const unlock = await ask(card, 'unlock');
+  await eventually('the order is on its way', async () =>
+    (await operationOf(unlock)).submissions > 0 ? true : undefined,
+  );
+  const lock = await ask(card, 'lock');
+  expect(await ended(lock)).toMatchObject({ status: 'completed', state_sequence: 3 });
+  expect(await operationOf(unlock)).toMatchObject({
+    status: 'failed',
+    failure: { code: 'superseded' },
+  });
+  await audit().faults([]);
+  // The slow one comes to its end too, and writes down that it was too late.
+  await eventually('the late order has its answer', async () =>
+    (await operationOf(unlock)).timeline.some(({ type }) => type === 'provider_answer')
+      ? true
+      : undefined,
+  );
+  expect(await atIssuer(card)).toMatchObject({ state: 'locked', version: 3 });
+  const journal = await audit().journal(card);
+  expect(journal.map(({ kind }) => kind)).toEqual(['issued', 'card_locked']);
+  expect((await stored(card)).status).toBe('locked');
+});

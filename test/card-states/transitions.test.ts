@@ -1,0 +1,329 @@
+import fc from 'fast-check';
+import { isPastExpiry, type Card } from '../../src/capabilities/cards/card.js';
+import type {
+  ControlOperation,
+  ControlType,
+} from '../../src/capabilities/card-states/card-state.js';
+import type {
+  AcceptControlItem,
+  ControlFactItem,
+} from '../../src/capabilities/card-states/mutations.js';
+import { createControlStarter } from '../../src/capabilities/card-states/starter.js';
+import { newOperation } from '../../src/capabilities/cards/card-operation.js';
+import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
+import { newId } from '../../src/shared/ids.js';
+import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
+import { openCard } from '../support/card-record.js';
+import { balances, run } from '../support/decisions.js';
+import { byProvider, claimOf, emptySnapshot, NOW } from '../support/transfers.js';
+
+const TENANT = 'ten_a';
+const CARD = newId('card');
+
+const card = (changes: Partial<Card> = {}): Card =>
+  openCard({
+    _id: CARD,
+    issued: {
+      issuer_card_id: 'card_1',
+      brand: 'verve',
+      last4: '4242',
+      expiry_month: 11,
+      expiry_year: 2026,
+    },
+    ...changes,
+  });
+
+function withCard(changes: Partial<Card> = {}): Snapshot {
+  const snapshot = emptySnapshot();
+  snapshot.records.cards.set(CARD, card(changes));
+  return snapshot;
+}
+
+function asked(type: ControlType, key?: string): AcceptControlItem {
+  const given = { tenant_id: TENANT, card_id: CARD, type, provider: 'sandbox-bank' };
+  const operation = newOperation(given, NOW, 'accepted') as ControlOperation;
+  return {
+    kind: 'acceptControl',
+    tenantId: TENANT,
+    operation,
+    claim: key === undefined ? null : claimOf(key),
+    answer: ({ _id, status }) => ({ status: 201, body: `${_id} ${status}` }),
+  };
+}
+
+const fact = (
+  { operation: { _id: id } }: AcceptControlItem,
+  what: { kind: 'succeeded' } | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean },
+): ControlFactItem => {
+  const said = what.kind === 'succeeded' ? { ...what, amountMinor: null, sessionId: null } : what;
+  return {
+    kind: 'controlFact',
+    tenantId: TENANT,
+    id,
+    card: CARD,
+    fact: { ...byProvider, ...said },
+  };
+};
+const set = (item: AcceptControlItem) => fact(item, { kind: 'succeeded' });
+
+const cardIn = (state: Snapshot) => state.records.cards.get(CARD) as Card;
+const operationIn = (state: Snapshot, { operation: { _id: id } }: AcceptControlItem) =>
+  state.records.card_operations.get(id);
+const toldIn = (commits: ReturnType<typeof run>['commits']) =>
+  commits.flatMap(({ events }) => events.map(({ name, sequence }) => [name, sequence]));
+
+describe('how a card stands', () => {
+  test('a lock holds from its commit on and is told; the operation ends when the issuer has agreed', () => {
+    const lock = asked('lock');
+    const accepted = run(withCard(), [[lock]]);
+    expect(cardIn(accepted.state)).toMatchObject({
+      status: 'locked',
+      state_control: {
+        desired: 'locked',
+        sequence: 1,
+        confirmed_sequence: 0,
+        pending_operation_id: lock.operation._id,
+      },
+    });
+    expect(operationIn(accepted.state, lock)).toMatchObject({
+      status: 'pending',
+      state_sequence: 1,
+    });
+    expect(toldIn(accepted.commits)).toEqual([['card.locked', 1]]);
+
+    const done = run(accepted.state, [[set(lock)]]);
+    expect(operationIn(done.state, lock)).toMatchObject({
+      status: 'completed',
+      next_check_at: null,
+    });
+    expect(cardIn(done.state).state_control).toMatchObject({
+      confirmed_sequence: 1,
+      pending_operation_id: null,
+    });
+    expect(toldIn(done.commits)).toEqual([['card.operation.completed', 1]]);
+  });
+
+  test('an unlock opens only with the word of the issuer, and is told in that commit', () => {
+    const [lock, unlock] = [asked('lock'), asked('unlock')];
+    const waiting = run(withCard(), [[lock], [set(lock)], [unlock]]);
+    expect(cardIn(waiting.state)).toMatchObject({
+      status: 'locked',
+      state_control: { sequence: 2 },
+    });
+    const done = run(waiting.state, [[set(unlock)]]);
+    expect(cardIn(done.state).status).toBe('active');
+    expect(toldIn(done.commits)).toEqual(
+      expect.arrayContaining([
+        ['card.unlocked', 2],
+        ['card.operation.completed', 1],
+      ]),
+    );
+  });
+
+  test('a later one takes the place of one under way, also in one commit; late word of it opens nothing', () => {
+    for (const together of [true, false]) {
+      const items = [asked('lock'), asked('unlock'), asked('lock')] as const;
+      const [first, unlock, last] = items;
+      const batches = together ? [[...items]] : items.map((item) => [item]);
+      const { state, commits } = run(withCard(), batches);
+      for (const item of [first, unlock]) {
+        expect(operationIn(state, item)).toMatchObject({
+          status: 'failed',
+          failure: { code: 'superseded' },
+          next_check_at: null,
+        });
+      }
+      expect(operationIn(state, last)).toMatchObject({ status: 'pending', state_sequence: 3 });
+      const names = toldIn(commits).map(([name]) => name);
+      // It never opened in between, so it was locked once.
+      expect(names.filter((name) => name === 'card.locked')).toHaveLength(1);
+      expect(names.filter((name) => name === 'card.operation.failed')).toHaveLength(2);
+
+      const late = run(state, [[set(unlock)]]);
+      expect(cardIn(late.state)).toEqual(cardIn(state));
+      expect(operationIn(late.state, unlock)).toEqual(operationIn(state, unlock));
+    }
+  });
+
+  test.each([
+    [
+      'lock',
+      {
+        status: 'locked',
+        state_control: {
+          desired: 'locked',
+          sequence: 3,
+          confirmed_sequence: 3,
+          pending_operation_id: null,
+        },
+      },
+    ],
+    ['unlock', {}],
+    [
+      'close',
+      {
+        status: 'closed',
+        state_control: {
+          desired: 'closed',
+          sequence: 1,
+          confirmed_sequence: 1,
+          pending_operation_id: null,
+        },
+      },
+    ],
+  ] as const)('%s of a card that is so already is done at once and changes nothing', (type, so) => {
+    const item = asked(type);
+    const { state, commits } = run(withCard(so), [[item]]);
+    expect(cardIn(state)).toEqual(card(so));
+    expect(operationIn(state, item)).toMatchObject({
+      status: 'completed',
+      state_sequence: null,
+      next_check_at: null,
+    });
+    expect(toldIn(commits)).toEqual([['card.operation.completed', 1]]);
+  });
+
+  test.each([
+    ['pending', ['lock', 'unlock', 'close']],
+    ['failed', ['lock', 'unlock', 'close']],
+    ['closed', ['lock', 'unlock']],
+    ['expired', ['lock', 'unlock']],
+  ] as const)('a card that is %s takes no %s, and says so', (status, types) => {
+    for (const type of types) {
+      const { state, outcomes, commits } = run(withCard({ status }), [[asked(type, type)]]);
+      const [outcome] = outcomes;
+      expect(outcome).toMatchObject({ kind: 'answered', resource: null, answer: { status: 422 } });
+      expect(JSON.stringify(outcome)).toContain(status);
+      expect(cardIn(state)).toEqual(card({ status }));
+      expect(commits[0]?.created.card_operations).toEqual([]);
+    }
+  });
+
+  test('closing ends an unlock under way, holds at once, and gives the balance back to the wallet', () => {
+    const before = withCard({ available_minor: 700n });
+    const [lock, unlock, close] = [asked('lock'), asked('unlock'), asked('close')];
+    const { state } = run(before, [[lock], [unlock], [close]]);
+    expect(cardIn(state)).toMatchObject({ status: 'closed', available_minor: 0n });
+    expect(operationIn(state, unlock)).toMatchObject({ failure: { code: 'superseded' } });
+    expect(state.wallets.get(TENANT)?.availableMinor).toBe(700n);
+    expect(balances(state).get(`card:${CARD}:available`)).toBe(-700n);
+    const late = run(state, [[set(unlock)], [set(close)]]);
+    expect(cardIn(late.state)).toMatchObject({
+      status: 'closed',
+      state_control: { confirmed_sequence: 3 },
+    });
+  });
+
+  test.each([
+    ['lock', 'locked', 'stays locked here'],
+    ['unlock', 'locked', 'stays locked'],
+    ['close', 'closed', 'stays closed here'],
+  ] as const)(
+    '%s that an operator fails: the card stays shut with us, and that is said',
+    (type, status, said) => {
+      const lock = asked('lock');
+      const item = asked(type);
+      const start = type === 'unlock' ? [[lock], [set(lock)], [item]] : [[item]];
+      const { state } = run(withCard(), start);
+      const failed = run(state, [[fact(item, { kind: 'rejected', code: 'operator' })]]);
+      const operation = operationIn(failed.state, item);
+      expect(operation).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
+      expect(operation?.timeline.at(-1)?.detail).toContain(said);
+      expect(cardIn(failed.state)).toMatchObject({
+        status,
+        state_control: { pending_operation_id: null },
+      });
+      // Nobody knows how the issuer has it: the next order goes out whatever it is.
+      const again = asked(type === 'unlock' ? 'lock' : type);
+      const { state: after } = run(failed.state, [[again]]);
+      expect(operationIn(after, again)).toMatchObject({ status: 'pending' });
+    },
+  );
+
+  test('a failing that is good only for what never left us does nothing once an order has', () => {
+    const lock = asked('lock');
+    const { state } = run(withCard(), [[lock]]);
+    const sent = operationIn(state, lock);
+    if (sent)
+      state.records.card_operations.set(sent._id, {
+        ...sent,
+        status: 'processing',
+        submissions: 1,
+      });
+    const word = fact(lock, { kind: 'rejected', code: 'operator', ifNotSubmitted: true });
+    expect(operationIn(run(state, [[word]]).state, lock)?.status).toBe('processing');
+  });
+
+  test('whatever is asked for and confirmed in whatever order: the newest decides, and opens only confirmed', () => {
+    const step = fc.oneof(
+      fc.constantFrom<ControlType>('lock', 'unlock'),
+      fc.nat({ max: 30 }).map((of) => ({ confirm: of })),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 30 }), fc.boolean(), (steps, together) => {
+        const made: AcceptControlItem[] = [];
+        const items = steps.flatMap((one): AnyMutationInput[] => {
+          if (typeof one !== 'string') return made.slice(one.confirm, one.confirm + 1).map(set);
+          const item = asked(one);
+          made.push(item);
+          return [item];
+        });
+        const batches = together ? [items] : items.map((item) => [item]);
+        const { state } = run(withCard(), batches);
+        const { status, state_control: control } = cardIn(state);
+        const settled = control.sequence === control.confirmed_sequence;
+        expect(control.pending_operation_id === null).toBe(settled);
+        expect(status === 'active').toBe(settled && control.desired === 'open');
+        const open = made.filter((item) => operationIn(state, item)?.status === 'pending');
+        expect(open.map(({ operation: { _id } }) => _id)).toEqual(
+          control.pending_operation_id === null ? [] : [control.pending_operation_id],
+        );
+      }),
+    );
+  });
+});
+
+describe('the end of a card', () => {
+  const at = (iso: string) => new Date(iso);
+
+  test('it is good to the last moment of its month in Lagos', () => {
+    expect(isPastExpiry(card(), at('2026-11-30T22:59:59.999Z'))).toBe(false);
+    expect(isPastExpiry(card(), at('2026-11-30T23:00:00.000Z'))).toBe(true);
+    expect(isPastExpiry(card(), at('2027-01-01T00:00:00.000Z'))).toBe(true);
+    expect(isPastExpiry(card({ issued: null }), at('2030-01-01T00:00:00.000Z'))).toBe(false);
+  });
+
+  test('expired: what is under way ends, the rest goes back, and late word opens nothing', () => {
+    const [lock, unlock] = [asked('lock'), asked('unlock')];
+    const issued = { ...card().issued, expiry_month: 10 } as Card['issued'];
+    const expire = { kind: 'expireCard', tenantId: TENANT, card: CARD } as const;
+    const before = withCard({ issued, available_minor: 300n });
+    const { state, outcomes } = run(before, [[lock], [set(lock)], [unlock], [expire]]);
+    expect(outcomes.at(-1)).toEqual({ kind: 'expireCard', expired: true });
+    expect(cardIn(state)).toMatchObject({ status: 'expired', available_minor: 0n });
+    expect(operationIn(state, unlock)).toMatchObject({ failure: { code: 'card_expired' } });
+    expect(state.wallets.get(TENANT)?.availableMinor).toBe(300n);
+    expect(cardIn(run(state, [[set(unlock)]]).state).status).toBe('expired');
+  });
+
+  test('before its time, and over already: nothing', () => {
+    const expire = { kind: 'expireCard', tenantId: TENANT, card: CARD } as const;
+    const issued = { ...card().issued, expiry_month: 10 } as Card['issued'];
+    for (const changes of [{}, { issued, status: 'closed' }] as Partial<Card>[]) {
+      const { state, outcomes } = run(withCard(changes), [[expire]]);
+      expect(outcomes).toEqual([{ kind: 'expireCard', expired: false }]);
+      expect(cardIn(state)).toEqual(card(changes));
+    }
+  });
+});
+
+test('a command about an operation that has ended never reaches the workflow of the card, which has another', async () => {
+  const settings = { taskQueue: 'bursar', policy: { attentionAfterMs: 1, pollMaxMs: 1 } };
+  // There is no Temporal here: who asked it would fail.
+  const nowhere = { ...settings, client: {}, log: {} } as unknown as InstructionStarterSettings;
+  const superseded = { ...asked('unlock').operation, status: 'failed' } as const;
+  const payload = { actor: 'ada', reason: 'lost', session_id: null, force: true };
+  const answer = await createControlStarter(nowhere).command(superseded, 'fail', payload);
+  expect(answer).toEqual({ done: false, message: 'The unlock is failed already.' });
+});

@@ -1,0 +1,219 @@
+import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { cardClient, newCard, type CardClient, type OperationView } from '../support/cards.js';
+import { bursar } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+let cards: CardClient;
+
+beforeAll(async () => {
+  service = await startService();
+  tenant = await service.tenant();
+  cards = cardClient(tenant);
+});
+afterAll(() => service.close());
+
+const journalOf = async (id: string) => (await service.bank.journal(id)).map(({ kind }) => kind);
+
+const issueOf = async (id: string) => {
+  const operation = await service.deps.cardOperations.issueOf({ _id: id, tenant_id: tenant.id });
+  if (!operation) throw new Error(`nothing issues ${id}`);
+  return operation;
+};
+
+describe('issuing by the table of test values', () => {
+  test('a card is accepted as pending, with its place, and active once the issuer has issued it', async () => {
+    const body = newCard('789', { name: 'Ada Obi', metadata: { team: 'sales' } });
+    const { status, headers, body: answer } = await cards.create(body);
+    expect(status).toBe(201);
+    expect(headers.get('location')).toBe(`/api/v1/cards/${answer.data.id}`);
+    expect(answer.data).toMatchObject({
+      customer_id: body.customer_id,
+      type: 'virtual',
+      funding: 'prepaid',
+      name: 'Ada Obi',
+      status: 'pending',
+      last4: null,
+      currency: 'NGN',
+      provider: 'sandbox-bank',
+      failure: null,
+      metadata: { team: 'sales' },
+    });
+    const card = await cards.waitFor(answer.data.id, 'active');
+    expect(card.brand).not.toBeNull();
+    expect(card.last4).toMatch(/^[0-9]{4}$/);
+    expect(card.expiry_month).toBeGreaterThan(0);
+    expect(card.expiry_year).toBeGreaterThan(2025);
+    expect(await journalOf(card.id)).toEqual(['issued']);
+  });
+
+  test('Prefer: wait answers the issued card', async () => {
+    const card = await cards.issue({ type: 'physical', funding: 'jit' });
+    expect(card).toMatchObject({ status: 'active', type: 'physical', funding: 'jit' });
+  });
+
+  test.each([
+    ['001', 'told later, by callback alone'],
+    ['004', 'issued without an answer'],
+  ])('%s: %s, it becomes active and is issued once', async (suffix) => {
+    const { body } = await cards.create(newCard(suffix));
+    const card = await cards.waitFor(body.data.id, 'active');
+    expect(card.last4).toMatch(/^[0-9]{4}$/);
+    expect(await journalOf(card.id)).toEqual(['issued']);
+  });
+
+  test('002: refused, the card has failed and says why', async () => {
+    const { body } = await cards.create(newCard('002'));
+    const card = await cards.waitFor(body.data.id, 'failed');
+    expect(card.failure?.code).toBe('not_eligible');
+    expect(await journalOf(card.id)).toEqual([]);
+  });
+
+  test('005: no answer and nothing issued: never guessed, an operator is called and gives it up', async () => {
+    const { body } = await cards.create(newCard('005'));
+    const { id } = body.data;
+    const stuck = await eventually('an operator is called', async () => {
+      const operation = await issueOf(id);
+      return operation.attention ? operation : undefined;
+    });
+    expect(stuck.status).toBe('processing');
+    expect((await cards.get(id)).status).toBe('pending');
+    const command = async (line: string) => {
+      const { code, out } = await bursar(`cards ${line} --json`, service.env);
+      return { code, told: JSON.parse(out) as unknown };
+    };
+    expect((await command('list --attention')).told).toContainEqual(
+      expect.objectContaining({ id: stuck._id, card: id, type: 'issue', status: 'processing' }),
+    );
+    const fail = `fail ${stuck._id} --actor ada --reason asked-by-phone --yes`;
+    expect(await command(fail)).toMatchObject({ code: 1, told: { done: false } });
+    expect(await command(`${fail} --force`)).toMatchObject({
+      code: 0,
+      told: { done: true, status: 'failed' },
+    });
+    expect(await cards.get(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
+    expect((await command(`show ${stuck._id}`)).told).toMatchObject({
+      card_id: id,
+      timeline: expect.arrayContaining([
+        expect.objectContaining({ type: 'operator', actor: 'ada' }),
+      ]) as unknown,
+    });
+    expect((await command(`show ${id}`)).told).toMatchObject({
+      id,
+      operations: [{ id: stuck._id, type: 'issue' }],
+    });
+    expect((await bursar('cards show crd_unknown', service.env)).code).toBe(1);
+  });
+});
+
+describe('POST /cards', () => {
+  test('the same key is the same card, also at the same moment; another body is refused', async () => {
+    const body = newCard();
+    const key = `card-${body.customer_id}`;
+    const replies = await Promise.all([1, 2, 3].map(() => cards.create(body, { key })));
+    expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+    const other = await cards.create({ ...body, type: 'physical' }, { key });
+    expect(other.status).toBe(422);
+    expect(other.body.error.code).toBe('idempotency_key_reused');
+  });
+
+  test.each([
+    ['customer_id', { customer_id: undefined }],
+    ['customer_id', { customer_id: 'two words' }],
+    ['customer_id', { customer_id: '4111111111111111' }],
+    ['type', { type: 'plastic' }],
+    ['funding', { funding: 'credit' }],
+    ['currency', { currency: 'USD' }],
+    ['name', { name: '4111 1111 1111 1111' }],
+    ['metadata.pan', { metadata: { pan: '4111111111111111' } }],
+    ['cvv', { cvv: '123' }],
+  ])('names %s where it is wrong, and makes nothing', async (field, changes) => {
+    const before = (await cards.list()).body.pagination?.total;
+    const { status, body } = await cards.create(newCard('789', changes));
+    expect(status).toBe(400);
+    expect(body.error).toMatchObject({ code: 'validation_error', field });
+    expect((await cards.list()).body.pagination?.total).toBe(before);
+  });
+});
+
+describe('reading', () => {
+  test('pages by limit and offset are the newest first, without gap or repeat', async () => {
+    const own = cardClient(await service.tenant());
+    const ids: string[] = [];
+    for (let i = 0; i < 5; i += 1) ids.unshift((await own.create()).body.data.id);
+    const pages = await Promise.all([0, 2, 4, 6].map((n) => own.list(`?limit=2&offset=${n}`)));
+    expect(pages.flatMap(({ body }) => body.data.map(({ id }) => id))).toEqual(ids);
+    expect(pages.map(({ body }) => body.pagination)).toEqual(
+      [true, true, false, false].map((more, i) => ({
+        page: i + 1,
+        limit: 2,
+        total: 5,
+        pages: 3,
+        has_more: more,
+      })),
+    );
+    for (const query of ['?limit=101', '?offset=-1', '?page=1']) {
+      expect((await own.list(query)).status).toBe(400);
+    }
+  });
+
+  test('a new card can spend nothing', async () => {
+    const { body } = await cards.create();
+    const balance = await cards.balance(body.data.id);
+    expect(balance).toMatchObject({
+      card_id: body.data.id,
+      available_minor: 0,
+      currency: 'NGN',
+    });
+    expect(Number.isNaN(Date.parse(balance.as_of))).toBe(false);
+  });
+
+  test('what issues a card is no operation that a tenant gets to see', async () => {
+    const { id } = await cards.issue();
+    const { _id: operation } = await issueOf(id);
+    for (const path of ['', '/timeline']) {
+      const reply = await cards.call('GET', `/cards/${id}/operations/${operation}${path}`);
+      expect(reply.status).toBe(404);
+    }
+    expect(await cards.call('GET', `/cards/${id}/funding-history`)).toMatchObject({
+      status: 200,
+      body: { data: [], pagination: { total: 0 } },
+    });
+  });
+
+  test('an operation is found under its own card alone', async () => {
+    const [one, other] = [await cards.issue(), await cards.issue()];
+    const operation = newOperation(
+      { tenant_id: tenant.id, card_id: one.id, type: 'fund', provider: 'x', amount_minor: 5n },
+      new Date(),
+      'accepted',
+    );
+    const stored = service.deps.database.db.collection<CardOperation>('card_operations');
+    await stored.insertOne({ ...operation, status: 'failed', next_check_at: null });
+    const under = (card: string) => cards.call('GET', `/cards/${card}/operations/${operation._id}`);
+    expect(await under(one.id)).toMatchObject({ status: 200, body: { data: { amount_minor: 5 } } });
+    expect((await under(other.id)).status).toBe(404);
+    const { body } = await cards.call<OperationView[]>('GET', `/cards/${one.id}/funding-history`);
+    expect(body.data.map(({ id }) => id)).toEqual([operation._id]);
+    expect(body.pagination?.total).toBe(1);
+    await stored.deleteOne({ _id: operation._id });
+  });
+
+  test('a tenant without cards is told so', async () => {
+    const without = await service.tenant();
+    await service.deps.tenants.update(without.id, { features: { cards: false } });
+    // A key's tenant is remembered for less than a second.
+    const refused = await eventually('it is refused', async () => {
+      const reply = await cardClient(without).list();
+      return reply.status === 403 ? reply : undefined;
+    });
+    expect(refused.body.error.code).toBe('feature_not_enabled');
+  });
+});
+
+test('the books are right at the end, and agree with the issuer', async () => {
+  expect(await service.problems()).toEqual([]);
+});

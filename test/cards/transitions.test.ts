@@ -1,0 +1,116 @@
+import type { Card } from '../../src/capabilities/cards/card.js';
+import { applyIssueFactTo, type IssueFact } from '../../src/capabilities/cards/transitions.js';
+import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { byProvider, NOW } from '../support/transfers.js';
+
+const ordered = (changes: Partial<CardOperation> = {}): CardOperation => ({
+  ...newOperation(
+    { _id: 'cop_1', tenant_id: 'ten_a', card_id: 'crd_1', type: 'issue', provider: 'issuer' },
+    NOW,
+    'accepted',
+  ),
+  status: 'processing',
+  submissions: 1,
+  ...changes,
+});
+
+/** What of a card issuing depends on. */
+const unissued = { _id: 'crd_1', status: 'pending', issued: null } as Card;
+const face = { card: 'c_1', brand: 'verve', last4: '4242', expiryMonth: 1, expiryYear: 2030 };
+const issuedFace = {
+  card: 'c_1',
+  brand: 'verve',
+  last4: '4242',
+  expiry_month: 1,
+  expiry_year: 2030,
+};
+
+const issued: IssueFact = { ...byProvider, kind: 'issued', ...face };
+const refused: IssueFact = { ...byProvider, kind: 'rejected', code: 'not_eligible' };
+const paid: IssueFact = { ...byProvider, kind: 'succeeded', amountMinor: null, sessionId: 'c_1' };
+const confirmed: IssueFact = {
+  ...byProvider,
+  kind: 'operator_confirmed',
+  via: 'operator',
+  actor: 'ada',
+};
+const givenUp: IssueFact = { ...refused, code: 'operator', via: 'operator', actor: 'ada' };
+
+/** Applies facts one after the other; answers the verdicts and how things stand. */
+function after(facts: IssueFact[], first = ordered()) {
+  let operation = first;
+  let card = unissued;
+  const verdicts = facts.map((fact) => {
+    const transition = applyIssueFactTo(operation, card, fact, NOW);
+    operation = transition.operation;
+    card = { ...card, ...transition.card };
+    return transition.verdict;
+  });
+  return { verdicts, operation, card };
+}
+
+describe('the guard of issuing', () => {
+  test('what the issuer issued is active, with what it tells of it; a repeat changes nothing', () => {
+    const { verdicts, operation, card } = after([issued, issued, paid]);
+    expect(verdicts).toEqual(['applied', 'unchanged', 'unchanged']);
+    expect(card).toMatchObject({ status: 'active', issued: issuedFace });
+    expect(operation).toMatchObject({ status: 'completed', next_check_at: null, attention: null });
+  });
+
+  test('that it was issued is not booked without what it is', () => {
+    const { verdicts, operation } = after([paid]);
+    expect(verdicts).toEqual(['stale']);
+    expect(operation.status).toBe('processing');
+  });
+
+  test('what the issuer refused has failed and says why', () => {
+    const { verdicts, operation, card } = after([refused, refused]);
+    expect(verdicts).toEqual(['applied', 'unchanged']);
+    expect(operation).toMatchObject({ status: 'failed', next_check_at: null });
+    expect(card).toMatchObject({ status: 'failed', failure: { code: 'not_eligible' } });
+  });
+
+  test('another card under the same order, and a refusal of what was issued, call an operator', () => {
+    for (const fact of [{ ...issued, card: 'c_2' }, refused]) {
+      const { verdicts, operation, card } = after([issued, fact, fact]);
+      expect(verdicts).toEqual(['applied', 'attention', 'unchanged']);
+      expect(card).toMatchObject({ status: 'active', issued: issuedFace });
+      expect(operation.attention).not.toBeNull();
+      expect(operation.next_check_at).not.toBeNull();
+      expect(after([confirmed], operation).verdicts).toEqual(['stale']);
+    }
+  });
+
+  test('a card that was given up is watched for; one that shows up can not be used before an operator stands by it', () => {
+    const given = after([givenUp]);
+    expect(given.operation).toMatchObject({ status: 'failed' });
+    expect(given.operation.monitor_until).not.toBeNull();
+
+    const { verdicts, operation, card } = after([givenUp, issued]);
+    expect(verdicts).toEqual(['applied', 'attention']);
+    expect(card).toMatchObject({ status: 'failed', issued: issuedFace });
+    expect(operation.attention).not.toBeNull();
+
+    const adopted = after([givenUp, issued, confirmed, confirmed]);
+    expect(adopted.verdicts.slice(2)).toEqual(['applied', 'unchanged']);
+    expect(adopted.card).toMatchObject({ status: 'active', failure: null });
+    expect(adopted.operation).toMatchObject({
+      status: 'completed',
+      attention: null,
+      next_check_at: null,
+    });
+  });
+
+  test('the issuer’s word that there is no card ends the watch', () => {
+    const { verdicts, operation } = after([givenUp, refused]);
+    expect(verdicts).toEqual(['applied', 'applied']);
+    expect(operation).toMatchObject({ monitor_until: null, next_check_at: null, status: 'failed' });
+  });
+
+  test('giving up what has not left us counts only as long as it has not', () => {
+    const unforced: IssueFact = { ...givenUp, ifNotSubmitted: true };
+    expect(after([unforced]).verdicts).toEqual(['stale']);
+    const { operation } = after([unforced], ordered({ status: 'pending', submissions: 0 }));
+    expect(operation).toMatchObject({ status: 'failed', monitor_until: null });
+  });
+});

@@ -1,0 +1,46 @@
+import { randomUUID } from 'node:crypto';
+import { changesOf } from '../../support/cards.js';
+import {
+  casesOf,
+  PAID,
+  POINTS,
+  REFUSED,
+  UNANSWERED,
+  type Case,
+  type Outcome,
+} from './capability.js';
+import type { Stage } from './cluster.js';
+
+const LEFT_MINOR = 5_000;
+
+/** A card of its own for each, with money on it: closed, it has nothing, and the wallet has it back. */
+async function ask(stage: Stage, { suffix }: Outcome) {
+  const { cards } = stage;
+  const { id } = await cards.issue();
+  const funding = { amount_minor: LEFT_MINOR, transaction_reference: randomUUID() };
+  const { body } = await cards.act(id, 'fund', funding);
+  await cards.waitForOperation(id, body.data.id, 'completed');
+  await stage.isQuiet();
+  return { path: `/cards/${id}/close`, body: { request_id: `${randomUUID()}-${suffix}` } };
+}
+
+async function isClosed(stage: Stage, { id, card_id: card }: { id: string; card_id: string }) {
+  const { cards, service } = stage;
+  await cards.waitForOperation(card, id, 'completed');
+  expect((await cards.get(card)).status).toBe('closed');
+  expect((await cards.balance(card)).available_minor).toBe(0);
+  const { db } = service.deps.database;
+  const givenBack = { _id: { $regex: `^${card}/balance-return-` } } as object;
+  expect(await db.collection('postings').countDocuments(givenBack)).toBe(1);
+  expect(await changesOf(service, card)).toEqual(['card_closed']);
+  await stage.isTold(id, ['card.operation.completed']);
+}
+
+export const closing: Case[] = casesOf({
+  name: "a card's closing",
+  // No issuer may keep a card from being closed: it refuses for now.
+  outcomes: [PAID, { ...REFUSED, ends: 'completed', times: 1 }, UNANSWERED],
+  ask,
+  isRight: (stage, data) => isClosed(stage, data as object as { id: string; card_id: string }),
+  points: POINTS,
+});

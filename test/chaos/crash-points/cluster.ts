@@ -1,0 +1,172 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cardClient } from '../../support/cards.js';
+import { eventually } from '../../support/eventually.js';
+import { issuerClient } from '../../support/issuer.js';
+import { activeToken, paymentClient } from '../../support/payments.js';
+import { startReceiver } from '../../support/receiver.js';
+import { startService, type Service } from '../../support/service.js';
+import type { Reply } from '../../support/tenant.js';
+import { runningWorkflows } from '../support/nothing-lost.js';
+
+/** Who dies. */
+export type Who = 'api' | 'worker';
+export type Death = { who: Who; point: string };
+/** What is asked for: the same again under the same key. */
+export type Asked = { path: string; body: Record<string, unknown>; key: string };
+export type Stage = Awaited<ReturnType<typeof openStage>>;
+
+const RICH_MINOR = 100_000_000_000;
+
+/**
+ * A service of its own at a bank that does a repeated order twice: one API, one worker, a tenant with cards, tokens and
+ * a paid charge, and who is told of what happens. One record is under way at a time, so whose point it was is certain.
+ */
+export async function openStage() {
+  const folder = mkdtempSync(join(tmpdir(), 'bursar-points-'));
+  const file = join(folder, 'point');
+  const receiver = await startReceiver();
+  const service = await startService({
+    bank: { deduplicate: false, conclusiveAfterMs: 1_500 },
+    env: {
+      BURSAR_FAILPOINT: `@${file}`,
+      // Sooner than silence is asked about, so that what is slow is late.
+      BURSAR_JIT_DEADLINE_MS: '2500',
+      BURSAR_POLL_MAX_MS: '1000',
+      BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
+      BURSAR_WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1,1,1',
+      BURSAR_WEBHOOK_TIMEOUT_MS: '1000',
+      SANDBOX_BANK_TIMEOUT_MS: '2000',
+    },
+  });
+  const { api, worker } = service;
+  const processes = { api, worker };
+  const tenant = await service.tenant({ balanceMinor: RICH_MINOR });
+  await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
+  const [cards, payments] = [cardClient(tenant), paymentClient(tenant)];
+  const [card, jitCard, good, declined] = await Promise.all([
+    cards.issue(),
+    cards.issue({ funding: 'jit' }),
+    activeToken(payments),
+    activeToken(payments, 'later_declined'),
+  ]);
+  const paid = await payments.paid({ amount_minor: 1_000_000 });
+  await isQuiet(service);
+  const fired = new Set<string>();
+  /** What this case has been told so far, and is to be told in all. */
+  const wanted = new Map<string, readonly string[]>();
+
+  function told(resource: string): string[] {
+    const all = receiver
+      .events()
+      .filter(({ data }) => data.id === resource || data['reference'] === resource);
+    return [...new Map(all.map(({ id, event }) => [id, event])).values()].toSorted();
+  }
+
+  /** Answers what happens then: it dies there, and comes back. */
+  async function arm({ who, point }: Death): Promise<() => Promise<void>> {
+    const process = processes[who];
+    const before = process.output().length;
+    const printed = () => process.output().slice(before);
+    writeFileSync(file, point);
+    process.signal('SIGUSR2');
+    await eventually('it is armed', () =>
+      printed().includes('failpoint armed') ? true : undefined,
+    );
+    return async () => {
+      await eventually(`the ${who} is dead at ${point}`, () =>
+        process.isRunning() ? undefined : true,
+      );
+      const [name = ''] = point.slice(point.indexOf('>') + 1).split(':');
+      expect(printed()).toContain(`failpoint ${name}\n`);
+      fired.add(name);
+      await process.start();
+    };
+  }
+
+  return {
+    service,
+    receiver,
+    tenant,
+    cards,
+    card: card.id,
+    jitCard: jitCard.id,
+    payments,
+    paidCharge: paid.reference,
+    fired,
+    tokens: { good, declined },
+    issuer: issuerClient(service),
+
+    post: ({ path, body, key }: Asked): Promise<Reply> =>
+      tenant.call('POST', path, JSON.stringify(body), { key }),
+
+    /** Has one of them die at a point to which `act` leads, and come back. Several: one after the other. */
+    async dies<Result>(deaths: readonly Death[], act: () => Promise<Result>): Promise<Result> {
+      const comeBack: (() => Promise<void>)[] = [];
+      for (const death of deaths) comeBack.push(await arm(death));
+      const result = await act();
+      for (const each of comeBack) await each();
+      return result;
+    },
+
+    /** Told once each, of this resource: by its id, or by its reference where it has none. */
+    async isTold(resource: string, names: readonly string[]): Promise<void> {
+      await eventually(`${resource} is told: ${names.join(', ')}`, () =>
+        names.every((name) => told(resource).includes(name)) ? true : undefined,
+      );
+      expect(told(resource)).toEqual(names.toSorted());
+      wanted.set(resource, names);
+    },
+
+    /** How often the bank has done it. */
+    async effects(reference: string): Promise<string[]> {
+      return (await service.bank.journal(reference)).map(({ kind }) => kind);
+    },
+
+    /** Nothing is left to do, and nobody was told more than was said: what comes late has come by then. */
+    async isQuiet(): Promise<void> {
+      await isQuiet(service);
+      for (const [resource, names] of wanted) expect(told(resource)).toEqual(names.toSorted());
+      wanted.clear();
+    },
+
+    async close(): Promise<void> {
+      await service.close();
+      await receiver.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** All has come to its end, nothing is left to do, and the books agree with the bank's. */
+async function isQuiet(service: Service): Promise<void> {
+  await eventually('nothing is under way', async () =>
+    (await underWay(service)) === 0 ? true : undefined,
+  );
+  expect(await service.problems()).toEqual([]);
+}
+
+const DUE = { next_check_at: { $type: 'date' } };
+const LEFT = {
+  transfers: DUE,
+  bulk_transfers: DUE,
+  card_operations: DUE,
+  charges: DUE,
+  refunds: DUE,
+  recurring_charges: DUE,
+  card_authorizations: DUE,
+  provider_events: DUE,
+  provider_event_replays: DUE,
+  callbacks: { next_check_at: { $type: 'date' } },
+  webhook_deliveries: { status: { $ne: 'delivered' } },
+};
+
+/** Records that somebody has to look after, and workflows that run. */
+async function underWay({ deps }: Service): Promise<number> {
+  const counts = Object.entries(LEFT).map(([name, filter]) =>
+    deps.database.db.collection(name).countDocuments(filter),
+  );
+  const workflows = await runningWorkflows(deps);
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count, workflows);
+}

@@ -1,0 +1,94 @@
+import { inspect } from 'node:util';
+import { mapWithConcurrency } from '../../../src/shared/concurrency.js';
+import { FAILPOINTS } from '../../../src/shared/failpoints.js';
+import { authorizations } from './authorizations.js';
+import type { Case } from './capability.js';
+import { cards } from './cards.js';
+import { closing } from './closing.js';
+import { commands } from './commands.js';
+import { cardIssuing } from './issuing.js';
+import { lateFundings } from './late.js';
+import { pages } from './pages.js';
+import { payments } from './payments.js';
+import { reloads } from './reloads.js';
+import { renewals } from './renewals.js';
+import { replays } from './replays.js';
+import { openStage, type Stage } from './cluster.js';
+import { manyTransfers } from './together.js';
+import { transfers } from './transfers.js';
+
+/** Services side by side: who waits until a dead process is missed needs no processor. */
+const STAGES = Number(process.env['POINTS_STAGES'] ?? 6);
+/** Only these are tried then, and it is not asked what else has fired. */
+const pattern = process.env['POINTS'];
+
+const all = [
+  ...transfers,
+  ...manyTransfers,
+  ...commands,
+  ...cards,
+  ...closing,
+  ...cardIssuing,
+  ...reloads,
+  ...replays,
+  ...lateFundings,
+  ...authorizations,
+  ...payments,
+  ...pages,
+  ...renewals,
+];
+const cases = all.filter(({ name }) => pattern === undefined || new RegExp(pattern).test(name));
+
+const free: Stage[] = [];
+const fired = new Set<string>();
+const results = new Map<string, unknown>();
+let lastOpened: Promise<unknown> = Promise.resolve();
+
+/** One after the other: many processes that start at once would keep each other from it. */
+async function newStage(): Promise<Stage> {
+  const opened = lastOpened.then(openStage);
+  lastOpened = opened.catch(() => undefined);
+  return opened;
+}
+
+/** On a stage where nothing else is under way. One on which something went wrong is not used again. */
+async function run({ name, run }: Case): Promise<void> {
+  let stage = free.pop();
+  let began = performance.now();
+  try {
+    stage ??= await newStage();
+    began = performance.now();
+    await stage.service.bank.faults([]);
+    await run(stage);
+    results.set(name, 'right');
+    free.push(stage);
+  } catch (error) {
+    results.set(name, error);
+    await stage?.close();
+  }
+  for (const point of stage?.fired ?? []) fired.add(point);
+  const seconds = ((performance.now() - began) / 1_000).toFixed(1);
+  const result = results.get(name);
+  const told = result === 'right' ? 'right' : 'WRONG';
+  process.stderr.write(`${results.size}/${cases.length} ${told} ${seconds} s: ${name}\n`);
+  if (told === 'WRONG') process.stderr.write(`${inspect(result)}\n`);
+}
+
+beforeAll(async () => void (await mapWithConcurrency(STAGES, cases, run)));
+afterAll(() => Promise.all(free.map((stage) => stage.close())));
+
+test('no two cases have one name', () => {
+  expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
+});
+
+test.each(cases)('$name', ({ name }) => {
+  const result = results.get(name);
+  if (result instanceof Error) throw result;
+  expect(result).toBe('right');
+});
+
+if (pattern === undefined) {
+  test('every point has fired', () => {
+    expect(FAILPOINTS.filter((point) => !fired.has(point))).toEqual([]);
+  });
+}

@@ -1,0 +1,75 @@
+import { randomUUID } from 'node:crypto';
+import { unwindingOf } from '../../../src/capabilities/card-fundings/deadline.js';
+import { isOpen } from '../../../src/core/instructions/instruction.js';
+import { eventually } from '../../support/eventually.js';
+import { casesOf, type Case, type Outcome } from './capability.js';
+import type { Stage } from './cluster.js';
+
+/** What the issuer does when the money is asked back: `times` is how often the card keeps it. */
+const TAKEN_BACK: Outcome = { name: 'taken back', suffix: '012', ends: 'failed', times: 0 };
+const KEPT: Outcome = { name: 'refused', suffix: '013', ends: 'completed', times: 1 };
+const SILENT: Outcome = { ...TAKEN_BACK, name: 'taken back, never answered' };
+
+/** Funded after its deadline: it has failed for who asked, and is unwound. */
+async function ask({ card, cards, service }: Stage, outcome: Outcome) {
+  const lost = { call: 'reverse', kind: 'drop_after', probability: 1 } as const;
+  if (outcome === SILENT) await service.bank.faults([lost]);
+  const { status } = await cards.get(card);
+  if (status === 'locked') {
+    const { body } = await cards.act(card, 'unlock');
+    await cards.waitForOperation(card, body.data.id, 'completed');
+  }
+  const transaction_reference = `${randomUUID()}-${outcome.suffix}`;
+  return { path: `/cards/${card}/jit-fund`, body: { amount_minor: 5_000, transaction_reference } };
+}
+
+const stored = ({ service, tenant }: Stage, id: string) =>
+  service.deps.cardOperations.get(tenant.id, id);
+
+const ended = (stage: Stage, id: string) =>
+  eventually(`${id} has ended`, async () => {
+    const found = await stored(stage, id);
+    return found && !isOpen(found) ? found : undefined;
+  });
+
+async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
+  const funding = await ended(stage, id);
+  expect(funding.status).toBe('failed');
+  await stage.isTold(id, ['card.operation.failed']);
+  const unwinding = await ended(stage, unwindingOf(id));
+  expect(unwinding.status).toBe(ends);
+  const back = times === 0 ? ['funding_reversed'] : [];
+  expect(await stage.effects(id)).toEqual(['funded', ...back]);
+  if (times === 0) return;
+  // The card has it although the funding has failed: that waits for somebody to see it.
+  expect((await stored(stage, id))?.attention).not.toBeNull();
+  const seen = { actor: 'ada', reason: 'it may keep it', session_id: null, force: false };
+  const { cardStarters } = stage.service.deps;
+  expect(await cardStarters.command(unwinding, 'complete', seen)).toMatchObject({ done: true });
+}
+
+export const lateFundings: Case[] = casesOf({
+  name: 'a funding after its deadline',
+  outcomes: [TAKEN_BACK, KEPT, SILENT],
+  ask,
+  isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
+  // What was not sent in time is not late: it has failed, and nothing is unwound.
+  async isReached(stage, { id }) {
+    await ended(stage, id);
+    const unwinding = await stored(stage, unwindingOf(id));
+    return unwinding !== null && (await stage.effects(id)).length > 0;
+  },
+  points: {
+    api: ['commit.before:2', 'commit.after:2'],
+    worker: [
+      'verify.before',
+      'unwind.before',
+      'unwind.answered',
+      'verify.answered',
+      'settle.before',
+      'settle.after',
+    ],
+    unanswered: [],
+    dispatcher: [],
+  },
+});

@@ -1,0 +1,111 @@
+import { eventually } from '../../support/eventually.js';
+import { networkEffects } from '../../support/payments.js';
+import { RECURRING_PATH } from '../../support/recurring.js';
+import type { Charge } from '../../../src/capabilities/charges/charge.js';
+import {
+  casesOf,
+  OUTCOMES,
+  REFUSED,
+  UNANSWERED,
+  VERIFY_POINTS,
+  type Capability,
+  type Case,
+  type Order,
+  type Outcome,
+} from './capability.js';
+import type { Stage } from './cluster.js';
+
+/** One period; the token decides what becomes of its charge, and the answer is lost on its way. */
+async function asked(
+  { tokens, service }: Stage,
+  outcome: Outcome,
+  startAt: Date | null,
+): Promise<Order> {
+  const { token } = outcome === REFUSED ? tokens.declined : tokens.good;
+  const lost = { call: 'charge', kind: 'drop_after', probability: 1 } as const;
+  if (outcome === UNANSWERED) await service.bank.faults([lost]);
+  return {
+    path: RECURRING_PATH,
+    body: {
+      payment_token_id: token.payment_token_id,
+      amount_minor: 300_000,
+      interval: 'day',
+      count: 1,
+      ...(startAt && { start_at: startAt.toISOString() }),
+    },
+  };
+}
+
+async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
+  const charges = stage.service.deps.database.db.collection<Charge>('charges');
+  const of = () => charges.find({ 'recurring.id': id }).toArray();
+  await eventually('its charge has ended', async () =>
+    (await of())[0]?.status === ends ? true : undefined,
+  );
+  const made = await of();
+  expect(made.map(({ recurring }) => recurring?.period)).toEqual([0]);
+  const { reference } = made[0] as Charge;
+  const effects = await networkEffects(stage.service, reference);
+  expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
+  await stage.isTold(reference, [`charge.${ends}`]);
+  const renewed = times === 1 ? ['recurring_charge.renewed'] : [];
+  await stage.isTold(id, [...renewed, 'recurring_charge.ended']);
+  const recurring = await stage.service.deps.recurringCharges.find(id);
+  expect(recurring).toMatchObject({ status: 'ended', charged_periods: 1 });
+}
+
+const shared: Pick<Capability, 'outcomes' | 'isRight'> = {
+  outcomes: OUTCOMES,
+  isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
+};
+
+export const renewals: Case[] = [
+  ...casesOf({
+    name: 'a recurring charge that begins at once',
+    ...shared,
+    ask: (stage, outcome) => asked(stage, outcome, null),
+    points: {
+      api: [
+        'claim.written',
+        'commit.before',
+        'commit.after',
+        'start.before',
+        'start.after',
+        'schedule.before',
+        'schedule.after',
+      ],
+      worker: [],
+      unanswered: [],
+      dispatcher: ['dispatch.started'],
+    },
+  }),
+  ...casesOf({
+    name: 'a renewal by its Schedule',
+    ...shared,
+    ask: (stage, outcome) => asked(stage, outcome, new Date(Date.now() + 4_000)),
+    points: {
+      api: [],
+      // The period's charge, and what became of it: that moves the course in the same commit.
+      worker: [
+        'renewal.before',
+        'commit.before',
+        'commit.after',
+        'renewal.charged',
+        'start.before',
+        'start.after',
+        'send.permitted',
+        'send.answered',
+        'charge.heard',
+        'commit.before:2',
+        'commit.after:2',
+        'settle.before',
+        'settle.after',
+        'webhook.before',
+        'webhook.after',
+        'webhook.after:2',
+      ],
+      unanswered: VERIFY_POINTS,
+      dispatcher: [],
+    },
+  }),
+];

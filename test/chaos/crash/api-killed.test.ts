@@ -1,0 +1,124 @@
+import { transferCallback } from '../../../src/capabilities/transfers/provider-events.js';
+import { eventually } from '../../support/eventually.js';
+import { losingWayTo } from '../../support/lost-answer.js';
+import { startService, type Service } from '../../support/service.js';
+import { order, type Reply, type TestTenant } from '../../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  service = await startService({ bank: { deduplicate: false } });
+  tenant = await service.tenant();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+async function expectEachPaidOnce(ids: string[]) {
+  for (const id of ids) {
+    await tenant.waitFor(id, 'completed');
+    expect(await service.bank.journal(id)).toHaveLength(1);
+  }
+}
+
+test('killed between the commit and the start of the workflow: completed all the same, and once', async () => {
+  // Whatever this one accepts, it can start nothing.
+  const temporal = `127.0.0.1:${await service.deadPort()}`;
+  const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
+  await api.start();
+  const replies = await Promise.all(
+    Array.from({ length: 12 }, () => tenant.at(api.url).transfer(order())),
+  );
+  expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 201));
+  await api.kill();
+  await expectEachPaidOnce(replies.map(({ body }) => body.data.id));
+});
+
+test('killed between the commit and the answer: the retry gets the answer that was kept', async () => {
+  const way = await losingWayTo(String(service.env['MONGODB_URI']));
+  const api = await service.newApi({ MONGODB_URI: way.uri });
+  await api.start();
+  const [body, key] = [order(), 'the answer was lost'];
+  const lost = way.loseNextCommit();
+  const first = tenant
+    .at(api.url)
+    .transfer(body, { key })
+    .catch(() => 'no answer');
+  await lost;
+  await api.kill();
+  expect(await first).toBe('no answer');
+  await way.close();
+
+  const { db } = service.deps.database;
+  const kept = await db
+    .collection<{ _id: string; status: number; body: string }>('idempotency_keys')
+    .findOne({ _id: `${tenant.id}/secret/${key}` });
+  const again = await tenant.transfer(body, { key });
+  expect([again.status, again.text]).toEqual([kept?.status, kept?.body]);
+  expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
+  expect((await tenant.transfer(body, { key })).text).toBe(again.text);
+  expect(await db.collection('transfers').countDocuments({ reference: body.reference })).toBe(1);
+  await expectEachPaidOnce([again.body.data.id]);
+});
+
+test('killed under load: an answer holds, and a request without one is answered when it is repeated', async () => {
+  const requests = Array.from({ length: 60 }, (_, i) => ({
+    body: order(),
+    key: `under load ${i}`,
+  }));
+  const answered: Reply[] = [];
+  const killing: Promise<void>[] = [];
+  const first = await Promise.all(
+    requests.map(async ({ body, key }, i) => {
+      // One after the other, so that some are done, some under way and some not begun when it dies.
+      await eventually('its turn', () =>
+        answered.length >= i - 15 || killing.length > 0 ? true : undefined,
+      );
+      const reply = await tenant.transfer(body, { key }).catch(() => null);
+      if (reply) answered.push(reply);
+      if (answered.length === 20) killing.push(service.api.kill());
+      return reply;
+    }),
+  );
+  await Promise.all(killing);
+  await service.api.start();
+  expect(first).toContain(null);
+
+  const again = await Promise.all(requests.map(({ body, key }) => tenant.transfer(body, { key })));
+  expect(new Set(again.map(({ status }) => status))).toEqual(new Set([201]));
+  for (const [i, reply] of first.entries()) {
+    if (reply) expect(again[i]?.text).toBe(reply.text);
+  }
+  const ids = again.map(({ body }) => body.data.id);
+  expect(new Set(ids).size).toBe(requests.length);
+  const { db } = service.deps.database;
+  const references = requests.map(({ body }) => body.reference);
+  expect(await db.collection('transfers').countDocuments({ reference: { $in: references } })).toBe(
+    requests.length,
+  );
+  await expectEachPaidOnce(ids);
+});
+
+test('a callback that was stored and not applied when the API died is applied by the worker', async () => {
+  const id = await tenant.send('006');
+  await tenant.waitFor(id, 'processing');
+  // As if it had died between storing and applying: nobody but the sweep looks at it now.
+  await service.deps.callbacks.store(
+    'sandbox-bank',
+    transferCallback({
+      dedupeKey: `left by a dead process, about ${id}`,
+      reference: id,
+      state: { kind: 'rejected', code: 'account_closed' },
+      occurredAt: new Date(),
+    }),
+  );
+  const transfer = await tenant.waitFor(id, 'failed');
+  expect(transfer.failure?.code).toBe('account_closed');
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

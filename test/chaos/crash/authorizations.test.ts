@@ -1,0 +1,95 @@
+import {
+  authorizationId,
+  authorizationWorkflowId,
+  type CardAuthorization,
+} from '../../../src/capabilities/card-authorizations/card-authorization.js';
+import { cardClient } from '../../support/cards.js';
+import { eventually } from '../../support/eventually.js';
+import { authorizationRequest, issuerClient, type IssuerClient } from '../../support/issuer.js';
+import { losingWayTo } from '../../support/lost-answer.js';
+import { startService, type Service } from '../../support/service.js';
+
+const HOLD_SECONDS = 6;
+const BALANCE_MINOR = 100_000;
+
+let service: Service;
+let issuer: IssuerClient;
+
+beforeAll(async () => {
+  const holdDays = String(HOLD_SECONDS / (24 * 60 * 60));
+  service = await startService({ env: { BURSAR_AUTHORIZATION_HOLD_DAYS: holdDays } });
+  issuer = issuerClient(service);
+});
+afterAll(async () => {
+  const problems = await service.problems();
+  await service.close();
+  expect(problems).toEqual([]);
+});
+
+async function jitCard() {
+  const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
+  const { id } = await cardClient(tenant).issue({ funding: 'jit' });
+  const card = await service.deps.cards.find(id);
+  return { id, name: card?.issued?.issuer_card_id ?? '', balance: () => tenant.balance() };
+}
+
+const record = (token: string) =>
+  service.deps.database.db
+    .collection<CardAuthorization>('card_authorizations')
+    .findOne({ _id: authorizationId('sandbox-bank', token) });
+const isGivenBack = (token: string) =>
+  eventually('the hold is given back', async () =>
+    (await record(token))?.status === 'expired' ? true : undefined,
+  );
+
+test('an API that is killed between commit and answer: asked again, another says the same', async () => {
+  const card = await jitCard();
+  const way = await losingWayTo(String(service.env['MONGODB_URI']));
+  try {
+    const dying = await service.newApi({ MONGODB_URI: way.uri });
+    await dying.start();
+    const request = authorizationRequest(card.name);
+    const lost = way.loseNextCommit();
+    const unheard = issuer.send(request, { url: dying.url }).catch(() => 'nothing was heard');
+    await lost;
+    await dying.kill();
+    expect(await unheard).toBe('nothing was heard');
+    expect(await record(request.data.reference)).toMatchObject({ status: 'approved' });
+    for (let n = 0; n < 2; n += 1) {
+      expect((await issuer.send(request)).body).toEqual({ approved: true, code: 'approved' });
+    }
+    expect(await card.balance()).toEqual({ available: BALANCE_MINOR - 5_000, held: 5_000 });
+    // Nobody told the workflow of it: it is started all the same, and ends the hold.
+    await isGivenBack(request.data.reference);
+    expect(await card.balance()).toEqual({ available: BALANCE_MINOR, held: 0 });
+  } finally {
+    await way.close();
+  }
+});
+
+test('a hold of which nothing is heard ends by itself, whatever becomes of worker and workflow', async () => {
+  const card = await jitCard();
+  const [first, second] = [await issuer.pay(card.id), await issuer.pay(card.id)];
+  expect(await card.balance()).toEqual({ available: BALANCE_MINOR - 10_000, held: 10_000 });
+  const { client } = service.deps.temporal;
+  const id = authorizationWorkflowId(authorizationId('sandbox-bank', first.token));
+  const handle = client.workflow.getHandle(id);
+  await eventually('its workflow runs', async () =>
+    (await handle.describe()).status.name === 'RUNNING' ? true : undefined,
+  );
+  await handle.terminate('by a test');
+  await service.worker.kill();
+  await new Promise((resolve) => {
+    setTimeout(resolve, HOLD_SECONDS * 1_000);
+  });
+  expect((await card.balance()).held).toBe(10_000);
+  await service.worker.start();
+  await Promise.all([isGivenBack(first.token), isGivenBack(second.token)]);
+  expect(await card.balance()).toEqual({ available: BALANCE_MINOR, held: 0 });
+  // What is cleared afterwards is taken all the same.
+  await issuer.end(first.token, 'cleared', 4_000);
+  await eventually('it is taken', async () =>
+    (await record(first.token))?.status === 'cleared' ? true : undefined,
+  );
+  expect(await card.balance()).toEqual({ available: BALANCE_MINOR - 4_000, held: 0 });
+});

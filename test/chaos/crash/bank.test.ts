@@ -1,0 +1,166 @@
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startSandboxBank } from '../../../sandbox-bank/server.js';
+import {
+  bankClient,
+  eventually,
+  removeBuild,
+  removeFolder,
+  SECRET,
+  spawnBank,
+  startReceiver,
+  staysSilent,
+  temporaryFolder,
+  type BankProcess,
+  type JournalEntry,
+} from '../../sandbox-bank/support.js';
+
+let folder: string;
+let running: BankProcess[];
+
+beforeEach(() => {
+  folder = temporaryFolder();
+  running = [];
+});
+
+afterEach(async () => {
+  for (const bank of running) await bank.kill();
+  removeFolder(folder);
+});
+
+afterAll(removeBuild);
+
+async function start(env: Record<string, string> = {}) {
+  const bank = await spawnBank(folder, env);
+  running.push(bank);
+  return { ...bank, ...bankClient(bank.url) };
+}
+
+const journalFile = () => join(folder, 'journal.ndjson');
+
+test('what was answered before kill -9 is in the journal after it, once', async () => {
+  const first = await start();
+  const answered: string[] = [];
+  const asked: string[] = [];
+  const callers = Array.from({ length: 16 }, async () => {
+    for (;;) {
+      const order = first.order('789');
+      asked.push(order.reference);
+      const { body } = await first.submit(order);
+      if (body.status === 'paid') answered.push(order.reference);
+    }
+  });
+  const stopped = Promise.allSettled(callers);
+  await eventually(() => (answered.length > 500 ? true : undefined));
+  await first.kill();
+  await stopped;
+
+  const second = await start();
+  const { body } = await second.call<{ entries: JournalEntry[] }>('/_sandbox/journal');
+  const paid = body.entries.map((entry) => entry.reference);
+  expect(new Set(paid).size).toBe(paid.length);
+  expect(answered.filter((reference) => !paid.includes(reference))).toEqual([]);
+  expect(paid.filter((reference) => !asked.includes(reference))).toEqual([]);
+  expect(body.entries.map((entry) => entry.seq)).toEqual(paid.map((_, i) => i + 1));
+  const session = new Set(body.entries.map((entry) => entry.session_id));
+  expect(session.size).toBe(paid.length);
+});
+
+test('a torn last line is cut off, and what stood before it is kept', async () => {
+  const options = { dataDir: folder, secret: SECRET };
+  const first = await startSandboxBank(options);
+  const order = bankClient(first.url).order('789');
+  await bankClient(first.url).submit(order);
+  await first.close();
+  const size = statSync(journalFile()).size;
+  appendFileSync(journalFile(), '[{"kind":"submitted","transfer":1,"order":{"refe');
+
+  const second = await startSandboxBank(options);
+  const client = bankClient(second.url);
+  expect(statSync(journalFile()).size).toBe(size);
+  expect(await client.journal(order.reference)).toHaveLength(1);
+  expect((await client.submit(client.order('788'))).body.status).toBe('paid');
+  await second.close();
+  const third = await startSandboxBank(options);
+  expect((await bankClient(third.url).lookup(order.reference)).body.status).toBe('paid');
+  await third.close();
+});
+
+test('a journal that is damaged in the middle is never taken for the truth', async () => {
+  const options = { dataDir: folder, secret: SECRET };
+  const bank = await startSandboxBank(options);
+  const client = bankClient(bank.url);
+  for (const _ of [1, 2]) await client.submit(client.order('789'));
+  await bank.close();
+  const lines = readFileSync(journalFile(), 'utf8').split('\n');
+  writeFileSync(journalFile(), [lines[0]?.slice(0, -9), ...lines.slice(1)].join('\n'));
+  await expect(startSandboxBank(options)).rejects.toThrow('damaged at byte 0');
+});
+
+test('what was to come still comes after kill -9: payment, reversal, and the callbacks of both', async () => {
+  const receiver = await startReceiver();
+  const env = { SANDBOX_BANK_CALLBACK_URL: receiver.url };
+  const first = await start(env);
+  const later = first.order('001');
+  const reversed = first.order('008');
+  const failing = first.order('007');
+  for (const order of [later, reversed, failing, failing]) await first.submit(order);
+  await first.kill();
+
+  const second = await start(env);
+  expect((await second.lookup(later.reference)).body.status).toBe('pending');
+  await receiver.wait(later.reference, 1);
+  await receiver.wait(reversed.reference, 1);
+  expect((await second.lookup(reversed.reference)).body.status).toBe('reversed');
+  expect(await second.journal(later.reference)).toHaveLength(1);
+  expect((await second.submit(failing)).status).toBe(500);
+  expect((await second.submit(failing)).body.status).toBe('paid');
+  await receiver.close();
+});
+
+test('a callback that nobody took before kill -9 is sent after it', async () => {
+  const deaf = await startReceiver(() => 503);
+  const first = await start({ SANDBOX_BANK_CALLBACK_URL: deaf.url });
+  const order = first.order('006');
+  await first.submit(order);
+  await first.tell(order.reference, 'paid');
+  const [missed] = await deaf.wait(order.reference, 1);
+  await first.kill();
+  await deaf.close();
+
+  const receiver = await startReceiver();
+  const second = await start({ SANDBOX_BANK_CALLBACK_URL: receiver.url });
+  const [taken] = await receiver.wait(order.reference, 1);
+  expect(taken?.body).toEqual(missed?.body);
+  expect(await second.journal(order.reference)).toHaveLength(1);
+  await receiver.close();
+});
+
+test('a request that waited in the socket of a frozen bank is refused after the thaw', async () => {
+  const bank = await start({
+    SANDBOX_BANK_DEDUPLICATE: 'false',
+    SANDBOX_BANK_CONCLUSIVE_AFTER_MS: '1000',
+  });
+  const stale = bank.order('789');
+  bank.child.kill('SIGSTOP');
+  expect(await staysSilent((init) => bank.submit(stale, init))).toBe(true);
+  await sleep(1_000);
+  bank.child.kill('SIGCONT');
+
+  const fresh = bank.order('789');
+  expect((await bank.submit(fresh)).body.status).toBe('paid');
+  await sleep(300);
+  expect((await bank.lookup(stale.reference)).status).toBe(404);
+  expect(await bank.journal(stale.reference)).toEqual([]);
+});
+
+test('SIGTERM stops the bank cleanly although a client waits for an answer that never comes', async () => {
+  const bank = await start();
+  const silent = bank.submit(bank.order('005')).catch(() => 'closed');
+  await bank.submit(bank.order('789'));
+  bank.child.kill('SIGTERM');
+  expect(await silent).toBe('closed');
+  await eventually(() => (bank.child.exitCode === null ? undefined : true));
+  expect(bank.child.exitCode).toBe(0);
+});

@@ -1,0 +1,108 @@
+import { batchWorkflowId } from '../../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import { acceptedIds, bulkClient, type BatchReply } from '../../support/bulk.js';
+import { eventually } from '../../support/eventually.js';
+import { startService, type Service } from '../../support/service.js';
+import { order, ORDER_TOTAL_MINOR, type TestTenant } from '../../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  // Only our own care keeps a transfer from being paid twice here.
+  service = await startService({ bank: { deduplicate: false } });
+  tenant = await service.tenant({ balanceMinor: 10_000 * ORDER_TOTAL_MINOR });
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const orders = (count: number) => Array.from({ length: count }, () => order());
+
+async function expectEachPaidOnce(reply: BatchReply, count: number) {
+  const ids = acceptedIds(reply.body.data);
+  expect(ids).toHaveLength(count);
+  const batch = await bulkClient(tenant).ended(reply.body.data.id);
+  expect(batch.counts).toMatchObject({ accepted: count, completed: count });
+  const journal = await service.bank.journal();
+  const paid = journal.filter(({ reference }) => ids.includes(reference));
+  expect(paid).toHaveLength(count);
+}
+
+const paidOf = async (ids: string[]) =>
+  (await service.bank.journal()).filter(({ reference }) => ids.includes(reference)).length;
+
+test('an API that is killed while it takes batches leaves each of them whole or not there', async () => {
+  const requests = Array.from({ length: 12 }, (_, i) => ({ items: orders(40), key: `batch ${i}` }));
+  const bulk = bulkClient(tenant);
+  let answered = 0;
+  const killed = eventually('some are answered', () => (answered >= 3 ? true : undefined)).then(
+    () => service.api.kill(),
+  );
+  const first = await Promise.all(
+    requests.map(({ items, key }) =>
+      bulk.send(items, { key }).then(
+        (reply) => {
+          answered += 1;
+          return reply;
+        },
+        () => null,
+      ),
+    ),
+  );
+  await killed;
+
+  const { db } = service.deps.database;
+  const batches = await db.collection('bulk_transfers').find({ tenant_id: tenant.id }).toArray();
+  const transfers = await db.collection('transfers').countDocuments({ tenant_id: tenant.id });
+  expect(transfers).toBe(40 * batches.length);
+
+  await service.api.start();
+  const again = await Promise.all(requests.map(({ items, key }) => bulk.send(items, { key })));
+  for (const [i, reply] of first.entries()) {
+    if (reply) expect(again[i]?.text).toBe(reply.text);
+  }
+  expect(new Set(again.map(({ body }) => body.data.id)).size).toBe(requests.length);
+  for (const reply of again) await expectEachPaidOnce(reply, 40);
+}, 120_000);
+
+test('a batch whose API died before it started anything is let out all the same', async () => {
+  const temporal = `127.0.0.1:${await service.deadPort()}`;
+  const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
+  await api.start();
+  const reply = await bulkClient(tenant.at(api.url)).send(orders(60));
+  await api.kill();
+  await expectEachPaidOnce(reply, 60);
+});
+
+test('a worker that is killed in the middle of a batch: every transfer is paid, and once', async () => {
+  await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 150 }]);
+  const reply = await bulkClient(tenant).send(orders(120));
+  const ids = acceptedIds(reply.body.data);
+  await eventually('some are paid and others are not', async () => {
+    const paid = await paidOf(ids);
+    return paid > 5 && paid < 100 ? true : undefined;
+  });
+  await service.worker.kill();
+  await service.bank.faults([]);
+  await service.worker.start();
+  await expectEachPaidOnce(reply, 120);
+}, 120_000);
+
+test('a batch that is terminated in Temporal goes on', async () => {
+  await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 150 }]);
+  const reply = await bulkClient(tenant).send(orders(120));
+  const ids = acceptedIds(reply.body.data);
+  const handle = service.deps.temporal.client.workflow.getHandle(
+    batchWorkflowId(reply.body.data.id),
+  );
+  await eventually('some are paid', async () => ((await paidOf(ids)) > 5 ? true : undefined));
+  await handle.terminate('by mistake');
+  await service.bank.faults([]);
+  await expectEachPaidOnce(reply, 120);
+}, 120_000);
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

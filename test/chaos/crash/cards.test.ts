@@ -1,0 +1,95 @@
+import { cardEventSender, FUNDED_MINOR, fundingsOf } from '../../support/card-events.js';
+import { cardClient, changesOf, type CardClient } from '../../support/cards.js';
+import { eventually } from '../../support/eventually.js';
+import { startService, type Service } from '../../support/service.js';
+import type { TestTenant } from '../../support/tenant.js';
+import { newId } from '../../../src/shared/ids.js';
+
+/** kill -9 where a card is locked, and where its issuer tells of it. */
+let service: Service;
+let tenant: TestTenant;
+let cards: CardClient;
+let issuer: ReturnType<typeof cardEventSender>;
+let fundings: ReturnType<typeof fundingsOf>;
+
+beforeAll(async () => {
+  service = await startService({ env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,0.3' } });
+  tenant = await service.tenant();
+  cards = cardClient(tenant);
+  issuer = cardEventSender(service);
+  fundings = fundingsOf(service, tenant);
+});
+afterAll(() => service?.close());
+
+test('the worker is killed after the issuer has set it and before that is recorded: confirmed, and set once', async () => {
+  const ids = await Promise.all([cards.issue(), cards.issue(), cards.issue()]);
+  const locks = await Promise.all(
+    ids.map(async ({ id }) => {
+      const { status, text, body } = await cards.act(id, 'lock', { request_id: 'killed-004' });
+      expect([status, text]).toEqual([201, expect.anything()]);
+      return { id, operation: body.data.id };
+    }),
+  );
+  for (const { id } of locks) {
+    await eventually('the issuer has set it', async () =>
+      (await changesOf(service, id)).length > 0 ? true : undefined,
+    );
+  }
+  await service.worker.kill();
+  const open = await Promise.all(
+    locks.map(({ operation }) => service.deps.cardOperations.find(operation)),
+  );
+  expect(open.filter((order) => order?.status === 'processing').length).toBeGreaterThan(0);
+  await service.worker.start();
+  for (const { id, operation } of locks) {
+    await cards.waitForOperation(id, operation, 'completed');
+    expect(await changesOf(service, id)).toEqual(['card_locked']);
+  }
+});
+
+test('the API is killed right after its answer to an event: the worker applies what was stored', async () => {
+  const card = await cards.issue();
+  const operation = await fundings.fund(card, '006');
+  const temporal = `127.0.0.1:${await service.deadPort()}`;
+  const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
+  await api.start();
+  const about = { reference: operation, card: await fundings.issuedAs(card) };
+  const told = issuer.about('card.funded', about);
+  expect(await issuer.post(told, { api: api.url })).toMatchObject({ status: 200 });
+  await api.kill();
+  await cards.waitForOperation(card.id, operation, 'completed');
+  await issuer.waitFor(operation, 'processed');
+  expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
+  expect(await service.bank.tellFunding(operation, 'funded')).toBe(200);
+});
+
+test('the worker is killed in the middle of many events: everything is applied, and once', async () => {
+  const card = await cards.issue();
+  const issued = await fundings.issuedAs(card);
+  const operations = Array.from({ length: 30 }, () => newId('cardOperation'));
+  for (const operation of operations) {
+    await fundings.fundAtIssuer(issued, operation);
+    await fundings.accept(card, operation);
+  }
+  const posted = operations.map((reference) =>
+    issuer.post(issuer.about('card.funded', { reference, card: issued })),
+  );
+  const applied = { card_id: card.id, status: 'processed', event: 'card.funded' };
+  await eventually('some are applied', async () =>
+    (await service.deps.database.db.collection('provider_events').countDocuments(applied)) > 2
+      ? true
+      : undefined,
+  );
+  await service.worker.kill();
+  await Promise.all(posted);
+  await service.worker.start();
+  for (const operation of operations) {
+    await issuer.waitFor(operation, 'processed');
+    await cards.waitForOperation(card.id, operation, 'completed');
+  }
+  expect((await cards.balance(card.id)).available_minor).toBe(operations.length * FUNDED_MINOR);
+});
+
+test('the books are right, and every order is what the issuer did', async () => {
+  expect(await service.problems()).toEqual([]);
+});

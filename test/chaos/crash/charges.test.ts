@@ -1,0 +1,89 @@
+import { eventually } from '../../support/eventually.js';
+import {
+  activeToken,
+  chargeOrder,
+  networkEffects,
+  onPage,
+  paymentClient,
+  type PaymentClient,
+} from '../../support/payments.js';
+import { startService, type Service } from '../../support/service.js';
+import { apiClient } from '../../support/tenant.js';
+
+/**
+ * kill -9 at the worst moments, at a network that charges a repeated order twice. The dead worker's calls are given up by
+ * Temporal after their time-out of 20 s, so all of it happens in one run.
+ */
+let service: Service;
+let payments: PaymentClient;
+
+beforeAll(async () => {
+  // The worker waits for the network's answer longer than it has to live.
+  const env = { SANDBOX_BANK_TIMEOUT_MS: '10000' };
+  service = await startService({ bank: { deduplicate: false, conclusiveAfterMs: 3_000 }, env });
+  payments = paymentClient(await service.tenant());
+});
+afterAll(async () => {
+  await service?.close();
+});
+
+test('killed after the network charged and before that was recorded: completed, and charged once', async () => {
+  const { token, customer } = await activeToken(payments);
+  const { payment_token_id } = token;
+  const capture_mode = 'merchant_initiated';
+  const order = (suffix = '789') =>
+    chargeOrder(suffix, { capture_mode, payment_token_id, customer });
+  const orders: string[] = [];
+  const charge = async (client: PaymentClient, suffix?: string) => {
+    const { status, body } = await client.charge(order(suffix));
+    expect(status).toBe(201);
+    orders.push(body.data.reference);
+    return body.data.reference;
+  };
+
+  // Charged, and the network never says so: whoever asked is waiting for it when it dies.
+  const silent = [await charge(payments, '004'), await charge(payments, '004')];
+  for (const reference of silent) {
+    await eventually('the network has charged', async () =>
+      (await networkEffects(service, reference)).length > 0 ? true : undefined,
+    );
+    expect((await payments.get(reference)).status).toBe('processing');
+  }
+
+  // Under way in every stage, a page among them.
+  const page = await payments.page();
+  await service.bank.faults([
+    { call: 'charge', kind: 'slow', probability: 0.4, ms: 700 },
+    { call: 'charge', kind: 'drop_after', probability: 0.4 },
+    { call: 'charge', kind: 'error_500', probability: 0.1 },
+  ]);
+  await Promise.all(Array.from({ length: 16 }, () => charge(payments)));
+  await eventually('the network is in the middle of it', async () =>
+    (await service.bank.journal()).length >= 6 ? true : undefined,
+  );
+  await service.worker.kill();
+  await onPage(page.url);
+
+  // What is accepted by an API that can start nothing and dies is started by the worker's dispatcher.
+  const temporal = `127.0.0.1:${await service.deadPort()}`;
+  const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
+  await api.start();
+  const { key } = await service.deps.apiKeys.create({
+    tenantId: String(
+      (await service.deps.charges.latest({ attention: false, limit: 1 }))[0]?.tenant_id,
+    ),
+    level: 'write',
+    kind: 'secret',
+  });
+  const other = paymentClient(apiClient(api.url, key));
+  for (let i = 0; i < 4; i += 1) await charge(other);
+  await api.kill();
+  await service.worker.start();
+
+  for (const reference of [...orders, page.reference]) {
+    await payments.waitFor(reference, 'completed');
+    const effects = await networkEffects(service, reference);
+    expect(effects.map(({ kind }) => kind)).toEqual(['charged']);
+  }
+  expect(await service.problems()).toEqual([]);
+}, 150_000);

@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { privateMongod, privateTemporal } from '../../support/engines.js';
+import { eventually } from '../../support/eventually.js';
+import { startService, type Service } from '../../support/service.js';
+import { order, type Reply, type TestTenant } from '../../support/tenant.js';
+
+let mongod: Awaited<ReturnType<typeof privateMongod>>;
+let temporal: Awaited<ReturnType<typeof privateTemporal>>;
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  [mongod, temporal] = await Promise.all([privateMongod(), privateTemporal()]);
+  service = await startService({
+    bank: { deduplicate: false },
+    mongodbUri: mongod.uri,
+    temporalAddress: temporal.address,
+  });
+  tenant = await service.tenant({ balanceMinor: 1_000_000_000 });
+});
+
+afterAll(async () => {
+  await service?.close();
+  await Promise.all([mongod?.remove(), temporal?.remove()]);
+});
+
+const PAUSE_MS = 150;
+
+type Asked = { body: ReturnType<typeof order>; key: string; replies: Reply[] };
+
+/** Clients as they should be: they come again with the same key after a 503, when they are told to. */
+function startLoad(clients: number) {
+  const asked: Asked[] = [];
+  const going = { on: true };
+
+  async function askUntilAccepted(): Promise<void> {
+    const body = order();
+    const request: Asked = { body, key: `load ${body.reference}`, replies: [] };
+    asked.push(request);
+    for (;;) {
+      const reply = await tenant.transfer(request.body, { key: request.key });
+      request.replies.push(reply);
+      if (reply.status !== 503) return;
+      await sleep(1_000 * Number(reply.headers.get('retry-after')));
+    }
+  }
+
+  const run = async () => {
+    while (going.on) {
+      await askUntilAccepted();
+      // Each of them is a workflow to be finished too: the load is to be there, not to be high.
+      await sleep(PAUSE_MS);
+    }
+  };
+  const done = Promise.all(Array.from({ length: clients }, run));
+  // Who waits for `stop` hears of it.
+  done.catch(() => {});
+  const answers = (status: number) =>
+    asked.flatMap(({ replies }) => replies).filter((reply) => reply.status === status);
+  return {
+    answers,
+    /** Waits for so many more answers of a status. */
+    more: async (status: number, count: number) => {
+      const before = answers(status).length;
+      await eventually(`${count} more ${status}`, () =>
+        answers(status).length >= before + count ? true : undefined,
+      );
+    },
+    async stop() {
+      going.on = false;
+      await done;
+      return asked;
+    },
+  };
+}
+
+/** They have to outlive what they use: nobody is there to start them again. */
+const expectAllRunning = () =>
+  expect([service.api, service.worker].map((each) => each.isRunning())).toEqual([true, true]);
+
+test('mongod killed under load: every answer holds, 503 in between, no request hangs', async () => {
+  const load = startLoad(8);
+  let pid = mongod.pid;
+  for (const _ of [1, 2]) {
+    await load.more(201, 30);
+    process.kill(pid, 'SIGKILL');
+    await load.more(503, 1);
+    ({ pid } = await mongod.again());
+    await load.more(201, 30);
+  }
+  const asked = await load.stop();
+
+  const statuses = asked.map(({ replies }) => replies.at(-1)?.status);
+  expect(new Set(statuses)).toEqual(new Set([201]));
+  for (const { headers, body } of load.answers(503)) {
+    expect(body.error.code).toBe('service_unavailable');
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  const { db } = service.deps.database;
+  const made = await db.collection<{ reference: string }>('transfers').find().toArray();
+  expect(made.map(({ _id, reference }) => `${String(_id)} ${reference}`).toSorted()).toEqual(
+    asked
+      .map(({ body, replies }) => `${replies.at(-1)?.body.data.id} ${body.reference}`)
+      .toSorted(),
+  );
+  await service.settled();
+  expectAllRunning();
+  expect(await service.problems()).toEqual([]);
+}, 150_000);
+
+test('a primary that steps down under load: 503 at most, and no process ends', async () => {
+  const load = startLoad(8);
+  await load.more(201, 20);
+  const admin = service.deps.database.client.db('admin');
+  const stepDown = { replSetStepDown: 2, secondaryCatchUpPeriodSecs: 0, force: true };
+  await admin.command(stepDown);
+  await load.more(201, 40);
+  const asked = await load.stop();
+  expect(new Set(asked.map(({ replies }) => replies.at(-1)?.status))).toEqual(new Set([201]));
+  await service.settled();
+  expectAllRunning();
+  expect(await service.problems()).toEqual([]);
+}, 150_000);
+
+test('Temporal killed: transfers are accepted meanwhile, and completed once when it is back', async () => {
+  process.kill(temporal.pid, 'SIGKILL');
+  const replies = await Promise.all(Array.from({ length: 20 }, () => tenant.transfer(order())));
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));
+  await eventually('the API has given up starting their workflows', () =>
+    service.logs().split('dispatcher will retry').length > replies.length ? true : undefined,
+  );
+  await temporal.again();
+  for (const { body } of replies) await tenant.waitFor(body.data.id, 'completed');
+  expectAllRunning();
+  expect(await service.problems()).toEqual([]);
+});

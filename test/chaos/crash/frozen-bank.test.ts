@@ -1,0 +1,175 @@
+import { createServer, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '../../support/eventually.js';
+import { startService, type Service } from '../../support/service.js';
+import type { TestTenant } from '../../support/tenant.js';
+
+/** The bank pays a repeated order twice, and refuses what is older than this. */
+const CONCLUSIVE_AFTER_MS = 4_000;
+
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  service = await startService({
+    bank: { deduplicate: false, conclusiveAfterMs: CONCLUSIVE_AFTER_MS },
+    env: { SANDBOX_BANK_TIMEOUT_MS: '700' },
+  });
+  tenant = await service.tenant();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const entries = async (id: string, type: string, detail: string) =>
+  (await tenant.stored(id)).timeline.filter((e) => e.type === type && e.detail?.includes(detail));
+
+const until = (id: string, what: string, isSo: () => Promise<boolean>) =>
+  eventually(`${id}: ${what}`, async () => ((await isSo()) ? true : undefined));
+
+/** The name of the account is known by then, so that the order itself is what meets the frozen bank. */
+async function sendToFrozenBank(count: number): Promise<string[]> {
+  await tenant.waitFor(await tenant.send(), 'completed');
+  service.bank.freeze();
+  const ids = await Promise.all(Array.from({ length: count }, () => tenant.send()));
+  for (const id of ids) {
+    await until(id, 'the order has timed out', async () => {
+      const silences = await entries(id, 'provider_answer', 'timeout');
+      return silences.length > 0;
+    });
+  }
+  return ids;
+}
+
+async function expectPaidOnce(ids: string[]) {
+  for (const id of ids) {
+    await tenant.waitFor(id, 'completed');
+    expect(await service.bank.journal(id)).toHaveLength(1);
+  }
+}
+
+test('thawed soon: what was in its sockets is paid once, though every sender had given up', async () => {
+  const ids = await sendToFrozenBank(8);
+  service.bank.thaw();
+  await expectPaidOnce(ids);
+});
+
+test('thawed when they are too old: proven absent, sent once more, paid once', async () => {
+  const ids = await sendToFrozenBank(8);
+  for (const id of ids) {
+    await until(id, 'is old', async () => {
+      const { timeline, polls } = await tenant.stored(id);
+      const sent = timeline.find(({ type }) => type === 'submitted')?.at.getTime() ?? 0;
+      return polls >= 1 && Date.now() - sent > CONCLUSIVE_AFTER_MS;
+    });
+  }
+  service.bank.thaw();
+  await expectPaidOnce(ids);
+  for (const id of ids) {
+    expect((await tenant.stored(id)).submissions).toBe(2);
+    expect(await entries(id, 'poll', 'not_found')).not.toEqual([]);
+  }
+});
+
+/** A network that keeps an order and delivers it when told, though its sender has long gone. */
+async function startSlowNetwork(bankUrl: string) {
+  const kept: { reference: string; deliver: () => Promise<number> }[] = [];
+  let keeps = false;
+
+  async function forward(url: string, init: RequestInit, res: ServerResponse): Promise<number> {
+    const answer = await fetch(bankUrl + url, init);
+    const body = await answer.text();
+    if (!res.destroyed) {
+      res.writeHead(answer.status, { 'content-type': 'application/json' }).end(body);
+    }
+    return answer.status;
+  }
+
+  const server = createServer((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      const { authorization = '' } = req.headers;
+      const headers = { authorization, 'content-type': 'application/json' };
+      const isOrder = req.method === 'POST' && req.url === '/v1/transfers';
+      const body = req.method === 'POST' ? { body: Buffer.concat(chunks).toString() } : {};
+      const deliver = () =>
+        forward(req.url ?? '/', { method: req.method ?? 'GET', headers, ...body }, res);
+      if (isOrder && keeps) kept.push({ reference: referenceIn(chunks), deliver });
+      else deliver().catch(() => res.destroy());
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    keep: (on: boolean) => void (keeps = on),
+    /** Delivers what was kept; answers what the bank said to which order. */
+    deliver: async () =>
+      new Map(
+        await Promise.all(
+          kept
+            .splice(0)
+            .map(async (each) => [each.reference, await each.deliver()] as [string, number]),
+        ),
+      ),
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
+
+const referenceIn = (chunks: Buffer[]) =>
+  (JSON.parse(Buffer.concat(chunks).toString()) as { reference: string }).reference;
+
+describe('an order that the network keeps until after "not found"', () => {
+  let network: Awaited<ReturnType<typeof startSlowNetwork>>;
+
+  beforeAll(async () => {
+    network = await startSlowNetwork(service.bank.url);
+    const worker = service.newWorker({ SANDBOX_BANK_URL: network.url });
+    await service.worker.kill();
+    await worker.start();
+  });
+
+  afterAll(() => network?.close());
+
+  async function keepOrders(count: number) {
+    network.keep(true);
+    const ids = await Promise.all(Array.from({ length: count }, () => tenant.send()));
+    for (const id of ids) {
+      await until(id, 'the bank does not know it', async () => {
+        const absent = await entries(id, 'poll', 'not_found');
+        return absent.length > 0;
+      });
+    }
+    network.keep(false);
+    return ids;
+  }
+
+  test('delivered after the first: if the bank still takes it, it is not sent again', async () => {
+    const ids = await keepOrders(5);
+    const answers = await network.deliver();
+    await expectPaidOnce(ids);
+    for (const id of ids) {
+      expect((await tenant.stored(id)).submissions).toBe(answers.get(id) === 201 ? 1 : 2);
+    }
+  });
+
+  test('delivered after it was sent again: the bank takes it no more, and it is paid once', async () => {
+    const ids = await keepOrders(5);
+    await expectPaidOnce(ids);
+    const answers = await network.deliver();
+    await expectPaidOnce(ids);
+    for (const id of ids) {
+      expect([answers.get(id), (await tenant.stored(id)).submissions]).toEqual([422, 2]);
+    }
+  });
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  expect(await service.problems()).toEqual([]);
+});

@@ -1,0 +1,66 @@
+import { eventually } from '../../support/eventually.js';
+import { startService, type Service } from '../../support/service.js';
+import { order, ORDER_TOTAL_MINOR, type Reply, type TestTenant } from '../../support/tenant.js';
+
+const BALANCE_MINOR = 1_000_000;
+
+let service: Service;
+
+beforeAll(async () => {
+  service = await startService();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+/** An API process ends inside the transaction of a transfer: all of it is written, and it is not committed. */
+async function dieInside(tenant: TestTenant, lost: ReturnType<typeof order>): Promise<void> {
+  const dying = await service.newApi({ BURSAR_FAILPOINT: 'commit.before' });
+  await dying.start();
+  await expect(tenant.at(dying.url).transfer(lost)).rejects.toThrow();
+  expect((await dying.stop()).signal).toBe('SIGKILL');
+  expect(dying.output()).toContain('failpoint commit.before');
+}
+
+test('killed inside a transaction: the wallet is free again after seconds, and nothing of it is left', async () => {
+  const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
+  const lost = order();
+  await dieInside(tenant, lost);
+
+  const [body, key] = [order(), 'asked again and again'];
+  const refused: Reply[] = [];
+  const accepted = await eventually(
+    'the wallet takes a transfer',
+    async () => {
+      const reply = await tenant.transfer(body, { key });
+      if (reply.status === 201) return reply;
+      refused.push(reply);
+      return undefined;
+    },
+    30_000,
+  );
+  for (const { status, headers, body: answer } of refused) {
+    expect([status, answer.error.code]).toEqual([503, 'service_unavailable']);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+  }
+  await tenant.waitFor(accepted.body.data.id, 'completed');
+
+  const { db } = service.deps.database;
+  const left = { tenant_id: tenant.id, reference: lost.reference };
+  expect(await db.collection('transfers').countDocuments(left)).toBe(0);
+  expect(await tenant.balance()).toEqual({ available: BALANCE_MINOR - ORDER_TOTAL_MINOR, held: 0 });
+});
+
+test('the transfers of other wallets are taken meanwhile', async () => {
+  const blocked = await service.tenant();
+  const others = await Promise.all(Array.from({ length: 8 }, () => service.tenant()));
+  await dieInside(blocked, order());
+  const replies = await Promise.all(others.map((other) => other.transfer(order())));
+  expect(replies.map(({ status }) => status)).toEqual(others.map(() => 201));
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

@@ -1,0 +1,48 @@
+import { eventually } from '../../support/eventually.js';
+import { paymentClient, timesRefunded, type PaymentClient } from '../../support/payments.js';
+import { startService, type Service } from '../../support/service.js';
+
+let service: Service;
+let payments: PaymentClient;
+
+beforeAll(async () => {
+  service = await startService();
+  payments = paymentClient(await service.tenant({ balanceMinor: 1_000_000 }));
+});
+afterAll(async () => {
+  await service?.close();
+});
+
+test('the worker is killed after the network refunded and before that was recorded: refunded once', async () => {
+  const charge = await payments.paid();
+  let made = 0;
+  /** By the end of its reference the network does what its table says. */
+  const refund = async (suffix: string): Promise<string> => {
+    const reference = `refund-${process.pid}-${(made += 1)}-${suffix}`;
+    const order = { charge_reference: charge.reference, amount_minor: 1_000, reference };
+    const { status, text } = await payments.refund(order);
+    expect([status, text]).toEqual([201, expect.anything()]);
+    return reference;
+  };
+  // Whoever asks finds nothing out before the worker dies.
+  await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
+  const silent = [await refund('004'), await refund('004'), await refund('004')];
+  for (const reference of silent) {
+    await eventually('the network has refunded', async () =>
+      (await timesRefunded(service, reference)) > 0 ? true : undefined,
+    );
+    expect((await payments.getRefund(reference)).status).toBe('processing');
+  }
+  await service.worker.kill();
+  await service.bank.faults([]);
+  // Accepted while nobody works.
+  const waiting = await refund('789');
+  await service.worker.start();
+  for (const reference of [...silent, waiting]) {
+    await eventually(`${reference} is completed`, async () =>
+      (await payments.getRefund(reference)).status === 'completed' ? true : undefined,
+    );
+    expect(await timesRefunded(service, reference)).toBe(1);
+  }
+  expect(await service.problems()).toEqual([]);
+});

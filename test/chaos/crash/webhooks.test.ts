@@ -1,0 +1,64 @@
+import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import { eventually } from '../../support/eventually.js';
+import { startListening, type Listening } from '../../support/listening.js';
+
+let all: Listening;
+beforeAll(async () => {
+  all = await startListening();
+});
+afterAll(async () => {
+  await all?.close();
+});
+
+describe('whoever writes an event', () => {
+  test('may die before it is delivered: another process delivers it', async () => {
+    const at = await all.receiver();
+    const { tenant } = await all.tenant(at);
+    const id = await tenant.send('006');
+    await all.told(at, id, 1);
+    // The commit of a process that is gone a moment later: it writes, and never sends.
+    const { outbox } = all.webhooks;
+    const dying = createGroupCommit(all.service.deps.database, {
+      ...outbox,
+      send: () => undefined,
+    });
+    const fact = { kind: 'succeeded', amountMinor: null, sessionId: 's-1' } as const;
+    const origin = { via: 'webhook', actor: 'test', providerRequestId: null, note: null } as const;
+    await dying.commit({
+      kind: 'transferFact',
+      tenantId: tenant.id,
+      id,
+      fact: { ...fact, ...origin },
+    });
+    const events = await all.told(at, id, 2);
+    expect(events.map(({ event }) => event)).toEqual(['transfer.processing', 'transfer.completed']);
+    await all.inState(tenant, 'delivered', 2);
+    await all.service.bank.tell(id, 'paid');
+  });
+
+  test('may be killed at any moment: every event arrives all the same', async () => {
+    const at = await all.receiver();
+    const { tenant } = await all.tenant(at);
+    const sent: Promise<string>[] = [];
+    for (let i = 0; i < 20; i += 1) sent.push(tenant.send());
+    const ids = await Promise.all(sent);
+    await eventually('some are told', () => (at.received.length > 5 ? true : undefined));
+    await all.service.worker.kill();
+    await all.service.worker.start();
+    for (const id of ids) {
+      const events = await eventually(
+        `both events of ${id}`,
+        () => {
+          const found = new Map(at.events(id).map((one) => [one.sequence, one.event]));
+          return found.size === 2 ? found : undefined;
+        },
+        90_000,
+      );
+      expect([...events].toSorted(([a], [b]) => a - b)).toEqual([
+        [1, 'transfer.processing'],
+        [2, 'transfer.completed'],
+      ]);
+    }
+    expect(await all.service.problems()).toEqual([]);
+  }, 180_000);
+});

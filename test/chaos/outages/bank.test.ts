@@ -1,0 +1,93 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { eventually } from '../../support/eventually.js';
+import type { TestTenant } from '../../support/tenant.js';
+import { countByStatus, slowest } from '../support/load.js';
+import { lossesOnceQuiet, openWork, quiet } from '../support/nothing-lost.js';
+import { openStage, paced, type Stage } from '../support/cluster.js';
+
+const AWAY_MS = 30_000;
+const PER_SECOND = paced(10);
+/** Longer than a client waits for an answer: after it even what hangs has come to an end. */
+const GIVEN_UP_MS = 30_000;
+
+let stage: Stage;
+let tenants: TestTenant[];
+
+beforeAll(async () => {
+  stage = await openStage();
+  tenants = await stage.tenants(4);
+});
+
+afterAll(async () => {
+  await stage?.close();
+});
+
+/** Transfers for which an operator was ever called, also where the call has ended since. */
+const everCalled = () =>
+  stage.service.deps.database.db
+    .collection<Transfer>('transfers')
+    .countDocuments({ 'timeline.type': 'attention_raised' });
+
+async function outage(how: string, goAway: () => Promise<void> | void, comeBack: () => unknown) {
+  const { service } = stage;
+  const load = stage.load(tenants, PER_SECOND, { suffixes: ['789', '789', '001', '004'] });
+  await eventually('the load is there', () => load.accepted() > 15 || undefined);
+  const from = performance.now();
+  await goAway();
+  await sleep(AWAY_MS);
+  const until = performance.now();
+  // The bank stays away until each has its answer: none may wait for its return.
+  const stopped = load.stop();
+  await Promise.race([stopped, sleep(GIVEN_UP_MS, undefined, { ref: false })]);
+  const { transfers: waiting = 0, attention = 0 } = await openWork(service);
+  await comeBack();
+  const back = performance.now();
+  const asked = await stopped;
+  const attempts = load.attempts(from, until);
+  await quiet(service);
+  const figures = {
+    proof: `the bank ${how} for ${AWAY_MS / 1_000} s`,
+    by_status: countByStatus(attempts),
+    slowest_ms: slowest(attempts),
+    waiting_at_return: waiting,
+    operators_called: await everCalled(),
+    all_ended_after_ms: Math.round(performance.now() - back),
+  };
+  console.log(JSON.stringify(figures));
+  // Taken all the same, and not one that could have ended meanwhile.
+  expect(Object.keys(figures.by_status)).toEqual(['201']);
+  expect(waiting).toBeGreaterThan((PER_SECOND * AWAY_MS) / 1_000 / 2);
+  expect([attention, figures.operators_called]).toEqual([0, 0]);
+  const { db } = service.deps.database;
+  expect(await db.collection('transfers').countDocuments({ status: 'failed' })).toBe(0);
+  return asked;
+}
+
+const all: Awaited<ReturnType<typeof outage>>[number][] = [];
+
+test('killed: transfers are taken and wait, no operator is called, all complete once', async () => {
+  const { bank } = stage.service;
+  all.push(
+    ...(await outage(
+      'was killed',
+      () => bank.kill(),
+      () => bank.start(),
+    )),
+  );
+}, 1_200_000);
+
+test('hanging: transfers are taken and wait, no operator is called, all complete once', async () => {
+  const { bank } = stage.service;
+  all.push(
+    ...(await outage(
+      'was frozen',
+      () => bank.freeze(),
+      () => bank.thaw(),
+    )),
+  );
+}, 1_200_000);
+
+test('afterwards nothing is lost and nothing was paid twice', async () => {
+  expect(await lossesOnceQuiet(stage.service, all)).toEqual([]);
+}, 1_200_000);

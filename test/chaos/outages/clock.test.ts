@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { bursar } from '../../support/cli.js';
+import { eventually } from '../../support/eventually.js';
+import type { ManagedProcess } from '../../support/processes.js';
+import type { Asked } from '../support/load.js';
+import { lossesOnceQuiet, quiet } from '../support/nothing-lost.js';
+import { openStage, paced, type Stage } from '../support/cluster.js';
+
+const HOUR_MS = 60 * 60 * 1000;
+const PER_SECOND = paced(8);
+const PHASE_MS = 12_000;
+const PRELOAD = pathToFileURL(join(import.meta.dirname, '../support/shifted-clock.mjs')).href;
+
+const folder = mkdtempSync(join(tmpdir(), 'bursar-clock-'));
+const clockFile = join(folder, 'ahead');
+const ENV = { NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_FILE: clockFile };
+/** What the processes with that clock are ahead from now on. Set at once, as a machine's clock is by hand. */
+const setAhead = (ms: number) => writeFileSync(clockFile, String(ms));
+
+let stage: Stage;
+
+afterEach(async () => {
+  await stage?.close();
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const transfers = () => stage.service.deps.database.db.collection<Transfer>('transfers');
+
+/** Whether the time on the timeline says that the jump has been seen. */
+const seen = (aheadMs: number, type: 'accepted' | 'submitted') =>
+  eventually(`something was ${type} at the wrong time`, async () => {
+    const far = new Date(Date.now() + aheadMs / 2);
+    const wrong = { $elemMatch: { type, at: aheadMs > 0 ? { $gt: far } : { $lt: far } } };
+    return (await transfers().countDocuments({ timeline: wrong })) > 0 ? true : undefined;
+  });
+
+test('an hour forward and back, then backward and forward again, for one of two APIs and one of two workers', async () => {
+  setAhead(0);
+  // The bank tells repeats by their reference, so that no order has to be young.
+  stage = await openStage({ apis: 1, workers: 1, bank: { deduplicate: true } });
+  const { service } = stage;
+  const api = await service.newApi(ENV);
+  await Promise.all([api.start(), service.newWorker(ENV).start()]);
+  const urls = [service.api.url, api.url];
+  const load = stage.load(await stage.tenants(4), PER_SECOND, {
+    urls,
+    suffixes: ['789', '001', '004', '789', '789'],
+  });
+  for (const aheadMs of [HOUR_MS, 0, -HOUR_MS, 0]) {
+    setAhead(aheadMs);
+    if (aheadMs !== 0) await Promise.all([seen(aheadMs, 'accepted'), seen(aheadMs, 'submitted')]);
+    await sleep(PHASE_MS);
+  }
+  const asked = await load.stop();
+  await quiet(service);
+  const called = await transfers().countDocuments({ 'timeline.type': 'attention_raised' });
+  const failed = await transfers().countDocuments({ status: 'failed' });
+  const proof = 'clock of one API and one worker of two each, 1 h forward and backward';
+  console.log(JSON.stringify({ proof, transfers: asked.length, failed, operators_called: called }));
+  expect([failed, called]).toEqual([0, 0]);
+  expect(await lossesOnceQuiet(service, asked)).toEqual([]);
+}, 1_200_000);
+
+/** The worst there is: the bank pays repeats, refuses what is too old or from the future, and no worker has the time. */
+async function allWorkersAreWrong(aheadMs: number): Promise<Asked[]> {
+  setAhead(aheadMs);
+  stage = await openStage({ apis: 1, workers: 0 });
+  const { service } = stage;
+  const worker: ManagedProcess = service.newWorker(ENV);
+  await worker.start();
+  const load = stage.load(await stage.tenants(2), 2);
+  await sleep(5_000);
+  const asked = [...(await load.stop())];
+  const ids = await eventually('operators are called for all of them', async () => {
+    const called = await transfers()
+      .find({ 'attention.reason': { $regex: 'never answers' } })
+      .toArray();
+    return called.length === asked.length ? called.map(({ _id }) => _id) : undefined;
+  });
+  expect(await service.bank.journal()).toEqual([]);
+  setAhead(0);
+  for (const id of ids) {
+    const { code, out, error } = await bursar(
+      `transfers retry ${id} --reason the-clock-is-right-again`,
+      service.env,
+    );
+    if (code !== 0) throw new Error(`${out} ${error}`);
+  }
+  await quiet(service);
+  expect(await service.bank.journal()).toHaveLength(asked.length);
+  return asked;
+}
+
+test.each([
+  ['forward', HOUR_MS],
+  ['backward', -HOUR_MS],
+])(
+  'an hour %s for all workers, at a bank that goes by the age of orders: nothing is paid, operators are called, and push it on',
+  async (_, aheadMs) => {
+    const asked = await allWorkersAreWrong(aheadMs);
+    expect(await lossesOnceQuiet(stage.service, asked)).toEqual([]);
+  },
+  1_200_000,
+);

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../support/eventually.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
+import type { Reply, TestTenant } from '../../support/tenant.js';
+import { order } from '../../support/tenant.js';
+import { countByStatus, slowest, timed, type Attempt, type Load } from '../support/load.js';
+import { lossesOnceQuiet } from '../support/nothing-lost.js';
+import { IS_PATIENT, openStage, paced, type Stage } from '../support/cluster.js';
+
+const PER_SECOND = paced(10);
+/** Longer than the driver's own limits, so that what it does after them is seen, too. */
+const AWAY_MS = 15_000;
+/** The promise: so soon a request is answered, whatever has become of the database. */
+const ANSWERED_WITHIN_MS = 5_000;
+
+let stage: Stage;
+let tenants: TestTenant[];
+let network: Awaited<ReturnType<typeof startTcpProxy>> | undefined;
+
+beforeAll(async () => {
+  stage = await openStage();
+  tenants = await stage.tenants(4);
+});
+
+afterAll(async () => {
+  network?.close();
+  await stage?.close();
+});
+
+const expectAllRunning = () => {
+  const { apis, workers } = stage.service;
+  expect([...apis, ...workers].map((each) => each.isRunning())).toEqual([true, true, true, true]);
+};
+
+/** Every kind of request, by clients who do not repeat it, and who give no key. */
+async function askWithoutKey(
+  urls: string[],
+  references: string[],
+  attempts: Attempt[],
+): Promise<Reply[]> {
+  const [tenant] = tenants as [TestTenant];
+  const [first, second] = [tenant.at(urls[0] as string), tenant.at(urls.at(-1) as string)];
+  const { reference, ...rest } = order();
+  references.push(reference);
+  const calls = [
+    () => first.transfer({ ...rest, reference }),
+    () => second.call('GET', '/transfers?limit=1', undefined),
+    () => second.call('GET', '/transfers/trf_01jd0000000000000000000000', undefined),
+    () => first.call('POST', '/transfers/bulk', JSON.stringify({ transfers: [order()] })),
+    () => first.call('GET', '/cards', undefined),
+    () => second.call('GET', '/nowhere', undefined),
+  ];
+  const replies = await Promise.all(calls.map((call) => timed(attempts, call)));
+  return replies.filter((reply) => reply !== null);
+}
+
+/**
+ * How long each had no answer while the database was away, or after its return. Both in one are not what is promised:
+ * who is under way when it answers again is waited for.
+ */
+const longestWait = (attempts: readonly Attempt[], back: number) =>
+  slowest(
+    attempts.map(({ at, ms, status }) => {
+      const end = at + ms;
+      return { at, ms: Math.max(Math.min(end, back) - at, end - Math.max(at, back)), status };
+    }),
+  );
+
+/** Has the database go away and come back under load; what came of it. */
+async function outage(
+  how: string,
+  goAway: () => void,
+  comeBack: () => Promise<void> | void,
+  urls = stage.service.apis.map(({ url }) => url),
+) {
+  const load: Load = stage.load(tenants, PER_SECOND, { urls });
+  await eventually('the load is there', () => load.accepted() > 15 || undefined);
+  const references: string[] = [];
+  const from = performance.now();
+  goAway();
+  // Keys are known for a moment; after it nothing can be begun for anybody.
+  await sleep(1_500);
+  const unkeyed: Attempt[] = [];
+  const replies: Reply[] = [];
+  while (performance.now() - from < AWAY_MS) {
+    replies.push(...(await askWithoutKey(urls, references, unkeyed)));
+    await sleep(300);
+  }
+  const until = performance.now();
+  await comeBack();
+  const back = performance.now();
+  const acceptedBefore = load.accepted();
+  await eventually('it works again', () => load.accepted() > acceptedBefore + 5 || undefined);
+  const backMs = Math.round(performance.now() - until);
+  const asked = await load.stop();
+  // Only now, and not at its return: what hung until then would be missing.
+  const attempts = load.attempts(from, until);
+  const ended = attempts.filter(({ at, ms }) => at + ms < until);
+  const longestWaitMs = longestWait(load.attempts(from, back), back);
+  console.log(
+    JSON.stringify({
+      proof: `MongoDB ${how} for ${AWAY_MS / 1_000} s`,
+      by_status: countByStatus(attempts),
+      slowest_ms: slowest(attempts),
+      longest_wait_ms: longestWaitMs,
+      unkeyed: countByStatus(unkeyed),
+      unkeyed_slowest_ms: slowest(unkeyed),
+      works_again_ms: backMs,
+    }),
+  );
+  return { asked, attempts, ended, longestWaitMs, unkeyed, replies, references };
+}
+
+async function expectAnsweredInTime({
+  attempts,
+  ended,
+  longestWaitMs,
+  unkeyed,
+  replies,
+  references,
+}: Awaited<ReturnType<typeof outage>>): Promise<void> {
+  // Only what came before it had gone was answered otherwise, or what was under way when it came back.
+  expect(ended.filter(({ status }) => status === 503).length).toBeGreaterThan(PER_SECOND);
+  expect(attempts.filter(({ status }) => status !== 503 && status !== 201)).toEqual([]);
+  if (!IS_PATIENT) {
+    expect(longestWaitMs).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+    expect(slowest(unkeyed)).toBeLessThanOrEqual(ANSWERED_WITHIN_MS);
+  }
+  expect(new Set(unkeyed.map(({ status }) => status))).toEqual(new Set([503]));
+  for (const { headers, body } of replies) {
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(body.error.code).toBe('service_unavailable');
+  }
+  expectAllRunning();
+  // Who was told to come again is not served behind his back, too.
+  const { db } = stage.service.deps.database;
+  const unasked = { reference: { $in: references } };
+  expect(await db.collection('transfers').countDocuments(unasked)).toBe(0);
+}
+
+const all: Awaited<ReturnType<typeof outage>>['asked'][number][] = [];
+
+test('killed: 503 within 5 s, and it works again by itself', async () => {
+  const found = await outage(
+    'killed',
+    () => process.kill(stage.mongod.pid, 'SIGKILL'),
+    async () => void (stage.mongod.pid = (await stage.mongod.again()).pid),
+  );
+  await expectAnsweredInTime(found);
+  all.push(...found.asked);
+}, 1_200_000);
+
+test('frozen: 503 within 5 s, and it works again by itself', async () => {
+  const found = await outage(
+    'frozen',
+    () => process.kill(stage.mongod.pid, 'SIGSTOP'),
+    () => void process.kill(stage.mongod.pid, 'SIGCONT'),
+  );
+  await expectAnsweredInTime(found);
+  all.push(...found.asked);
+}, 1_200_000);
+
+test('out of reach, with connections that lead nowhere: 503 within 5 s, and it works again by itself', async () => {
+  const { service, mongod } = stage;
+  const line = await startTcpProxy(mongod.uri);
+  network = line;
+  const MONGODB_URI = line.uri;
+  const [api, worker] = [await service.newApi({ MONGODB_URI }), service.newWorker({ MONGODB_URI })];
+  await service.workers[1]?.kill();
+  await Promise.all([api.start(), worker.start()]);
+  const found = await outage(
+    'out of reach',
+    () => line.cut(),
+    () => line.heal(),
+    [api.url],
+  );
+  expect([api.isRunning(), worker.isRunning()]).toEqual([true, true]);
+  await service.workers[1]?.start();
+  await expectAnsweredInTime(found);
+  all.push(...found.asked);
+}, 1_200_000);
+
+test('afterwards nothing is lost, of any', async () => {
+  expect(await lossesOnceQuiet(stage.service, all)).toEqual([]);
+}, 1_200_000);

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { countByStatus, slowest } from '../support/load.js';
+import { lossesOnceQuiet } from '../support/nothing-lost.js';
+import { IS_PATIENT, openStage, paced, type Stage } from '../support/cluster.js';
+
+const AWAY_MS = 30_000;
+/** What two cores can make up for in the promised time: they complete some thirty a second. */
+const PER_SECOND = paced(10);
+/** The promise: so long after its return nothing is open any more of what was accepted meanwhile. */
+const CAUGHT_UP_MS = 30_000;
+/** What is under way when it is started again has not waited for it if it takes no longer than this. */
+const AT_ONCE_MS = 1_000;
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+
+afterAll(async () => {
+  await stage?.close();
+});
+
+const transfers = () => stage.service.deps.database.db.collection<Transfer>('transfers');
+
+/** Which transfers are on their way; of these, if some are named. */
+async function open(among?: readonly string[]): Promise<string[]> {
+  const found = transfers().find({
+    status: { $in: ['pending', 'processing'] },
+    ...(among && { _id: { $in: among } }),
+  });
+  return (await found.project<{ _id: string }>({ _id: 1 }).toArray()).map(({ _id }) => _id);
+}
+
+/** Waits until these have ended, or should have; which are late, and how long it took. */
+async function caughtUp(back: number, ids: readonly string[]) {
+  const leftMs = () => back + CAUGHT_UP_MS - performance.now();
+  let late = await open(ids);
+  // The last look is at the end of the time, not before.
+  while (late.length > 0 && leftMs() > 0) {
+    await sleep(Math.min(250, leftMs()));
+    late = await open(late);
+  }
+  return { late, afterMs: Math.round(performance.now() - back) };
+}
+
+/** What became of them and when: why they were late. */
+const timelinesOf = async (ids: string[]) =>
+  (
+    await transfers()
+      .find({ _id: { $in: ids } })
+      .toArray()
+  ).map(({ timeline }) =>
+    timeline.map(({ at, type, detail }) => `${at.toISOString()} ${type} ${detail ?? ''}`),
+  );
+
+test('Temporal is away for 30 s: requests are taken all the same, and caught up with within 30 s', async () => {
+  const { service, temporal } = stage;
+  const load = stage.load(await stage.tenants(4), PER_SECOND);
+  await sleep(5_000);
+  const from = performance.now();
+  process.kill(temporal.pid, 'SIGKILL');
+  await sleep(AWAY_MS);
+  const waiting = (await open()).length;
+  const until = performance.now();
+  await temporal.again();
+  const back = performance.now();
+  // All that was accepted before, and has not ended.
+  const accepted = await open();
+  const [{ late, afterMs }, asked] = await Promise.all([caughtUp(back, accepted), load.stop()]);
+
+  const losses = await lossesOnceQuiet(service, asked);
+  const attempts = load.attempts(from, until);
+  const firsts = attempts.filter((each) => asked.some(({ attempts: [first] }) => first === each));
+  const atOnce = firsts.filter(
+    ({ at, ms, status }) => status === 201 && (at + ms < until || ms < AT_ONCE_MS),
+  );
+  const figures = {
+    proof: 'Temporal away for 30 s',
+    posts: firsts.length,
+    accepted_at_once: atOnce.length,
+    by_status: countByStatus(attempts),
+    slowest_ms: slowest(attempts),
+    waiting_at_return: waiting,
+    answers_after_ms: Math.round(back - until),
+    left_after_30_s: late.length,
+    caught_up_after_ms: afterMs,
+    all_ended_after_ms: Math.round(performance.now() - back),
+    late: await timelinesOf(late),
+  };
+  console.log(JSON.stringify(figures));
+
+  // Otherwise Temporal was not away.
+  expect(waiting).toBeGreaterThan((PER_SECOND * AWAY_MS) / 1_000 / 2);
+  expect(atOnce.length / firsts.length).toBeGreaterThanOrEqual(0.999);
+  expect(losses).toEqual([]);
+  if (!IS_PATIENT) expect(late).toEqual([]);
+}, 1_200_000);

@@ -1,0 +1,70 @@
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RUNNING } from './checker.js';
+import type { StormStage } from './cluster.js';
+
+/** Who made the storm fail may be away still. */
+const WITHIN_MS = 30_000;
+const COLLECTIONS = ['transfers', 'card_operations', 'charges', 'refunds'];
+
+/**
+ * What is needed to understand a failure: the seed, what was done, the bank's journal, the logs, what is open with its histories.
+ * Of a storm that broke off, as much of it as can be had; what is on the disk comes first.
+ */
+export async function keep(
+  name: string,
+  what: object,
+  stage: StormStage | undefined,
+): Promise<void> {
+  const folder = join('chaos-failures', `${name}-${Date.now()}`);
+  mkdirSync(folder, { recursive: true });
+  const write = (file: string, content: unknown) =>
+    writeFileSync(join(folder, file), JSON.stringify(content, toText, 1) ?? 'null');
+  write('storm.json', what);
+  cpSync(String(process.env['BURSAR_TEST_LOGS']), join(folder, 'logs'), { recursive: true });
+  console.log(`kept in ${folder}`);
+  if (!stage) return;
+  stage.giveUp();
+  write('journal.json', await inTime(journalOf(stage)));
+  write('evidence.json', stage.evidence);
+  write('histories.json', await inTime(historiesOf(stage)));
+  for (const collection of COLLECTIONS) {
+    write(`${collection}.json`, await inTime(openOf(stage, collection)));
+  }
+}
+
+async function journalOf({ service: { bank } }: StormStage): Promise<unknown> {
+  if (!bank.isRunning()) await bank.start();
+  return bank.journal();
+}
+
+const MOST_HISTORIES = 20;
+
+/** Of workflows that run still: what each waits for, and how it came there. */
+async function historiesOf({ service }: StormStage): Promise<unknown[]> {
+  const { workflow } = service.deps.temporal.client;
+  const histories: unknown[] = [];
+  for await (const { workflowId, runId } of workflow.list({ query: RUNNING })) {
+    const handle = workflow.getHandle(workflowId, runId);
+    const { raw } = await handle.describe();
+    const { events } = await handle.fetchHistory();
+    const { pendingActivities, pendingWorkflowTask } = raw;
+    histories.push({ workflowId, pendingActivities, pendingWorkflowTask, events });
+    if (histories.length === MOST_HISTORIES) break;
+  }
+  return histories;
+}
+
+async function openOf({ service }: StormStage, collection: string): Promise<unknown> {
+  const open = { $or: [{ next_check_at: { $type: 'date' } }, { status: /pending|processing/ }] };
+  const records = service.deps.database.db.collection(collection).find(open as object);
+  return records.limit(200).toArray();
+}
+
+async function inTime(read: Promise<unknown>): Promise<unknown> {
+  const late = sleep(WITHIN_MS, { unreadable: 'no answer in time' }, { ref: false });
+  return Promise.race([read, late]).catch((error: unknown) => ({ unreadable: String(error) }));
+}
+
+const toText = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);

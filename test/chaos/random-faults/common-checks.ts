@@ -1,0 +1,114 @@
+import { nameOf, type Asked } from './requests.js';
+import type { StormStage, StormTenant } from './cluster.js';
+
+/** Resources of which one in so many is asked for by another tenant. */
+const EVERY = 25;
+
+/** `amount_minor`: null where no money moves. */
+export type Made = {
+  _id: string;
+  tenant_id: string;
+  reference: string;
+  amount_minor?: bigint | null;
+  recipient?: { account: string };
+};
+/** Without an amount: all that there is, or nothing. */
+type Order = { reference: string; amount_minor?: number; recipient_account?: string };
+
+/**
+ * Every 201 is there once, under the id that was answered and as it was asked for; what was refused is not there, and
+ * nothing is there that nobody asked for. `reference` is what the client named it by.
+ */
+export function answersHold<Body extends Order>(
+  asked: readonly Asked<Body>[],
+  made: readonly Made[],
+): string[] {
+  const byReference = new Map<string, Made[]>();
+  for (const one of made) {
+    const key = `${one.tenant_id}/${one.reference}`;
+    byReference.set(key, [...(byReference.get(key) ?? []), one]);
+  }
+  const problems = asked.flatMap(({ of, body, answer }) => {
+    if (!answer) return [`${body.reference} was never answered`];
+    const found = byReference.get(`${of.tenant.id}/${body.reference}`) ?? [];
+    if (answer.status !== 201) {
+      return found.length === 0 ? [] : [`${body.reference} was refused, and is there`];
+    }
+    const [one] = found;
+    if (!one || found.length > 1 || one._id !== answer.id) {
+      return [`${body.reference} was accepted as ${answer.id}, and is there ${found.length} times`];
+    }
+    return isAsAsked(body, one) ? [] : [`${body.reference} is there as something else`];
+  });
+  const wanted = new Set(asked.map(({ of, body }) => `${of.tenant.id}/${body.reference}`));
+  const strangers = made.filter(
+    ({ tenant_id: tenantId, reference }) => !wanted.has(`${tenantId}/${reference}`),
+  );
+  return [...problems, ...strangers.map(({ _id }) => `${_id} is there, and nobody asked for it`)];
+}
+
+const isAsAsked = ({ amount_minor: minor, recipient_account: account }: Order, one: Made) =>
+  (minor === undefined || one.amount_minor === BigInt(minor)) &&
+  (account === undefined || one.recipient?.account === account);
+
+/** Where a kind of resource is found, and what may be ordered about one: paths, and bodies that are valid. */
+export type Doors = {
+  one: (id: string) => string;
+  list?: string;
+  orders?: (id: string) => readonly (readonly [path: string, body?: object])[];
+};
+
+type Owned = { _id: string; tenant_id: string };
+
+/** Another tenant's key finds nothing, orders nothing, and lists only what is its own. */
+export async function isolated(
+  stage: StormStage,
+  made: readonly Owned[],
+  doors: Doors,
+): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [i, one] of made.entries()) {
+    if (i % EVERY !== 0) continue;
+    const others = stage.tenants.filter(({ tenant }) => tenant.id !== one.tenant_id);
+    problems.push(...(await refused(others[i % others.length] as StormTenant, one, doors)));
+  }
+  return [...problems, ...(await ownLists(stage, made, doors))];
+}
+
+async function refused(
+  { tenant: other }: StormTenant,
+  { _id: id, tenant_id: tenantId }: Owned,
+  { one, orders = () => [] }: Doors,
+): Promise<string[]> {
+  const found = await other.call('GET', one(id), undefined);
+  const answers: [string, number][] = [[`GET ${one(id)}`, found.status]];
+  for (const [path, body] of orders(id)) {
+    const key = `foreign ${id} ${path}`.slice(0, 100);
+    const sent = body && JSON.stringify(body);
+    const { status } = await other.call('POST', path, sent, { key });
+    answers.push([`POST ${path}`, status]);
+  }
+  return answers
+    .filter(([, status]) => status !== 404)
+    .map(
+      ([asked, status]) => `${id} of ${tenantId}: ${asked} by ${other.id} is answered ${status}`,
+    );
+}
+
+async function ownLists(
+  { tenants }: StormStage,
+  made: readonly Owned[],
+  { list }: Doors,
+): Promise<string[]> {
+  if (list === undefined) return [];
+  const ownerOf = new Map(made.map(({ _id, tenant_id: tenantId }) => [_id, tenantId]));
+  const problems: string[] = [];
+  for (const { tenant } of tenants) {
+    const { status, body } = await tenant.call('GET', `${list}?limit=100`, undefined);
+    if (status !== 200) problems.push(`${list} of ${tenant.id} is answered ${status}`);
+    const items = status === 200 ? (body.data as unknown as object[]) : [];
+    const foreign = items.map(nameOf).filter((id) => ownerOf.get(id) !== tenant.id);
+    problems.push(...foreign.map((id) => `${id} is in ${list} of ${tenant.id}`));
+  }
+  return problems;
+}

@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Fault } from '../../support/bank.js';
+import { untilDone } from './workloads/choosing.js';
+import type { Random } from './random.js';
+import type { StormStage } from './cluster.js';
+import type { Victim } from './targets.js';
+
+export type Act = { at: string; what: string };
+
+/** So many blows at once, each on another victim. */
+const CONCURRENT_FAULTS = 3;
+/** After each: what a storm destroys is work that others have to do again, and there has to be some. */
+const PAUSE_MS = [1_400, 2_600] as const;
+const STARTS = 5;
+
+/** Answers that are lost, late or wrong: beside what accounts ask for. */
+const FAULTS: Fault[] = [
+  { call: 'any', kind: 'drop_before', probability: 0.05 },
+  { call: 'any', kind: 'drop_after', probability: 0.05 },
+  { call: 'any', kind: 'slow', probability: 0.05, ms: 800 },
+  { call: 'any', kind: 'error_500', probability: 0.03 },
+  { call: 'callback', kind: 'drop_before', probability: 0.1 },
+];
+
+/** Kills, freezes and disturbs, and has each come back. What it has done is in `acts`. */
+export function startMonkey(stage: StormStage, random: Random) {
+  const { service, receiver, victims, links, freezeMs, isPatient } = stage;
+  const acts: Act[] = [];
+  const going = { on: true };
+  const busy = new Set<string>();
+  const note = (what: string) => void acts.push({ at: new Date().toISOString(), what });
+
+  /** Nobody is treated by two at once: what one heals would still be broken by the other. */
+  async function exclusively<T extends { name: string }>(
+    of: readonly T[],
+    treat: (chosen: T) => Promise<void>,
+  ): Promise<void> {
+    const chosen = random.pick(of);
+    if (!chosen || busy.has(chosen.name)) return;
+    busy.add(chosen.name);
+    await treat(chosen).finally(() => busy.delete(chosen.name));
+  }
+
+  const free = <T extends { name: string }>(of: readonly T[]) =>
+    of.filter(({ name }) => !busy.has(name));
+
+  async function kill(victim: Victim): Promise<void> {
+    note(`kill ${victim.name}`);
+    await victim.kill();
+    await sleep(random.between(0, 1_500));
+    await startAgain(victim);
+  }
+
+  /** As a supervisor does: who finds his database away and ends is started once more. */
+  async function startAgain(victim: Victim): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await victim.start();
+        return;
+      } catch (error) {
+        note(`start ${victim.name} failed: ${String(error).slice(0, 300)}`);
+        if (tries === STARTS) throw error;
+        await victim.kill();
+      }
+    }
+  }
+
+  async function freeze(victim: Victim): Promise<void> {
+    note(`freeze ${victim.name}`);
+    victim.freeze();
+    await sleep(random.between(...freezeMs));
+    victim.thaw();
+  }
+
+  /** Who ends by himself is started again as well, and told of. */
+  async function supervise(): Promise<void> {
+    while (going.on && isPatient()) {
+      await sleep(500);
+      const gone = victims.filter(({ name, isRunning }) => !busy.has(name) && !isRunning());
+      for (const victim of gone) {
+        note(`${victim.name} ended by itself`);
+        await exclusively([victim], startAgain);
+      }
+    }
+  }
+
+  const disturbances = [
+    {
+      name: 'faults at the bank',
+      on: () => service.bank.faults(FAULTS),
+      off: () => service.bank.faults([]),
+    },
+    {
+      name: 'receiver refuses',
+      on: async () => receiver.behave(503),
+      off: async () => receiver.behave(204),
+    },
+  ];
+  async function disturb({ name, on, off }: (typeof disturbances)[number]): Promise<void> {
+    // The bank may be dead just now: then it is when it has come back.
+    await untilDone(stage, random, on);
+    note(`disturb: ${name}`);
+    await sleep(random.between(1_000, 4_000));
+    await untilDone(stage, random, off);
+  }
+
+  async function disconnect(link: (typeof links)[number]): Promise<void> {
+    const how = random.pick(['cut', 'delay', 'reset'] as const);
+    note(`${how} the link to ${link.name}`);
+    await (how === 'delay' ? link.delay(random.between(50, 400)) : link[how]());
+    await sleep(random.between(200, 3_000));
+    await link.heal();
+  }
+
+  /** Chance alone might leave a short storm without one of them. */
+  const first = [
+    () => exclusively(free(victims), kill),
+    () => exclusively(free(victims), freeze),
+    () => exclusively(free(links), disconnect),
+    ...disturbances.map((each) => () => exclusively([each], disturb)),
+  ];
+
+  async function run(blows: readonly (() => Promise<void>)[]): Promise<void> {
+    for (const blow of blows) await blow();
+    while (going.on && isPatient()) {
+      const dice = random.next();
+      await (dice < 0.75
+        ? exclusively(victims, kill)
+        : dice < 0.86
+          ? exclusively(victims, freeze)
+          : dice < 0.95
+            ? exclusively(links, disconnect)
+            : exclusively(disturbances, disturb));
+      await sleep(random.between(...PAUSE_MS));
+    }
+  }
+
+  const all = [
+    ...Array.from({ length: CONCURRENT_FAULTS }, (_, i) =>
+      run(first.filter((_, k) => k % CONCURRENT_FAULTS === i)),
+    ),
+    supervise(),
+  ];
+  // Where one fails, the others still heal what they have broken: what is kept of the storm is read from there.
+  async function end(): Promise<void> {
+    await Promise.allSettled(all);
+    await Promise.all(all);
+    await service.bank.faults([]);
+  }
+  const done = end();
+  // Who waits for `stop` hears of it.
+  done.catch(() => {});
+  return {
+    acts,
+    figures: () => {
+      const count = (what: RegExp) => acts.filter((act) => what.test(act.what)).length;
+      return {
+        kills: count(/^kill/),
+        freezes: count(/^freeze/),
+        'links disturbed': count(/^(cut|delay|reset)/),
+        'faults at the bank': count(/^disturb: faults/),
+        'refusing receivers': count(/^disturb: receiver/),
+        'ended by themselves': count(/ended by itself$/),
+        'failed starts': count(/^start/),
+      };
+    },
+    async stop(): Promise<void> {
+      going.on = false;
+      await done;
+    },
+  };
+}

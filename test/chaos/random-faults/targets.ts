@@ -1,0 +1,31 @@
+import type { ManagedProcess } from '../../support/processes.js';
+
+/** What can be killed and frozen. A start may fail, for what it needs may be away, too. */
+export type Victim = Pick<ManagedProcess, 'kill' | 'start' | 'freeze' | 'thaw' | 'isRunning'> & {
+  name: string;
+};
+
+export const processVictim = (name: string, managed: ManagedProcess): Victim => ({
+  ...managed,
+  name,
+});
+
+type Life = { pid: number; ended: Promise<unknown>; hasEnded(): boolean };
+
+export function engineVictim(name: string, engine: Life & { again(): Promise<Life> }): Victim {
+  let life: Life = engine;
+  const signal = (which: NodeJS.Signals) => void (life.hasEnded() || process.kill(life.pid, which));
+  return {
+    name,
+    async kill() {
+      signal('SIGKILL');
+      await life.ended;
+    },
+    async start() {
+      life = await engine.again();
+    },
+    freeze: () => signal('SIGSTOP'),
+    thaw: () => signal('SIGCONT'),
+    isRunning: () => !life.hasEnded(),
+  };
+}

@@ -1,0 +1,115 @@
+import type { CardAuthorization } from '../../../../src/capabilities/card-authorizations/card-authorization.js';
+import type { Card } from '../../../../src/capabilities/cards/card.js';
+import type { StoredCardEvent } from '../../../../src/core/provider-events/event.js';
+import { isShown, type CardOperation } from '../../../../src/capabilities/cards/card-operation.js';
+import type { newCard } from '../../../support/cards.js';
+import type { Asked } from '../requests.js';
+import { answersHold, isolated } from '../common-checks.js';
+import type { StormStage } from '../cluster.js';
+import type { Told } from '../received-webhooks.js';
+
+export type NamedOrder = { request_id: string } & Record<string, unknown>;
+
+/** What the books and the issuer's journal say is compared by test/support; here is what clients were promised. */
+export async function checkCards(
+  stage: StormStage,
+  told: Told,
+  issues: readonly Asked<ReturnType<typeof newCard>>[],
+  orders: readonly Asked<NamedOrder>[],
+): Promise<string[]> {
+  const { db } = stage.service.deps.database;
+  const cards = await db.collection<Card>('cards').find().toArray();
+  const operations = await db.collection<CardOperation>('card_operations').find().toArray();
+  const asFor = <Body extends object>(asked: readonly Asked<Body>[], nameOf: (b: Body) => string) =>
+    asked.map((one) => ({ ...one, body: { ...one.body, reference: nameOf(one.body) } }));
+  const ordered = operations.filter(({ request_id }) => request_id !== null);
+  return [
+    ...answersHold(
+      asFor(issues, ({ customer_id }) => customer_id),
+      cards.map(({ customer_id: reference, ...card }) => ({ ...card, reference })),
+    ),
+    ...answersHold(
+      asFor(orders, ({ request_id }) => request_id),
+      ordered.map((one) => ({ ...one, reference: String(one.request_id) })),
+    ),
+    ...everythingTold(told, cards, operations.filter(isShown)),
+    ...(await nothingLeft(stage, cards)),
+    ...(await isolated(stage, cards, {
+      one: (id) => `/cards/${id}`,
+      list: '/cards',
+      orders: (id) => [
+        [`/cards/${id}/lock`, {}],
+        [`/cards/${id}/fund`, { amount_minor: 5_000, transaction_reference: 'foreign' }],
+      ],
+    })),
+    ...(await isolated(stage, ordered, {
+      one: (id) => `/cards/${ordered.find(({ _id }) => _id === id)?.card_id}/operations/${id}`,
+    })),
+  ];
+}
+
+function everythingTold(
+  told: Told,
+  cards: readonly Card[],
+  operations: readonly CardOperation[],
+): string[] {
+  const unlocks = operations.filter(
+    // One without a number found the card open already.
+    ({ type, status, state_sequence: number }) =>
+      type === 'unlock' && status === 'completed' && number !== null,
+  );
+  return [
+    ...told.wrong(
+      'card.operation',
+      operations.map((one) => ({ ...one, endings: one.reversed_at === null ? [] : ['completed'] })),
+    ),
+    ...cards.flatMap((card) => {
+      const times = (event: string) => told.times(card.tenant_id, card._id, event);
+      const opened = unlocks.filter(({ card_id: id }) => id === card._id).length;
+      return locksTold(card, opened, times('card.unlocked'), times('card.locked'));
+    }),
+  ];
+}
+
+/** Each unlock that came to something was told; and each lock, as the two take turns. */
+function locksTold({ _id, status }: Card, opened: number, unlocked: number, locked: number) {
+  const problems: string[] = [];
+  if (unlocked !== opened) {
+    problems.push(
+      `${_id} was opened ${opened} times, and card.unlocked was told ${unlocked} times`,
+    );
+  }
+  // One that is over may have been either before.
+  const more = status === 'locked' ? [1] : status === 'active' ? [0] : [0, 1];
+  if (!more.includes(locked - unlocked)) {
+    problems.push(`${_id} is ${status}: ${locked} × card.locked, ${unlocked} × card.unlocked told`);
+  }
+  return problems;
+}
+
+/** No hold, no event that waits, and no card that was ordered and never came. */
+async function nothingLeft({ service }: StormStage, cards: readonly Card[]): Promise<string[]> {
+  const { db } = service.deps.database;
+  const authorizations = await db
+    .collection<CardAuthorization>('card_authorizations')
+    .find({ $or: [{ held_minor: { $gt: 0n } }, { next_check_at: { $type: 'date' } }] })
+    .toArray();
+  const events = await db
+    .collection<StoredCardEvent>('provider_events')
+    .find({
+      $or: [{ status: { $in: ['received', 'failed'] } }, { next_check_at: { $type: 'date' } }],
+    })
+    .toArray();
+  return [
+    ...authorizations.map(({ _id, status }) => `${_id} is ${status} and not at its end`),
+    ...events.map(({ _id, event, status, result: outcome, attempt_count: tries }) => {
+      return `${_id} (${event}) is ${status} after ${tries} tries: ${outcome}`;
+    }),
+    ...cards
+      .filter((card) => card.status === 'pending' || card.held_minor !== 0n || card.open_holds > 0)
+      .map(({ _id, status, open_holds }) => `${_id} is ${status} and has ${open_holds} holds`),
+    ...cards
+      .filter((card) => card.status === 'closed' && card.available_minor !== 0n)
+      .map(({ _id, available_minor }) => `${_id} is closed and has ${available_minor}`),
+  ];
+}

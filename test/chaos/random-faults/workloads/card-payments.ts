@@ -1,0 +1,72 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { issuerClient } from '../../../support/issuer.js';
+import type { Random } from '../random.js';
+import type { StormStage } from '../cluster.js';
+import { chooseOf, untilDone } from './choosing.js';
+
+type Outcome = 'cleared' | 'reversed' | 'expired';
+type Paid = { token: string; amountMinor: number };
+
+/** A part of what is approved is left to the end of its hold: the issuer never says what became of it. */
+const LEFT = 0.05;
+/** Nobody decided, or not in time. */
+const IN_VAIN = new Set(['deadline_exceeded', 'no_answer', 'service_unavailable']);
+const MOST_TRIES = 4;
+
+/** People who pay with cards, through the sandbox's issuer; what was approved is cleared, whole or in part, or reversed. */
+export function createPayers(stage: StormStage, random: Random, problems: string[]) {
+  const issuer = issuerClient(stage.service);
+  const open: Paid[] = [];
+  const counts = { payments: 0, approved: 0, cleared: 0, reversed: 0, expired: 0, left: 0 };
+  /** Why payments were declined, and how many. */
+  const declined: Record<string, number> = {};
+
+  async function endOne({ token, amountMinor }: Paid): Promise<void> {
+    const [outcome, share] = chooseOf<[Outcome, number]>(random, [
+      [50, ['cleared', 1]],
+      [20, ['cleared', random.between(0.1, 0.9)]],
+      // More than was approved, as tips are: taken all the same.
+      [4, ['cleared', 1.2]],
+      [20, ['reversed', 1]],
+      [6, ['expired', 1]],
+    ]);
+    const minor = Math.max(1, Math.round(amountMinor * share));
+    const status = await untilDone(stage, random, async () => {
+      const answered = await issuer.end(token, outcome, outcome === 'cleared' ? minor : undefined);
+      return answered >= 500 ? null : answered;
+    });
+    if (status === 200) counts[outcome] += 1;
+    else problems.push(`the issuer refuses to have ${token} ${outcome}: ${status}`);
+  }
+
+  /** Something that was approved before comes to its end. */
+  async function end(): Promise<void> {
+    const [paid] = open.splice(Math.floor(random.next() * open.length), 1);
+    if (paid) await endOne(paid);
+  }
+
+  return {
+    end,
+    /** Who is declined for want of time tries again, as people do. */
+    async pay(card: string): Promise<void> {
+      const amount_minor = Math.round(random.between(500, 9_000));
+      const channel = random.pick(['online', 'pos', 'contactless'] as const);
+      for (let tries = 0; tries < MOST_TRIES; tries += 1) {
+        counts.payments += 1;
+        const decision = await issuer.pay(card, { amount_minor, channel }).catch(() => null);
+        if (decision?.approved) {
+          counts.approved += 1;
+          if (random.chance(LEFT)) counts.left += 1;
+          else open.push({ token: decision.token, amountMinor: amount_minor });
+        }
+        const code = decision?.code ?? 'no_answer';
+        if (decision?.approved !== true) declined[code] = (declined[code] ?? 0) + 1;
+        if (!IN_VAIN.has(code)) break;
+        // Who asks a dead process again and again at once would do little else.
+        await sleep(random.between(500, 2_000));
+      }
+      while (open.length > 10 || (open.length > 0 && random.chance(0.6))) await end();
+    },
+    figures: () => ({ ...counts, ...declined }),
+  };
+}

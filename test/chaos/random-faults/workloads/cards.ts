@@ -1,0 +1,197 @@
+import { eventually } from '../../../support/eventually.js';
+import { newCard } from '../../../support/cards.js';
+import type { Actor } from '../workload.js';
+import { createAsking, type Asked } from '../requests.js';
+import type { Random } from '../random.js';
+import { createReading } from '../readers.js';
+import type { StormStage, StormTenant } from '../cluster.js';
+import { checkCards, type NamedOrder } from './card-checks.js';
+import { createPayers } from './card-payments.js';
+import { chooseOf, pickRecent, untilDone } from './choosing.js';
+
+export type StormCard = { of: StormTenant; id: string };
+
+/** By the ends of names; see docs/guide/test-values.md. A fifth leaves doubt. */
+const ISSUES = ['789', '789', '789', '789', '001', '002', '004'] as const;
+const FUNDINGS = ['789', '789', '789', '789', '789', '001', '002', '008'] as const;
+const DOUBTFUL_FUNDINGS = ['004', '007', '009', '010', '012'] as const;
+const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as const;
+
+const MOST_CARDS = 40;
+/** Until one of them is there. */
+const AT_FIRST = 6;
+/** How much falls on the first card, which is never closed. */
+const HOT_LOAD = 0.25;
+
+/** `failed` after `completed`: the issuer took it back. */
+const OPERATION_COURSE = {
+  pending: ['processing', 'completed', 'failed'],
+  processing: ['completed', 'failed'],
+  completed: ['failed'],
+  failed: [],
+};
+const CARD_COURSE = {
+  pending: ['active', 'failed'],
+  active: ['locked', 'closed', 'expired'],
+  locked: ['active', 'closed', 'expired'],
+  failed: [],
+  closed: [],
+  expired: [],
+};
+
+export function createCards(stage: StormStage, random: Random): Actor {
+  const problems: string[] = [];
+  const issues = createAsking<ReturnType<typeof newCard>>(stage, random, problems);
+  const orders = createAsking<NamedOrder>(stage, random, problems);
+  // These are answered as they stand: what is asked again has gone on meanwhile.
+  const inTime = createAsking<NamedOrder>(stage, random, []);
+  const cards: StormCard[] = [];
+  /** Ordered, and not there yet as far as anybody has looked. */
+  const ordered: StormCard[] = [];
+  const payers = createPayers(stage, random, problems);
+  const reader = createReader(stage, random, problems, () => [...orders.asked, ...inTime.asked]);
+  let named = 0;
+  let reloads = 0;
+
+  const name = (suffix: string) => `storm-${process.pid}-${(named += 1)}-${suffix}`;
+  const anyCard = () => (random.chance(HOT_LOAD) ? cards[0] : random.pick(cards)) as StormCard;
+
+  async function issue(): Promise<void> {
+    const of = cards.length === 0 ? random.pick(stage.tenants.slice(1)) : stage.anyTenant(random);
+    const suffix = cards.length === 0 ? '789' : random.pick(ISSUES);
+    const body = newCard(suffix, { funding: random.chance(0.7) ? 'prepaid' : 'jit' });
+    const key = `storm ${body.customer_id}`;
+    const { id } = await issues.ask({ of, path: '/cards', body, key });
+    if (id !== null) ordered.push({ of, id });
+  }
+
+  /** Looks whether a card has come; then it gets money. */
+  async function receive(): Promise<void> {
+    const [card] = ordered.splice(Math.floor(random.next() * ordered.length), 1);
+    if (!card) return;
+    const standing = await reader.issued(card);
+    if (standing === null) return void ordered.push(card);
+    // What was not issued is tried all the same, now and then.
+    if (standing !== 'active' && random.chance(0.8)) return;
+    cards.push(card);
+    await orderFor(card, 'fund', '789', funding('789', 100_000));
+  }
+
+  /** An order about a card, under a name that its issuer gets too. */
+  async function orderFor(
+    { of, id }: StormCard,
+    action: string,
+    suffix: string,
+    more: object = {},
+  ): Promise<void> {
+    const request_id = name(suffix);
+    const path = `/cards/${id}/${action}`;
+    const asking = action === 'jit-fund' ? inTime : orders;
+    await asking.ask({ of, path, body: { request_id, ...more }, key: `storm ${request_id}` });
+  }
+
+  const funding = (suffix: string, amount_minor: number) => ({
+    amount_minor,
+    transaction_reference: name(suffix),
+  });
+
+  async function fund(action: 'fund' | 'jit-fund'): Promise<void> {
+    const suffix = random.pick(random.chance(0.2) ? DOUBTFUL_FUNDINGS : FUNDINGS);
+    const amountMinor = Math.round(random.between(2_000, 30_000));
+    await orderFor(anyCard(), action, suffix, funding(suffix, amountMinor));
+  }
+
+  async function close(): Promise<void> {
+    if (cards.length < 2) return;
+    await orderFor(random.pick(cards.slice(1)), 'close', random.pick(CONTROLS));
+  }
+
+  /** Not a POST: whatever comes of it, the same settings may be put again. */
+  async function reload(): Promise<void> {
+    const { of, id } = anyCard();
+    const settings = { threshold_minor: 5_000, amount_minor: 20_000, daily_cap_minor: 5_000_000 };
+    const body = JSON.stringify({ enabled: random.chance(0.9), ...settings });
+    const put = await untilDone(stage, random, async () => {
+      const api = of.tenant.at(random.pick(stage.service.apis).url);
+      const reply = await api.call('PUT', `/cards/${id}/auto-reload`, body);
+      return reply.status >= 500 || reply.status === 429 ? null : reply;
+    });
+    if (put?.status === 200) reloads += 1;
+  }
+
+  const acts: readonly (readonly [number, () => Promise<void>])[] = [
+    [8, issue],
+    [12, receive],
+    [25, () => fund('fund')],
+    [8, () => fund('jit-fund')],
+    [8, () => orderFor(anyCard(), 'lock', random.pick(CONTROLS))],
+    [20, () => orderFor(anyCard(), 'unlock', random.pick(CONTROLS))],
+    [1, close],
+    [45, () => payers.pay(anyCard().id)],
+    [4, reload],
+  ];
+
+  return {
+    name: 'cards',
+    weight: 4,
+    /** Cards with money: a short storm on a slow machine would be over before the first payment. */
+    async prepare() {
+      await eventually('cards before the storm', async () => {
+        await (cards.length + ordered.length < AT_FIRST ? issue : receive)();
+        return cards.length >= AT_FIRST ? true : undefined;
+      });
+    },
+    async act() {
+      const isFull = cards.length + ordered.length >= (cards.length === 0 ? AT_FIRST : MOST_CARDS);
+      const chosen = cards.length === 0 ? issue : chooseOf(random, acts);
+      if (chosen !== issue || !isFull) await chosen();
+      else await (ordered.length > 0 ? receive : payers.end)();
+    },
+    look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
+    repeat: async () => (await issues.repeat()) + (await orders.repeat()),
+    check: (told) => checkCards(stage, told, issues.asked, [...orders.asked, ...inTime.asked]),
+    figures: () => ({
+      cards: cards.length,
+      on_their_way: ordered.length,
+      orders: orders.asked.length + inTime.asked.length,
+      accepted: [...orders.asked, ...inTime.asked].filter((one) => one.answer?.status === 201)
+        .length,
+      reloads_set: reloads,
+      ...payers.figures(),
+      reads: reader.reads(),
+    }),
+    problems,
+  };
+}
+
+function createReader(
+  stage: StormStage,
+  random: Random,
+  problems: string[],
+  asked: () => Asked<NamedOrder>[],
+) {
+  const operations = createReading(stage, random, OPERATION_COURSE, problems);
+  const standings = createReading(stage, random, CARD_COURSE, problems);
+
+  const card = ({ of, id }: StormCard) => standings.look({ of, path: `/cards/${id}`, id });
+
+  return {
+    reads: () => operations.reads() + standings.reads(),
+    /** How a card stands once its issuer has said something; null: not yet. */
+    async issued(asked: StormCard): Promise<string | null> {
+      const status = await card(asked);
+      return status === 'pending' ? null : status;
+    },
+    async operation(): Promise<void> {
+      const known = asked().filter(({ answer }) => answer?.id);
+      if (known.length === 0) return;
+      const { of, path, answer } = pickRecent(random, known);
+      const id = String(answer?.id);
+      const at = path.slice(0, path.lastIndexOf('/'));
+      await operations.look({ of, path: `${at}/operations/${id}`, id });
+    },
+    async anyCard(cards: readonly StormCard[]): Promise<void> {
+      if (cards.length > 0) await card(random.pick(cards));
+    },
+  };
+}

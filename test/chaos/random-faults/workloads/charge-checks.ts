@@ -1,0 +1,89 @@
+import type { Charge } from '../../../../src/capabilities/charges/charge.js';
+import type { PaymentToken } from '../../../../src/capabilities/payment-tokens/payment-token.js';
+import type { chargeOrder, newCustomer } from '../../../support/payments.js';
+import type { Asked } from '../requests.js';
+import { answersHold, isolated } from '../common-checks.js';
+import type { StormStage, StormTenant } from '../cluster.js';
+import type { Told } from '../received-webhooks.js';
+
+export type ChargeOrder = ReturnType<typeof chargeOrder>;
+export type TokenOrder = { customer: ReturnType<typeof newCustomer> };
+/** A page of the network, and what its customer does there: one thing, however often. Null: leaves. */
+export type Page = {
+  of: StormTenant;
+  reference: string;
+  token: string | null;
+  customer: ChargeOrder['customer'];
+  url: string | null;
+  choice: string | null;
+  visited: boolean;
+  paid: boolean;
+};
+
+export const chargePath = (reference: string) => `/payments/charges/${reference}`;
+
+/** What binds a token that can be charged again. */
+const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later_declined']);
+
+/** What the books and the network's journal say is compared by test/support; here is what clients were promised. */
+export async function checkCharges(
+  stage: StormStage,
+  told: Told,
+  asked: readonly Asked<ChargeOrder>[],
+  askedTokens: readonly Asked<TokenOrder>[],
+  pages: readonly Page[],
+): Promise<string[]> {
+  const { db } = stage.service.deps.database;
+  const charges = await db.collection<Charge>('charges').find().toArray();
+  const tokens = await db.collection<PaymentToken>('payment_tokens').find().toArray();
+  const named = charges.map((charge) => ({ ...charge, _id: charge.reference }));
+  return [
+    ...answersHold(asked, named),
+    ...answersHold(
+      askedTokens.map((one) => ({ ...one, body: { reference: one.body.customer.id } })),
+      tokens.map(({ _id, tenant_id, customer }) => ({ _id, tenant_id, reference: customer.id })),
+    ),
+    ...told.wrong(
+      'charge',
+      named.map((charge) => ({
+        ...charge,
+        endings: charge.status === 'completed' ? ['failed'] : [],
+      })),
+    ),
+    ...charges
+      .filter(({ attention }) => attention !== null)
+      .map(({ _id, attention }) => `${_id} waits for an operator: ${attention?.reason}`),
+    ...pages.flatMap((page) => checkPage(page, charges, tokens)),
+    ...(await isolated(stage, named, {
+      one: chargePath,
+      list: '/payments/charges',
+      orders: (reference) => [
+        [`${chargePath(reference)}/verify`],
+        ['/payments/refunds', { charge_reference: reference, reference: `foreign-${reference}` }],
+      ],
+    })),
+  ];
+}
+
+/** Who has paid on a page has paid, whatever we were told first; and what was left there can be charged again. */
+function checkPage(
+  { of, reference, paid, choice, token }: Page,
+  charges: readonly Charge[],
+  tokens: readonly PaymentToken[],
+): string[] {
+  const charge = charges.find(
+    (one) => one.tenant_id === of.tenant.id && one.reference === reference,
+  );
+  const bound = tokens.find(({ _id }) => _id === token);
+  const problems: string[] = [];
+  if (paid !== (charge?.status === 'completed')) {
+    problems.push(
+      `${reference} was ${paid ? '' : 'not '}paid on its page, and is ${charge?.status}`,
+    );
+  }
+  const wanted = paid && REUSABLE.has(choice) ? 'active' : 'unbound';
+  if (token !== null && bound?.status !== wanted) {
+    problems.push(`the token of ${reference} is ${bound?.status}, and should be ${wanted}`);
+  }
+  return problems;
+}

@@ -1,0 +1,193 @@
+import { eventually } from '../../../support/eventually.js';
+import {
+  chargeOrder,
+  newCustomer,
+  onPage,
+  paymentClient,
+  type ChargeView,
+} from '../../../support/payments.js';
+import type { Actor } from '../workload.js';
+import { createAsking } from '../requests.js';
+import type { Random } from '../random.js';
+import { createReading } from '../readers.js';
+import type { StormStage, StormTenant } from '../cluster.js';
+import {
+  chargePath,
+  checkCharges,
+  type ChargeOrder,
+  type Page,
+  type TokenOrder,
+} from './charge-checks.js';
+import { chooseOf, pickRecent, untilDone } from './choosing.js';
+
+/** By the ends of references and by test cards; see docs/guide/test-values.md. */
+const PAGES = ['789', '789', '789', '789', '001', '007', '009', '010'] as const;
+const CHARGES = ['789', '789', '789', '789', '789', '001', '002', '013', '003'] as const;
+const DOUBTFUL_CHARGES = ['004', '007', '009', '010'] as const;
+const CHOICES = [
+  [50, 'good'],
+  [8, 'later_low_funds_twice'],
+  [4, 'later_declined'],
+  [6, 'once'],
+  [8, 'low_funds'],
+  [4, 'stolen'],
+  [8, null],
+] as const;
+const PAID_AT_FIRST = 4;
+
+/**
+ * `completed` may follow `failed`: a payment that is proven later. What is declined for now is `pending` again, until its
+ * next attempt.
+ */
+const OPEN = ['pending', 'processing', 'requires_action'];
+const COURSE = {
+  pending: [...OPEN, 'completed', 'failed'],
+  processing: [...OPEN, 'completed', 'failed'],
+  requires_action: [...OPEN, 'completed', 'failed'],
+  failed: ['completed'],
+  completed: [],
+};
+
+export function createCharges(stage: StormStage, random: Random): Actor {
+  const problems: string[] = [];
+  const tokens = createAsking<TokenOrder>(stage, random, problems);
+  const charges = createAsking<ChargeOrder>(stage, random, problems);
+  const { look, get, reads } = createReading(stage, random, COURSE, problems);
+  const pages: Page[] = [];
+  const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0 };
+
+  const clientOf = ({ tenant }: StormTenant) =>
+    paymentClient(tenant.at(random.pick(stage.service.apis).url));
+
+  /** Each another, so that what is swapped is seen. */
+  const anyAmount = () => Math.round(random.between(200_000, 400_000));
+
+  async function ask(of: StormTenant, body: ChargeOrder) {
+    return charges.ask({ of, path: '/payments/charges', body, key: `storm ${body.reference}` });
+  }
+
+  /** A charge on the network's page; as a rule it also binds a new token. */
+  async function begin(): Promise<void> {
+    const of = stage.anyTenant(random);
+    const customer = newCustomer();
+    const path = '/payments/tokens/card';
+    const token = random.chance(0.8)
+      ? (await tokens.ask({ of, path, body: { customer }, key: `storm ${customer.id}` })).id
+      : null;
+    const bound = token !== null && { payment_token_id: token };
+    const body = chargeOrder(random.pick(PAGES), {
+      amount_minor: anyAmount(),
+      customer,
+      return_url: 'https://shop.example/paid',
+      ...bound,
+    });
+    const { status } = await ask(of, body);
+    const choice = chooseOf<string | null>(random, CHOICES);
+    const about = { of, reference: body.reference, token, customer, choice };
+    if (status === 201) pages.push({ ...about, url: null, visited: false, paid: false });
+  }
+
+  /** The customer goes to the page, also one whose time is over; twice, as browsers do; and comes back, or does not. */
+  async function visit(): Promise<void> {
+    const waiting = pages.filter(({ visited }) => !visited);
+    const page = random.pick(waiting.length > 0 && random.chance(0.8) ? waiting : pages);
+    page.url ??= await findUrl(page);
+    if (page.url === null) return;
+    page.visited = true;
+    const { url, choice } = page;
+    const submit = async () =>
+      untilDone(stage, random, async () => {
+        const answered = await onPage(url, choice);
+        return answered.status >= 500 ? null : answered;
+      });
+    const [answered] = await Promise.all(random.chance(0.2) ? [submit(), submit()] : [submit()]);
+    if (!answered) return;
+    if (answered.status !== 303) problems.push(`the page of ${page.reference}: ${answered.status}`);
+    if (choice === null) counts.pages_left += 1;
+    else if (choice === 'low_funds' || choice === 'stolen') counts.pages_declined += 1;
+    else if (!page.paid) {
+      page.paid = true;
+      counts.pages_paid += 1;
+    }
+    const back = new URL(String(answered.headers.get('location')));
+    if (random.chance(0.6)) await verify(page, String(back.searchParams.get('reference')));
+  }
+
+  /** Asked from another side: a page that is not there yet will be. */
+  async function findUrl({ of, reference }: Page): Promise<string | null> {
+    const found = await get<ChargeView>(of, chargePath(reference));
+    return found?.next_action?.url ?? null;
+  }
+
+  async function verify({ of }: Pick<Page, 'of'>, reference: string): Promise<void> {
+    const reply = await untilDone(stage, random, async () => {
+      const answered = await clientOf(of).verify(reference);
+      return answered.status >= 500 || answered.status === 429 ? null : answered;
+    });
+    if (!reply) return;
+    if (reply.status === 200) counts.verified += 1;
+    else problems.push(`${reference} can't be verified: ${reply.text}`);
+  }
+
+  /** Charges a token without its customer: also one that is not bound yet, which is refused. */
+  async function chargeToken(): Promise<void> {
+    const paid = pages.filter(({ paid: done, token }) => done && token !== null);
+    if (paid.length === 0) return begin();
+    const { of, token, customer } = random.pick(paid);
+    const body = chargeOrder(random.pick(random.chance(0.2) ? DOUBTFUL_CHARGES : CHARGES), {
+      amount_minor: anyAmount(),
+      capture_mode: 'merchant_initiated',
+      payment_token_id: token,
+      customer,
+    });
+    await ask(of, body);
+  }
+
+  async function verifyAny(): Promise<void> {
+    const known = charges.asked.filter(({ answer }) => answer?.status === 201);
+    if (known.length === 0) return begin();
+    const { of, body } = pickRecent(random, known);
+    await verify({ of }, body.reference);
+  }
+
+  const acts: readonly (readonly [number, () => Promise<void>])[] = [
+    [30, begin],
+    [35, visit],
+    [30, chargeToken],
+    [5, verifyAny],
+  ];
+
+  return {
+    name: 'charges',
+    weight: 2.2,
+    /** Some have paid: what is charged without its customer, or given back, waits for them. */
+    async prepare() {
+      await eventually('customers who have paid before the storm', async () => {
+        await begin();
+        await visit();
+        return counts.pages_paid >= PAID_AT_FIRST ? true : undefined;
+      });
+    },
+    act: async () => (pages.length === 0 ? begin() : chooseOf(random, acts)()),
+    async look() {
+      const known = charges.asked.filter(({ answer }) => answer?.status === 201);
+      if (known.length === 0) return;
+      const { of, body } = pickRecent(random, known);
+      const { reference: id } = body;
+      await look({ of, path: chargePath(id), id });
+    },
+    repeat: async () => (await tokens.repeat()) + (await charges.repeat()),
+    check: (told) => checkCharges(stage, told, charges.asked, tokens.asked, pages),
+    figures: () => ({
+      tokens: tokens.asked.length,
+      requests: charges.asked.length,
+      charges: charges.asked.filter(({ answer }) => answer?.status === 201).length,
+      without_customer: charges.asked.filter(
+        ({ body, answer }) => body.capture_mode === 'merchant_initiated' && answer?.status === 201,
+      ).length,
+      ...counts,
+      reads: reads(),
+    }),
+    problems,
+  };
+}

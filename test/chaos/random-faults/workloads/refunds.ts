@@ -1,0 +1,101 @@
+import type { Refund } from '../../../../src/capabilities/refunds/refund.js';
+import type { ChargeView } from '../../../support/payments.js';
+import type { Actor } from '../workload.js';
+import { createAsking } from '../requests.js';
+import { answersHold, isolated } from '../common-checks.js';
+import type { Random } from '../random.js';
+import { createReading } from '../readers.js';
+import type { StormStage, StormTenant } from '../cluster.js';
+import type { Told } from '../received-webhooks.js';
+import { pickRecent } from './choosing.js';
+
+type Order = { charge_reference: string; reference: string; amount_minor?: number };
+
+/** By the ends of references; see docs/guide/test-values.md. */
+const PLAIN = ['789', '789', '789', '789', '001', '002'] as const;
+const DOUBTFUL = ['004', '007', '009', '010'] as const;
+
+const COURSE = {
+  pending: ['processing', 'completed', 'failed'],
+  processing: ['completed', 'failed'],
+  completed: [],
+  failed: [],
+};
+
+/** Refunds of what the charges of the storm have completed: parts, all that is left, and several at once. */
+export function createRefunds(stage: StormStage, random: Random): Actor {
+  const problems: string[] = [];
+  const { look, get, reads } = createReading(stage, random, COURSE, problems);
+  const { asked, ask, repeat } = createAsking<Order>(stage, random, problems);
+  const { db } = stage.service.deps.database;
+  let named = 0;
+
+  /** As a tenant finds it: in the list of what is completed. */
+  async function completed(of: StormTenant): Promise<ChargeView | null> {
+    const found = await get<ChargeView[]>(of, '/payments/charges?status=completed&limit=20');
+    return found && found.length > 0 ? random.pick(found) : null;
+  }
+
+  async function refund(of: StormTenant, charge: ChargeView): Promise<void> {
+    const suffix = random.pick(random.chance(0.2) ? DOUBTFUL : PLAIN);
+    const reference = `refund-${process.pid}-${(named += 1)}-${suffix}`;
+    // A third asks for all that is left.
+    const amount_minor = Math.ceil(charge.amount_minor * random.between(0.1, 0.6));
+    const part = random.chance(0.67) && { amount_minor };
+    const body = { charge_reference: charge.reference, reference, ...part };
+    await ask({ of, path: '/payments/refunds', body, key: `storm ${reference}` });
+  }
+
+  async function check(told: Told): Promise<string[]> {
+    const refunds = await db.collection<Refund>('refunds').find().toArray();
+    const made = refunds.map((one) => ({ ...one, _id: one.reference }));
+    return [
+      ...answersHold(asked, made),
+      ...told.wrong('refund', made),
+      ...(await beyond()),
+      ...(await isolated(stage, made, { one: (reference) => `/payments/refunds/${reference}` })),
+    ];
+  }
+
+  /** What the network gave back of a charge, against what it took: by its own journal alone. */
+  async function beyond(): Promise<string[]> {
+    const refunds = await db.collection<Refund>('refunds').find().toArray();
+    const paidAs = new Map(
+      refunds.map(({ _id, provider_charge_reference }) => [_id, provider_charge_reference]),
+    );
+    const journal = await stage.service.bank.journal();
+    const left = new Map<string, number>();
+    for (const { kind, reference, amount_minor: minor } of journal) {
+      if (kind === 'charged') left.set(reference, minor);
+      const charge = kind === 'refunded' ? String(paidAs.get(reference)) : null;
+      if (charge !== null) left.set(charge, (left.get(charge) ?? 0) - minor);
+    }
+    return [...left]
+      .filter(([, minor]) => minor < 0)
+      .map(([charge, minor]) => `${charge} was refunded ${-minor} beyond what was paid`);
+  }
+
+  const accepted = () => asked.filter(({ answer }) => answer?.status === 201);
+
+  return {
+    name: 'refunds',
+    weight: 1.2,
+    async act() {
+      const of = stage.anyTenant(random);
+      const charge = await completed(of);
+      if (!charge) return;
+      const atOnce = random.chance(0.25) ? 4 : 1;
+      await Promise.all(Array.from({ length: atOnce }, () => refund(of, charge)));
+    },
+    async look() {
+      if (accepted().length === 0) return;
+      const { of, body } = pickRecent(random, accepted());
+      const { reference: id } = body;
+      await look({ of, path: `/payments/refunds/${id}`, id });
+    },
+    repeat,
+    check,
+    figures: () => ({ requests: asked.length, refunds: accepted().length, reads: reads() }),
+    problems,
+  };
+}

@@ -1,0 +1,109 @@
+import type {
+  CardEventReplay,
+  StoredCardEvent,
+} from '../../../../src/core/provider-events/event.js';
+import type { Delivery } from '../../../../src/core/webhooks/event.js';
+import type { CardView } from '../../../support/cards.js';
+import type { CardEventView } from '../../../support/card-events.js';
+import type { Actor } from '../workload.js';
+import { createAsking, type Asked } from '../requests.js';
+import { isolated } from '../common-checks.js';
+import type { Random } from '../random.js';
+import { createReading } from '../readers.js';
+import type { StormStage, StormTenant } from '../cluster.js';
+
+const COURSE = { pending: ['completed', 'failed'], completed: [], failed: [] };
+
+/** What issuers told is applied again, and what tenants were told is delivered again: nothing happens twice by it. */
+export function createReplays(stage: StormStage, random: Random): Actor {
+  const problems: string[] = [];
+  const { look, get, reads } = createReading(stage, random, COURSE, problems);
+  const { asked, ask, repeat } = createAsking<{ note?: string }>(stage, random, problems);
+  const { database, webhooks } = stage.service.deps;
+  let named = 0;
+  let redelivered = 0;
+
+  /** As a tenant finds it: among the events of one of its cards. */
+  async function anyEvent(of: StormTenant): Promise<string | null> {
+    const cards = await get<CardView[]>(of, '/cards?limit=20');
+    if (!cards || cards.length === 0) return null;
+    const { id } = random.pick(cards);
+    const events = await get<CardEventView[]>(of, `/webhooks/cards/events/${id}?limit=20`);
+    return events && events.length > 0 ? random.pick(events).id : null;
+  }
+
+  async function replay(): Promise<void> {
+    const of = stage.anyTenant(random);
+    const event = await anyEvent(of);
+    if (event === null) return;
+    const path = `/webhooks/cards/events/${event}/replay`;
+    await ask({ of, path, body: {}, key: `storm replay ${(named += 1)}` });
+  }
+
+  /** As operators do by the command line: there is no route for it. */
+  async function redeliver(): Promise<void> {
+    const [delivery] = await database.db
+      .collection<Delivery>('webhook_deliveries')
+      .aggregate<Delivery>([{ $match: { status: 'delivered' } }, { $sample: { size: 1 } }])
+      .toArray();
+    if (delivery && (await webhooks.redeliver(delivery._id))) redelivered += 1;
+  }
+
+  const accepted = () => asked.filter(({ answer }) => answer?.status === 201);
+
+  return {
+    name: 'replays',
+    weight: 1.5,
+    act: async () => (random.chance(0.6) ? replay() : redeliver().catch(() => undefined)),
+    async look() {
+      if (accepted().length === 0) return;
+      const { of, path, answer } = random.pick(accepted());
+      const id = String(answer?.id);
+      await look({ of, path: `${path}s/${id}`, id });
+    },
+    repeat,
+    check: () => check(stage, asked),
+    figures: () => ({
+      requests: asked.length,
+      replays: accepted().length,
+      redelivered,
+      reads: reads(),
+    }),
+    problems,
+  };
+}
+
+/** Each is there once and has ended; what could not be applied was nothing that the first time had applied. */
+async function check(
+  stage: StormStage,
+  asked: readonly Asked<{ note?: string }>[],
+): Promise<string[]> {
+  const { db } = stage.service.deps.database;
+  const replays = await db.collection<CardEventReplay>('provider_event_replays').find().toArray();
+  const events = await db.collection<StoredCardEvent>('provider_events').find().toArray();
+  const byId = new Map(replays.map((one) => [one._id, one]));
+  const statusOf = new Map(events.map(({ _id, status }) => [_id, status]));
+  const accepted = asked.filter(({ answer }) => answer?.status === 201);
+  const pathOf = new Map(accepted.map(({ path, answer }) => [String(answer?.id), path]));
+  const lost = [...pathOf.keys()].filter((id) => !byId.has(id));
+  const ids = accepted.map(({ answer }) => String(answer?.id));
+  const shared = ids.filter((id, i) => ids.indexOf(id) !== i);
+  const failed = replays.filter(
+    ({ status, event_id: event }) => status === 'failed' && statusOf.get(event) === 'processed',
+  );
+  return [
+    ...asked
+      .filter(({ answer }) => answer?.status !== 201)
+      .map(({ path, answer }) => `${path} was refused: ${answer?.text}`),
+    ...lost.map((id) => `${id} was accepted, and is not there`),
+    ...shared.map((id) => `${id} was answered to two requests`),
+    ...replays
+      .filter(({ _id }) => !pathOf.has(_id))
+      .map(({ _id }) => `${_id} is there, and was never accepted`),
+    ...failed.map(({ _id, failure }) => `${_id} failed: ${failure?.message}`),
+    ...(await isolated(stage, replays, {
+      one: (id) => `${pathOf.get(id)}s/${id}`,
+      orders: (id) => [[String(pathOf.get(id)), {}]],
+    })),
+  ];
+}

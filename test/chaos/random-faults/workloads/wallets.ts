@@ -1,0 +1,75 @@
+import { creditWallet } from '../../../../src/core/ledger/credit.js';
+import type { Actor } from '../workload.js';
+import type { Random } from '../random.js';
+import type { StormStage } from '../cluster.js';
+
+/** A few transfers' worth. */
+const CREDIT_MINOR = 2_000_000n;
+
+/** Money comes in, each credit told twice; whoever looks at a wallet at any moment never sees less than nothing. */
+export function createWallets(stage: StormStage, random: Random): Actor {
+  const { service, tenants, hot } = stage;
+  const problems: string[] = [];
+  const { database, groupCommit } = service.deps;
+  const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
+  const counts = { credits: 0, reads: 0, dry: 0 };
+  /** Postings of credits: of those asked for, and of those that were acknowledged. */
+  const asked = new Set<string>();
+  const given = new Set<string>();
+
+  async function credit(reference: string): Promise<void> {
+    const posting = `credit/${hot.tenant.id}/${reference}`;
+    asked.add(posting);
+    const order = { tenantId: hot.tenant.id, amountMinor: CREDIT_MINOR, reference };
+    while (stage.isPatient()) {
+      const answer = await creditWallet(groupCommit, order).catch(() => null);
+      if (answer) return void given.add(posting);
+    }
+  }
+
+  return {
+    name: 'wallets',
+    weight: 0.25,
+    async act() {
+      const reference = `storm-${counts.credits}`;
+      counts.credits += 1;
+      await credit(reference);
+      await credit(reference);
+    },
+    async look() {
+      const { tenant } = random.chance(0.5) ? hot : random.pick(tenants);
+      const wallet = await wallets.findOne({ _id: tenant.id }).catch(() => undefined);
+      if (wallet === null) problems.push(`the wallet of ${tenant.id} is not there`);
+      if (!wallet) return;
+      counts.reads += 1;
+      if (wallet.available_minor < 151_000n) counts.dry += 1;
+      if (wallet.available_minor < 0n) {
+        problems.push(`the wallet of ${tenant.id} was read at ${wallet.available_minor}`);
+      }
+    },
+    async check() {
+      const found: string[] = [];
+      for (const { tenant } of tenants) {
+        const { available, held } = await tenant.balance();
+        if (held !== 0) found.push(`${tenant.id} has ${held} held`);
+        if (available < 0) found.push(`${tenant.id} is at ${available}`);
+      }
+      const postings = await database.db
+        .collection<{ _id: string }>('postings')
+        .find({ _id: { $regex: `^credit/${hot.tenant.id}/storm-` } }, { projection: { _id: 1 } })
+        .toArray();
+      const booked = new Set(postings.map(({ _id }) => _id));
+      const lost = [...given].filter((id) => !booked.has(id));
+      const strangers = [...booked].filter((id) => !asked.has(id));
+      const unheard = [...asked].filter((id) => !given.has(id));
+      return [
+        ...found,
+        ...unheard.map((id) => `${id} was never acknowledged`),
+        ...lost.map((id) => `${id} was given, and is not booked`),
+        ...strangers.map((id) => `${id} is booked, and nobody gave it`),
+      ];
+    },
+    figures: () => counts,
+    problems,
+  };
+}

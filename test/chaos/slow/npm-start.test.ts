@@ -1,0 +1,191 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { DevFile, Secrets } from '../../../devstack/data-dir.js';
+import { packageRoot } from '../../../devstack/paths.js';
+import { listProcesses } from '../../../devstack/processes.js';
+import { collectLogs, noteSecret } from '../../support/logs.js';
+import { temporaryFolder } from '../../devstack/support.js';
+
+/** Each test starts whole copies, on whatever machine this is. */
+const TIME_LIMIT_MS = 180_000;
+
+const supervisors: ChildProcess[] = [];
+// First what is stopped, then the folder that it runs from: hooks run in the order they are made.
+afterAll(async () => {
+  await Promise.all(supervisors.map(stop));
+  for (const name of readdirSync(root)) collectLogsOf(name);
+}, TIME_LIMIT_MS);
+const root = realpathSync(temporaryFolder());
+
+function collectLogsOf(name: string): void {
+  collectLogs(name, join(root, name, 'logs'));
+  if (!existsSync(join(root, name, 'secrets.json'))) return;
+  const { key_pepper, bank_secret } = JSON.parse(
+    readFileSync(join(root, name, 'secrets.json'), 'utf8'),
+  ) as Secrets;
+  for (const secret of [key_pepper, bank_secret]) noteSecret(secret);
+}
+
+type Copy = { supervisor: ChildProcess; dev: () => DevFile; printed: () => string };
+
+/** The supervisor of `npm start`, without npm and its set-up; resolves when it has printed all. */
+async function startCopy(name: string, env: NodeJS.ProcessEnv = {}): Promise<Copy> {
+  const home = join(root, name);
+  const script = join(packageRoot, 'dist', 'devstack', 'start.js');
+  const supervisor = spawn(process.execPath, [script], {
+    // As if by npm: it stops by itself when jest is killed.
+    env: { ...process.env, npm_lifecycle_event: 'start', ...env, BURSAR_HOME: home },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  supervisors.push(supervisor);
+  let text = '';
+  supervisor.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  supervisor.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = once(supervisor, 'exit').then(() => true);
+  while (!text.includes('Ctrl-C stops')) {
+    if ((await Promise.race([ended, sleep(100)])) === true) throw new Error(text);
+  }
+  const dev = () => JSON.parse(readFileSync(join(home, 'dev.json'), 'utf8')) as DevFile;
+  return { supervisor, dev, printed: () => text };
+}
+
+async function stop(supervisor: ChildProcess): Promise<void> {
+  if (supervisor.exitCode !== null || supervisor.signalCode !== null) return;
+  supervisor.kill('SIGTERM');
+  await once(supervisor, 'exit');
+}
+
+type Transfer = { id: string; status: string; reference: string };
+
+async function call(dev: DevFile, path: string, init: RequestInit = {}): Promise<unknown> {
+  const headers = {
+    authorization: `Bearer ${dev.keys.secret}`,
+    'content-type': 'application/json',
+  };
+  const answer = await fetch(`${dev.api_url}/api/v1${path}`, { ...init, headers });
+  const body = (await answer.json()) as { data: unknown };
+  expect({ path, ok: answer.ok, body }).toMatchObject({ ok: true });
+  return body.data;
+}
+
+/** Sends what the copy printed, by a shell, and returns the transfer when it is settled. */
+async function payAsPrinted({ dev, printed }: Copy): Promise<Transfer> {
+  const request = /^curl -s '[^']*\/transfers' [^]*?-d '.*'$/m.exec(printed())?.[0] ?? '';
+  const shell = spawn('sh', ['-c', request], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  shell.stdout.on('data', (chunk: Buffer) => (out += chunk.toString()));
+  await once(shell, 'close');
+  return settled(dev(), (JSON.parse(out) as { data: Transfer }).data.id);
+}
+
+async function settled(dev: DevFile, id: string): Promise<Transfer> {
+  for (const end = Date.now() + 30_000; Date.now() < end; await sleep(100)) {
+    const transfer = (await call(dev, `/transfers/${id}`)) as Transfer;
+    if (transfer.status !== 'pending' && transfer.status !== 'processing') return transfer;
+  }
+  throw new Error(`${id} is not settled`);
+}
+
+const mentioning = (home: string) =>
+  listProcesses().filter(({ args }) => args.join(' ').includes(home));
+
+test(
+  'the printed request completes a transfer, whatever is killed; a new start finds it again',
+  async () => {
+    const copy = await startCopy('one');
+    const first = await payAsPrinted(copy);
+    expect(first.status).toBe('completed');
+
+    // Each process in turn, the engines included: the supervisor brings it back under the same address.
+    for (const name of ['api', 'worker', 'bank', 'temporal', 'mongod'] as const) {
+      const before = copy.dev().pids[name] ?? 0;
+      process.kill(before, 'SIGKILL');
+      while (copy.dev().pids[name] === before) await sleep(50);
+    }
+    while (
+      !(await fetch(`${copy.dev().api_url}/health/ready`).then(
+        ({ ok }) => ok,
+        () => false,
+      ))
+    )
+      await sleep(100);
+    expect((await payAsPrinted(copy)).status).toBe('completed');
+
+    const { keys, tenant: tenantId } = copy.dev();
+    copy.supervisor.kill('SIGKILL');
+    await once(copy.supervisor, 'exit');
+    const left = mentioning(join(root, 'one')).map(({ pid }) => pid);
+    expect(left.length).toBeGreaterThanOrEqual(5);
+
+    const again = await startCopy('one');
+    expect(again.printed()).toMatch(
+      /stopped mongod \(process \d+\), left by a start that was killed/,
+    );
+    expect(mentioning(join(root, 'one')).filter(({ pid }) => left.includes(pid))).toEqual([]);
+    expect(again.dev()).toMatchObject({ keys, tenant: tenantId });
+    expect(await settled(again.dev(), first.id)).toEqual(first);
+
+    again.supervisor.kill('SIGINT');
+    expect(await once(again.supervisor, 'exit')).toEqual([0, null]);
+    expect(mentioning(join(root, 'one'))).toEqual([]);
+    expect(existsSync(join(root, 'one', 'dev.json'))).toBe(false);
+  },
+  TIME_LIMIT_MS,
+);
+
+/** Temporal's own command line, as `npm run temporal` starts it. */
+function temporal(name: string, ...args: string[]): string {
+  const script = join(packageRoot, 'dist', 'devstack', 'temporal-cli.js');
+  const env = { ...process.env, BURSAR_HOME: join(root, name) };
+  return spawnSync(process.execPath, [script, ...args], { env, encoding: 'utf8' }).stdout;
+}
+
+test(
+  'two copies started at the same moment have everything apart',
+  async () => {
+    const copies = await Promise.all([startCopy('left'), startCopy('right')]);
+    const [left, right] = copies.map((copy) => copy.dev());
+    for (const key of [
+      'api_url',
+      'mongodb_uri',
+      'temporal_address',
+      'temporal_ui_url',
+      'sandbox_bank_url',
+      'tenant',
+    ] as const) {
+      expect({ key, same: left?.[key] === right?.[key] }).toEqual({ key, same: false });
+    }
+    const paid = await Promise.all(copies.map(payAsPrinted));
+    expect(paid.map(({ status }) => status)).toEqual(['completed', 'completed']);
+    // The list is filled a moment after the workflow.
+    while (!temporal('left', 'workflow', 'list').includes(String(paid[0]?.id))) await sleep(100);
+    expect(temporal('left', 'workflow', 'list')).not.toContain(paid[1]?.id);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  'an asked-for port that is taken is an error, and nothing is left running',
+  async () => {
+    const taken = await startCopy('first');
+    const PORT = new URL(taken.dev().api_url).port;
+    await expect(startCopy('second', { PORT })).rejects.toThrow(`Port ${PORT} is taken`);
+    expect(mentioning(join(root, 'second'))).toEqual([]);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
+  'a copy whose folder was removed still stops everything',
+  async () => {
+    const copy = await startCopy('removed');
+    const pids = new Set(Object.values(copy.dev().pids).map(Number));
+    rmSync(join(root, 'removed'), { recursive: true });
+    await stop(copy.supervisor);
+    expect(listProcesses().filter(({ pid }) => pids.has(pid))).toEqual([]);
+  },
+  TIME_LIMIT_MS,
+);

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import { transferWorkflowId } from '../../../src/capabilities/transfers/transfer.js';
+import { eventually } from '../../support/eventually.js';
+import { startService, type Service } from '../../support/service.js';
+import type { TestTenant } from '../../support/tenant.js';
+
+/** What somebody may do to a workflow by hand, in Temporal's UI. The bank never calls back: only a workflow finds out. */
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  service = await startService({ bank: { callbacks: false, deduplicate: false } });
+  tenant = await service.tenant();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const handleOf = (id: string) =>
+  service.deps.temporal.client.workflow.getHandle(transferWorkflowId(id));
+
+/** A transfer that the bank has taken and not decided. */
+async function waitingTransfer(): Promise<string> {
+  const id = await tenant.send('006');
+  await eventually('the bank has it', async () =>
+    (await tenant.stored(id)).polls > 0 ? true : undefined,
+  );
+  return id;
+}
+
+const steps = async (id: string) => (await tenant.stored(id)).timeline.map(({ type }) => type);
+
+async function expectPaidOnce(id: string) {
+  await tenant.waitFor(id, 'completed');
+  expect(await service.bank.journal(id)).toHaveLength(1);
+}
+
+test('cancelled: noted on the timeline, not followed, and completed when the bank has decided', async () => {
+  const id = await waitingTransfer();
+  await handleOf(id).cancel();
+  await eventually('the note', async () => ((await steps(id)).includes('note') ? true : undefined));
+  expect((await tenant.get(id)).status).toBe('processing');
+  expect((await handleOf(id).describe()).status.name).toBe('RUNNING');
+  expect(await service.bank.tell(id, 'paid')).toBe(200);
+  await expectPaidOnce(id);
+  expect((await steps(id)).filter((type) => type === 'note')).toHaveLength(1);
+  await eventually('the workflow ends as if nothing had been', async () =>
+    (await handleOf(id).describe()).status.name === 'COMPLETED' ? true : undefined,
+  );
+});
+
+test('terminated while it waits: brought back by the sweep, and completed when the bank has decided', async () => {
+  const id = await waitingTransfer();
+  const { runId } = await handleOf(id).describe();
+  await handleOf(id).terminate('by hand');
+  await eventually('another run of the workflow', async () => {
+    const now = await handleOf(id).describe();
+    return now.status.name === 'RUNNING' && now.runId !== runId ? true : undefined;
+  });
+  expect(await service.bank.tell(id, 'paid')).toBe(200);
+  await expectPaidOnce(id);
+  expect((await steps(id)).filter((type) => type === 'submitted')).toHaveLength(1);
+});
+
+test('reset to its first step: asks what became of the order, and sends nothing again', async () => {
+  const id = await waitingTransfer();
+  const { client } = service.deps.temporal;
+  const { runId } = await handleOf(id).describe();
+  const history = await handleOf(id).fetchHistory();
+  const firstTask = history.events?.find((event) => event.workflowTaskCompletedEventAttributes);
+  await client.workflowService.resetWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId: transferWorkflowId(id), runId },
+    workflowTaskFinishEventId: firstTask?.eventId ?? null,
+    requestId: randomUUID(),
+    reason: 'by hand',
+  });
+  const { polls } = await tenant.stored(id);
+  await eventually('it asks again', async () =>
+    (await tenant.stored(id)).polls > polls ? true : undefined,
+  );
+  expect(await service.bank.tell(id, 'paid')).toBe(200);
+  await expectPaidOnce(id);
+  expect((await steps(id)).filter((type) => type === 'submitted')).toHaveLength(1);
+});
+
+test('terminated, with the outcome known by the time it is back: completed by asking', async () => {
+  const id = await waitingTransfer();
+  await handleOf(id).terminate('by hand');
+  expect(await service.bank.tell(id, 'failed')).toBe(200);
+  const transfer = await tenant.waitFor(id, 'failed');
+  expect(transfer.failure?.code).toBe('provider_declined');
+});
+
+test('afterwards the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

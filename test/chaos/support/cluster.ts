@@ -1,0 +1,81 @@
+import { privateMongod, privateTemporal } from '../../support/engines.js';
+import { startLoad, type Load } from './load.js';
+import { startService, type ServiceOptions } from '../../support/service.js';
+import type { TestTenant } from '../../support/tenant.js';
+
+/** On a machine that others use too: what is promised of times is told, and not insisted on. */
+export const IS_PATIENT = process.env['CHAOS_PATIENT'] !== undefined;
+
+/** So many a second; on a busy machine a fraction of it, for what it can't take is refused as overload. */
+export const paced = (perSecond: number): number => (IS_PATIENT ? perSecond / 4 : perSecond);
+
+/** The times that a deployment has unless it is told others; tests have shorter ones. */
+const TIMES_OF_PRODUCTION = {
+  SANDBOX_BANK_TIMEOUT_MS: '5000',
+  BURSAR_POLL_MAX_MS: '600000',
+  BURSAR_STALL_TIMEOUT_MS: '30000',
+};
+
+type Engine = { uri: string; remove(): Promise<void> };
+type PrivateMongod = Awaited<ReturnType<typeof privateMongod>>;
+
+export type Stage<Mongod extends Engine = PrivateMongod> = Awaited<
+  ReturnType<typeof openStage<Mongod>>
+>;
+
+/** Two APIs, two workers, engines of their own, and a bank that pays a repeated order twice. */
+export async function openStage<Mongod extends Engine = PrivateMongod>(
+  options: ServiceOptions = {},
+  startMongod: () => Promise<Mongod> = privateMongod as never,
+) {
+  const [mongod, temporal] = await Promise.all([startMongod(), privateTemporal()]);
+  const removeEngines = () => Promise.all([mongod.remove(), temporal.remove()]);
+  try {
+    const service = await startService({
+      apis: 2,
+      workers: 2,
+      bank: { deduplicate: false },
+      mongodbUri: mongod.uri,
+      temporalAddress: temporal.address,
+      ...options,
+      env: { ...TIMES_OF_PRODUCTION, ...options.env },
+    });
+    const loads: Load[] = [];
+    return {
+      service,
+      mongod,
+      temporal,
+      tenants: (count: number) => createTenants(service, count),
+      /** A load at both APIs, that ends with the stage at the latest. */
+      load(
+        tenants: TestTenant[],
+        perSecond: number,
+        options: { suffixes?: string[]; urls?: string[] } = {},
+      ): Load {
+        const urls = service.apis.map(({ url }) => url);
+        const load = startLoad({ tenants, urls, perSecond, ...options });
+        loads.push(load);
+        return load;
+      },
+      async close(): Promise<void> {
+        for (const load of loads) load.end();
+        await service.close();
+        await removeEngines();
+      },
+    };
+  } catch (error) {
+    await removeEngines();
+    throw error;
+  }
+}
+
+/** Several, of which the first is hot: it gets as much of a load as all the others. */
+export async function createTenants(
+  service: Awaited<ReturnType<typeof startService>>,
+  count: number,
+): Promise<TestTenant[]> {
+  const [hot, ...others] = await Promise.all(
+    Array.from({ length: count }, () => service.tenant({ balanceMinor: 2_000_000_000 })),
+  );
+  return others.flatMap((other) => [hot as TestTenant, other]);
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { order, type Reply, type TestTenant } from '../../support/tenant.js';
+
+/** While it is under way it has no answer, and has lasted for ever: none is in time that has not ended. */
+export type Attempt = { at: number; ms: number; status: number | 'no answer' };
+
+/** Calls once, and notes it when it begins: one that hangs is not to be left out. */
+export async function timed(
+  attempts: Attempt[],
+  call: () => Promise<Reply>,
+): Promise<Reply | null> {
+  const attempt: Attempt = { at: performance.now(), ms: Infinity, status: 'no answer' };
+  attempts.push(attempt);
+  const reply = await call().catch(() => null);
+  attempt.ms = performance.now() - attempt.at;
+  if (reply) attempt.status = reply.status;
+  return reply;
+}
+
+/** A request, all its attempts, and the one answer that it has got for good: neither 429 nor 5xx. */
+export type Asked = {
+  tenant: TestTenant;
+  body: ReturnType<typeof order>;
+  key: string;
+  attempts: Attempt[];
+  answer: Reply | null;
+};
+
+export type Load = ReturnType<typeof startLoad>;
+
+/**
+ * A steady load: so many transfers a second begin, however long the others take. Clients are as they should be: each
+ * request has a key and is repeated with it, at any API, until it is answered for good.
+ */
+export function startLoad({
+  tenants,
+  urls,
+  perSecond,
+  suffixes = ['789'],
+}: {
+  /** One that is named twice gets twice the load. */
+  tenants: readonly TestTenant[];
+  urls: readonly string[];
+  perSecond: number;
+  suffixes?: readonly string[];
+}) {
+  const asked: Asked[] = [];
+  const underWay = new Set<Promise<void>>();
+  const going = { on: true, ends: false };
+  let turn = 0;
+  const next = <T>(list: readonly T[]) => list[turn % list.length] as T;
+
+  function attempt({ tenant, body, key, attempts }: Asked): Promise<Reply | null> {
+    turn += 1;
+    const client = tenant.at(next(urls));
+    return timed(attempts, () => client.transfer(body, { key }));
+  }
+
+  async function ask(request: Asked): Promise<void> {
+    while (request.answer === null && !going.ends) {
+      const reply = await attempt(request);
+      if (reply && reply.status < 500 && reply.status !== 429) request.answer = reply;
+      else await sleep(1_000 * Number(reply?.headers.get('retry-after') ?? 1));
+    }
+  }
+
+  function begin(): void {
+    const tenant = next(tenants);
+    const body = order(next(suffixes));
+    const request: Asked = {
+      tenant,
+      body,
+      key: `load ${body.reference}`,
+      attempts: [],
+      answer: null,
+    };
+    asked.push(request);
+    const done = ask(request).finally(() => underWay.delete(done));
+    underWay.add(done);
+  }
+
+  const running = (async () => {
+    const startedAt = performance.now();
+    for (let count = 0; going.on; count += 1) {
+      begin();
+      turn += 1;
+      await sleep(Math.max(0, startedAt + ((count + 1) * 1_000) / perSecond - performance.now()));
+    }
+  })();
+
+  return {
+    asked,
+    accepted: () => asked.filter(({ answer }) => answer?.status === 201).length,
+    /** Attempts that began in this span. What came of each is known after `stop`. */
+    attempts: (from: number, until = Infinity) =>
+      asked.flatMap(({ attempts }) => attempts).filter(({ at }) => at >= from && at < until),
+    /** Begins no more, and leaves what has no answer without one. */
+    end(): void {
+      Object.assign(going, { on: false, ends: true });
+    },
+    /** Begins no more, and waits until each has its answer. */
+    async stop(): Promise<readonly Asked[]> {
+      going.on = false;
+      await running;
+      await Promise.all(underWay);
+      return asked;
+    },
+  };
+}
+
+export function countByStatus(attempts: readonly Attempt[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { status } of attempts) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+export const slowest = (attempts: readonly Attempt[]) =>
+  Math.round(Math.max(0, ...attempts.map(({ ms }) => ms)));

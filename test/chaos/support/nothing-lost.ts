@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Service } from '../../support/service.js';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { webhooksQueue } from '../../../src/core/webhooks/workflow-contract.js';
+import type { Asked } from './load.js';
+
+/**
+ * Everything that is wrong once all is quiet, in plain words: an answer that does not hold, a transfer that nobody
+ * was promised, books that do not balance or are not the bank's, something that is still open.
+ */
+export async function lossesOnceQuiet(
+  service: Service,
+  asked: readonly Asked[],
+): Promise<string[]> {
+  await quiet(service);
+  const { db } = service.deps.database;
+  const transfers = await db.collection<Transfer>('transfers').find().toArray();
+  return [
+    ...(await service.problems()),
+    ...answersHold(asked, transfers),
+    ...(await replaysAreEqual(asked)),
+    ...(await nothingIsOpen(service)),
+  ];
+}
+
+/** Each 201 is there once, as it was asked for; and nothing else is there. */
+function answersHold(asked: readonly Asked[], transfers: readonly Transfer[]): string[] {
+  const found = new Map(transfers.map((one) => [`${one.tenant_id}/${one.reference}`, one]));
+  const promised = asked.filter(({ answer }) => answer?.status === 201);
+  const wrong = promised.filter(({ tenant, body, answer }) => {
+    const one = found.get(`${tenant.id}/${body.reference}`);
+    return one?._id !== answer?.body.data.id || one?.amount_minor !== BigInt(body.amount_minor);
+  });
+  return [
+    ...asked.filter(({ answer }) => !answer).map(({ key }) => `${key} was never answered`),
+    ...wrong.map(({ key, answer }) => `${key}: ${answer?.body.data.id} is not there as promised`),
+    ...(promised.length === transfers.length
+      ? []
+      : [`${promised.length} were promised, and there are ${transfers.length} transfers`]),
+  ];
+}
+
+const REPLAYED = 100;
+
+/** The same request gets the same bytes, at any time after. */
+async function replaysAreEqual(asked: readonly Asked[]): Promise<string[]> {
+  const every = Math.max(1, Math.floor(asked.length / REPLAYED));
+  const problems: string[] = [];
+  for (const { tenant, body, key, answer } of asked.filter((_, i) => i % every === 0)) {
+    const again = await tenant.transfer(body, { key });
+    const same = again.status === answer?.status && again.text === answer.text;
+    if (!same || again.headers.get('idempotent-replayed') !== 'true') {
+      problems.push(`${key} was answered ${answer?.text}, and then ${again.status} ${again.text}`);
+    }
+  }
+  return problems;
+}
+
+/** Workflows of this service that run, by what Temporal's list says of them: those of records, and of webhooks. */
+export async function runningWorkflows({ config, temporal }: Service['deps']): Promise<number> {
+  const { taskQueue } = config.temporal;
+  const ours = [taskQueue, webhooksQueue(taskQueue)].map((queue) => `TaskQueue = "${queue}"`);
+  const query = `ExecutionStatus = "Running" AND (${ours.join(' OR ')})`;
+  return (await temporal.client.workflow.count(query)).count;
+}
+
+/** What is under way, by what it is: all zero when everything has come to its end. */
+export async function openWork({ deps }: Service): Promise<Record<string, number>> {
+  const count = (collection: string, filter: object) =>
+    deps.database.db.collection(collection).countDocuments(filter);
+  const hasDate = { $type: 'date' };
+  return {
+    transfers: await count('transfers', { status: { $in: ['pending', 'processing'] } }),
+    transfers_due: await count('transfers', { next_check_at: hasDate }),
+    callbacks: await count('callbacks', { next_check_at: hasDate }),
+    deliveries: await count('webhook_deliveries', { status: { $ne: 'delivered' } }),
+    attention: await count('transfers', { 'attention.since': hasDate }),
+    workflows: await runningWorkflows(deps),
+  };
+}
+
+/** What is open may take long on a busy machine, but there has to be ever less of it. */
+const NO_PROGRESS_MS = 120_000;
+
+/** Waits until everything has come to its end, or nothing more of it does. */
+export async function quiet(service: Service): Promise<void> {
+  let least = Infinity;
+  let since = performance.now();
+  while (least > 0 && performance.now() - since < NO_PROGRESS_MS) {
+    const open = Object.values(await openWork(service)).reduce((sum, count) => sum + count, 0);
+    if (open < least) [least, since] = [open, performance.now()];
+    else await sleep(500);
+  }
+}
+
+async function nothingIsOpen(service: Service): Promise<string[]> {
+  const open = Object.entries(await openWork(service)).filter(([, count]) => count > 0);
+  return open.map(([what, count]) => `${count} ${what} still open`);
+}

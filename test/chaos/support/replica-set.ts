@@ -1,0 +1,92 @@
+import { mkdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { MongoClient } from 'mongodb';
+import { findEngine } from '../../../devstack/find.js';
+import { mongodArguments, REPLICA_SET } from '../../../devstack/mongod.js';
+import { claimPort } from '../../../devstack/ports.js';
+import { launch } from '../../../devstack/processes.js';
+import { createTemporaryFolder } from '../../../devstack/temporary-folder.js';
+import { eventually } from '../../support/eventually.js';
+import { logFileOf } from '../../support/logs.js';
+
+const MEMBERS = [0, 1, 2];
+
+export type Member = { host: string; signal(which: NodeJS.Signals): void; start(): void };
+export type ReplicaSet = Awaited<ReturnType<typeof startReplicaSet>>;
+
+/** A replica set of three on this machine, with the times that a set has unless it is told others. */
+export async function startReplicaSet() {
+  const { binary } = await findEngine('mongod', process.env, () => {});
+  const folder = createTemporaryFolder();
+  const members: Member[] = [];
+  for (const each of MEMBERS) {
+    // Claims end with this process.
+    const { port } = await claimPort(28_700);
+    const dataDir = join(folder.path, `mongod-${each}`);
+    const logFile = logFileOf(basename(folder.path), `${each}-mongod`);
+    mkdirSync(dataDir);
+    let pid = 0;
+    const start = () => {
+      ({ pid } = launch({ command: binary, args: mongodArguments({ dataDir, port }), logFile }));
+      folder.note(pid);
+    };
+    start();
+    members.push({
+      host: `127.0.0.1:${port}`,
+      start,
+      signal: (which) => void process.kill(pid, which),
+    });
+  }
+  const hosts = members.map(({ host }) => host);
+
+  /** Asks one of them, whichever it is in the set. */
+  async function ask<T>(host: string, question: (client: MongoClient) => Promise<T>): Promise<T> {
+    const limits = { serverSelectionTimeoutMS: 2_000, socketTimeoutMS: 5_000 };
+    const client = new MongoClient(`mongodb://${host}/`, { directConnection: true, ...limits });
+    try {
+      return await question(client);
+    } finally {
+      await client.close();
+    }
+  }
+
+  const hello = (host: string) =>
+    ask(host, (client) => client.db('admin').command({ hello: 1 })).catch(() => null);
+
+  async function primary(): Promise<Member> {
+    return eventually('there is a primary', async () => {
+      const said = await Promise.all(hosts.map(hello));
+      return members[said.findIndex((each) => each?.['isWritablePrimary'] === true)];
+    });
+  }
+
+  try {
+    const config = { _id: REPLICA_SET, members: hosts.map((host, _id) => ({ _id, host })) };
+    await eventually('the set is initiated', async () => {
+      const [first] = hosts as [string];
+      const said = await Promise.all(hosts.map(hello));
+      if (said.includes(null)) return undefined;
+      await ask(first, (client) => client.db('admin').command({ replSetInitiate: config }));
+      return true;
+    });
+    await primary();
+  } catch (error) {
+    await folder.remove();
+    throw error;
+  }
+
+  return {
+    uri: `mongodb://${hosts.join()}/?replicaSet=${REPLICA_SET}`,
+    members,
+    primary,
+    /** Waits until all of them are there, one as the primary and the others with what it has. */
+    whole: () =>
+      eventually('the set is whole', async () => {
+        const { host } = await primary();
+        const status = await ask(host, (c) => c.db('admin').command({ replSetGetStatus: 1 }));
+        const states = status['members'].map((one: { stateStr: string }) => one.stateStr);
+        return states.toSorted().join() === 'PRIMARY,SECONDARY,SECONDARY' ? true : undefined;
+      }),
+    remove: folder.remove,
+  };
+}

@@ -1,0 +1,309 @@
+import {
+  activeToken,
+  chargeOrder,
+  FEE_MINOR,
+  networkEffects,
+  newCustomer,
+  onPage,
+  paymentClient,
+  type PaymentClient,
+  type TokenView,
+} from '../support/payments.js';
+import { eventually } from '../support/eventually.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+
+/** So many days that attempts follow each other within seconds. */
+const DUNNING_DAYS = '0.00001,0.00003,0.00005';
+const NET_MINOR = 300_000 - FEE_MINOR;
+
+let service: Service;
+let tenant: TestTenant;
+let payments: PaymentClient;
+let receiver: Receiver;
+
+beforeAll(async () => {
+  const env = { BURSAR_DUNNING_DAYS: DUNNING_DAYS, BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };
+  service = await startService({ env });
+  tenant = await service.tenant({ balanceMinor: 0 });
+  payments = paymentClient(tenant);
+  receiver = await startReceiver();
+  await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
+});
+afterAll(async () => {
+  await service?.close();
+  await receiver?.close();
+});
+
+const timesPaid = async (reference: string) =>
+  (await networkEffects(service, reference)).filter(({ kind }) => kind === 'charged').length;
+
+/** Waits until the tenant was told this of a charge, in numbered order, and nothing else. */
+async function expectTold(reference: string, ...names: string[]) {
+  const told = () =>
+    receiver
+      .events()
+      .filter(({ data }) => data['reference'] === reference)
+      .toSorted((a, b) => a.sequence - b.sequence)
+      .map(({ event }) => event);
+  await eventually(`it is told of ${reference}`, () =>
+    told().length >= names.length ? true : undefined,
+  );
+  expect(told()).toEqual(names);
+}
+
+describe('tokens', () => {
+  test('are unbound until a setup charge is paid, and of their tenant and customer alone', async () => {
+    const customer = newCustomer();
+    const token = await payments.token(customer);
+    expect(token).toMatchObject({ type: 'card', status: 'unbound', customer_id: customer.id });
+    expect(await payments.tokens(customer.id)).toEqual([token]);
+    const other = paymentClient(await service.tenant());
+    const path = `/payments/customers/${customer.id}/tokens`;
+    expect((await other.call('GET', path)).status).toBe(404);
+  });
+
+  test('of a bank account show its last digits alone, and are bound on the page of the bank', async () => {
+    const customer = newCustomer();
+    const body = { customer, account_number: '0123456789', bank_code: '058' };
+    const made = await payments.call<TokenView>('POST', '/payments/tokens/bank-account', body);
+    expect(made.body.data).toMatchObject({ type: 'bank_account', last4: '6789' });
+    expect(made.text).not.toContain('0123456789');
+    const payment_token_id = made.body.data.payment_token_id;
+    const { url, reference } = await payments.page('789', { customer, payment_token_id });
+    await onPage(url);
+    await payments.waitFor(reference, 'completed');
+    expect((await payments.tokens(customer.id))[0]).toMatchObject({
+      status: 'active',
+      bank_code: '058',
+    });
+  });
+
+  test('are made of no card: what looks like one is refused, and nothing of it is kept or logged', async () => {
+    const customer = newCustomer();
+    // Made here, so that no file has a number.
+    const number = ['4084', '0840', '8408', '4081'].join('');
+    const refused: [string, Record<string, unknown>][] = [
+      ['number', { customer, number }],
+      ['card_number', { customer, card_number: '1' }],
+      ['cvv', { customer, cvv: '408' }],
+      ['customer.name', { customer: { ...customer, name: `Ada ${number}` } }],
+      ['metadata.cvc', { customer, metadata: { cvc: 408 } }],
+      ['metadata.order', { customer, metadata: { order: number } }],
+    ];
+    for (const [field, body] of refused) {
+      const {
+        status,
+        text,
+        body: answer,
+      } = await payments.call('POST', '/payments/tokens/card', body);
+      const fields = answer.error.details?.issues?.map((issue) => issue.field);
+      expect([status, answer.error.code]).toEqual([400, 'validation_error']);
+      expect(fields).toContain(field);
+      expect(text).not.toContain(number);
+    }
+    const named = { customer, [number]: true };
+    expect((await payments.call('POST', '/payments/tokens/card', named)).text).not.toContain(
+      number,
+    );
+    expect(service.logs()).not.toContain(number);
+    expect(await service.deps.tokens.list(tenant.id, customer.id, { page: 1, limit: 1 })).toEqual({
+      items: [],
+      total: 0,
+    });
+  });
+});
+
+describe('a charge on the provider’s page', () => {
+  test('sends the customer there, and credits the wallet when it is paid', async () => {
+    const before = await tenant.balance();
+    const order = chargeOrder('789', { return_url: 'https://shop.example/paid?cart=7' });
+    const accepted = await payments.charge(order, { headers: { prefer: 'wait=10' } });
+    expect(accepted.status).toBe(201);
+    expect(accepted.headers.get('location')).toBe(`/api/v1/payments/charges/${order.reference}`);
+    const { next_action: action, status } = accepted.body.data;
+    expect(status).toBe('requires_action');
+    const back = await onPage(String(action?.url));
+    const returned = new URL(String(back.headers.get('location')));
+    expect(returned.searchParams.get('cart')).toBe('7');
+    // The reference that the customer comes back with leads to the charge, too.
+    const verified = await payments.verify(String(returned.searchParams.get('reference')));
+    expect(verified.body.data).toMatchObject({
+      reference: order.reference,
+      status: 'completed',
+      next_action: null,
+    });
+    expect(await tenant.balance()).toEqual({ available: before.available + NET_MINOR, held: 0 });
+    await expectTold(order.reference, 'charge.requires_action', 'charge.completed');
+  });
+
+  test('ends as the table of test values has it, and is paid once where it is', async () => {
+    const table: [what: string, suffix: string, choice: string | null, code: string | null][] = [
+      ['paid later, told by callback', '001', 'good', null],
+      ['errors at first', '007', 'good', null],
+      ['callbacks out of order', '009', 'good', null],
+      ['throttled at first', '010', 'good', null],
+      ['low funds', '789', 'low_funds', 'insufficient_funds'],
+      ['a stolen card', '789', 'stolen', 'stolen_card'],
+      ['a customer who leaves', '789', null, 'abandoned'],
+    ];
+    const found = await Promise.all(
+      table.map(async ([what, suffix, choice, code]) => {
+        const { reference, url } = await payments.page(suffix);
+        await onPage(url, choice);
+        const wanted = code === null ? 'completed' : 'failed';
+        const { failure, next_action: action } = await payments.waitFor(reference, wanted);
+        await expectTold(reference, 'charge.requires_action', `charge.${wanted}`);
+        return [what, failure?.code ?? null, action, await timesPaid(reference)];
+      }),
+    );
+    expect(found).toEqual(table.map(([what, , , code]) => [what, code, null, code ? 0 : 1]));
+  });
+
+  test('of which another amount is paid is not completed: an operator is called, and nothing is booked', async () => {
+    const before = await tenant.balance();
+    const { reference, url } = await payments.page('014');
+    await onPage(url);
+    const charge = await payments.waitFor(reference, ({ attention }) => attention !== null);
+    expect(charge).toMatchObject({ status: 'requires_action', completed_at: null });
+    expect(charge.attention?.reason).toMatch(/another amount/);
+    expect((await payments.verify(reference)).body.data.status).not.toBe('completed');
+    expect(await tenant.balance()).toEqual(before);
+  });
+
+  test('is completed once, whatever comes how often and in which order: return, callback, verify', async () => {
+    const before = await tenant.balance();
+    let seed = 11;
+    const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;
+    const references = await Promise.all(
+      Array.from({ length: 12 }, async (_, i) => {
+        const { reference, url } = await payments.page(i % 3 === 0 ? '009' : '789');
+        const acts = [
+          () => onPage(url),
+          () => onPage(url, 'low_funds'),
+          () => payments.verify(reference),
+          () => payments.verify(reference),
+        ];
+        const drawn = Array.from({ length: 10 }, () => acts[Math.floor(random() * acts.length)]);
+        // The payment is first among what is done on the page: whoever pays there, pays once.
+        await Promise.all([onPage(url), ...drawn.map(async (act) => act?.())]);
+        return reference;
+      }),
+    );
+    let credited = 0;
+    for (const reference of references) {
+      const charge = await payments.waitFor(
+        reference,
+        ({ status }) => status === 'completed' || status === 'failed',
+      );
+      const paid = await timesPaid(reference);
+      expect(paid).toBe(charge.status === 'completed' ? 1 : 0);
+      if (charge.status === 'completed') credited += NET_MINOR;
+    }
+    expect(credited).toBeGreaterThan(0);
+    expect(await tenant.balance()).toEqual({ available: before.available + credited, held: 0 });
+  });
+
+  test('fails when the customer’s time is over; a payment that is proven later completes it all the same', async () => {
+    const api = await service.newApi({ BURSAR_CHARGE_EXPIRES_MS: '1200' });
+    await api.start();
+    const hasty = paymentClient(tenant.at(api.url));
+    const { reference, url } = await hasty.page();
+    const failed = await payments.waitFor(reference, 'failed');
+    expect(failed.failure?.code).toBe('expired');
+    await onPage(url);
+    const paid = await payments.waitFor(reference, 'completed');
+    expect(paid.failure).toBeNull();
+    await expectTold(reference, 'charge.requires_action', 'charge.failed', 'charge.completed');
+    await api.kill();
+  });
+});
+
+describe('a merchant-initiated charge', () => {
+  const merchant = async (choice = 'good', suffix = '789') => {
+    const { token, customer } = await activeToken(payments, choice);
+    const { payment_token_id } = token;
+    const capture_mode = 'merchant_initiated';
+    return chargeOrder(suffix, { capture_mode, payment_token_id, customer });
+  };
+
+  test('ends as the table of test values has it, and is charged once where it is', async () => {
+    type Row = [
+      what: string,
+      choice: string,
+      suffix: string,
+      code: string | null,
+      attempts: number,
+    ];
+    const table: Row[] = [
+      ['paid at once', 'good', '789', null, 1],
+      ['paid later, told by callback', 'good', '001', null, 1],
+      ['charged and never answered: asked about, not repeated', 'good', '004', null, 1],
+      ['errors at first', 'good', '007', null, 1],
+      ['told out of order', 'good', '009', null, 1],
+      ['throttled at first', 'good', '010', null, 1],
+      ['declined for good', 'later_declined', '789', 'card_declined', 1],
+      ['an expired card', 'later_expired', '789', 'expired_card', 1],
+      ['declined softly twice, then paid', 'later_low_funds_twice', '789', null, 3],
+      ['always declined softly', 'later_low_funds', '789', 'insufficient_funds', 4],
+    ];
+    const found = await Promise.all(
+      table.map(async ([what, choice, suffix, code]) => {
+        const order = await merchant(choice, suffix);
+        expect((await payments.charge(order)).status).toBe(201);
+        const wanted = code === null ? 'completed' : 'failed';
+        const { failure } = await payments.waitFor(order.reference, wanted);
+        await expectTold(order.reference, `charge.${wanted}`);
+        const stored = await service.deps.charges.byReference(tenant.id, order.reference);
+        const paid = await timesPaid(order.reference);
+        return [what, failure?.code ?? null, stored?.attempt, paid];
+      }),
+    );
+    expect(found).toEqual(
+      table.map(([what, , , code, attempts]) => [what, code, attempts, code ? 0 : 1]),
+    );
+  });
+
+  test('that is never answered and never made is sent again as far as that is safe, then an operator is called', async () => {
+    const order = await merchant('good', '005');
+    await payments.charge(order);
+    const charge = await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    expect(charge.status).toBe('processing');
+    expect(await timesPaid(order.reference)).toBe(0);
+  });
+
+  test('takes its tenant’s own days', async () => {
+    const own = await service.tenant({ balanceMinor: 0 });
+    await service.deps.tenants.update(own.id, { dunningDays: [] });
+    const client = paymentClient(own);
+    const { token, customer } = await activeToken(client, 'later_low_funds');
+    const { payment_token_id } = token;
+    const order = chargeOrder('789', {
+      capture_mode: 'merchant_initiated',
+      payment_token_id,
+      customer,
+    });
+    await client.charge(order);
+    await client.waitFor(order.reference, 'failed');
+    const stored = await service.deps.charges.byReference(own.id, order.reference);
+    expect(stored?.attempt).toBe(1);
+  });
+
+  test('has nothing of the customer or of the authorization in its history', async () => {
+    const order = await merchant();
+    await payments.charge(order);
+    await payments.waitFor(order.reference, 'completed');
+    const stored = await service.deps.charges.byReference(tenant.id, order.reference);
+    const handle = service.deps.temporal.client.workflow.getHandle(`charge/${stored?._id}`);
+    const history = JSON.stringify(await handle.fetchHistory(), (_, value: unknown) =>
+      value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
+    );
+    const token = await service.deps.tokens.get(tenant.id, String(stored?.payment_token_id));
+    const customer = order.customer as { email: string; name: string };
+    expect(token?.authorization).toMatch(/^authz_/);
+    for (const secret of [String(token?.authorization), customer.email, customer.name]) {
+      expect(history).not.toContain(secret);
+    }
+  });
+});

@@ -1,0 +1,284 @@
+import { bursar } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import {
+  activeToken,
+  chargeOrder,
+  newCustomer,
+  onPage,
+  paymentClient,
+  type ChargeView,
+  type PaymentClient,
+} from '../support/payments.js';
+import { startService, type Service } from '../support/service.js';
+import { apiClient, type TestTenant } from '../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+let payments: PaymentClient;
+let browser: PaymentClient;
+
+beforeAll(async () => {
+  // Attempts follow each other within seconds.
+  const env = { BURSAR_ATTENTION_AFTER_MS: '3000', BURSAR_DUNNING_DAYS: '0.00006,0.1' };
+  service = await startService({ env });
+  tenant = await service.tenant({ balanceMinor: 0 });
+  payments = paymentClient(tenant);
+  const { key } = await service.deps.apiKeys.create({
+    tenantId: tenant.id,
+    level: 'write',
+    kind: 'public',
+  });
+  browser = paymentClient(apiClient(service.api.url, key));
+});
+afterAll(async () => {
+  await service?.close();
+});
+
+const merchantOrder = (changes: Record<string, unknown> = {}) =>
+  chargeOrder('789', { capture_mode: 'merchant_initiated', ...changes });
+
+describe('a public key', () => {
+  test('makes tokens and charges for a customer who is there, and nothing else', async () => {
+    const customer = newCustomer();
+    const token = await browser.token(customer);
+    const order = chargeOrder('789', { customer, payment_token_id: token.payment_token_id });
+    expect((await browser.charge(order)).status).toBe(201);
+    const merchant = merchantOrder({ customer, payment_token_id: token.payment_token_id });
+    const path = `/payments/charges/${order.reference}`;
+    const refused = await Promise.all([
+      browser.charge(merchant),
+      browser.verify(order.reference),
+      browser.list(),
+      browser.call('GET', path),
+      browser.call('GET', `${path}/timeline`),
+      browser.call('GET', `/payments/customers/${customer.id}/tokens`),
+    ]);
+    expect(refused.map(({ status, body }) => [status, body.error.code])).toEqual(
+      refused.map(() => [403, 'forbidden']),
+    );
+  });
+
+  test('changes no token that is bound, whatever is paid with it', async () => {
+    const { token, customer } = await activeToken(payments);
+    const order = chargeOrder('789', { customer, payment_token_id: token.payment_token_id });
+    const { body } = await browser.charge(order, { headers: { prefer: 'wait=10' } });
+    await onPage(String(body.data.next_action?.url), 'later_declined');
+    await payments.waitFor(order.reference, 'completed');
+    expect(await payments.tokens(customer.id)).toEqual([token]);
+  });
+});
+
+describe('bad input is refused, and says where', () => {
+  test.each([
+    ['an unknown capture mode', { capture_mode: 'later' }, 'capture_mode'],
+    ['no amount', { amount_minor: 0 }, 'amount_minor'],
+    ['half a kobo', { amount_minor: 1.5 }, 'amount_minor'],
+    ['another currency', { currency: 'USD' }, 'currency'],
+    ['no customer', { customer: undefined }, 'customer'],
+    ['no address of e-mail', { customer: { id: 'c', email: 'ada' } }, 'customer.email'],
+    ['a reference with spaces', { reference: 'a b' }, 'reference'],
+    ['a reference that no path can have', { reference: '..' }, 'reference'],
+    ['a customer likewise', { customer: { id: '.', email: 'ada@example.com' } }, 'customer.id'],
+    ['an address that is no page', { return_url: 'javascript:alert(1)' }, 'return_url'],
+    [
+      'a merchant-initiated charge of nothing',
+      { capture_mode: 'merchant_initiated' },
+      'payment_token_id',
+    ],
+    ['a card', { card: { number: '1' } }, 'card'],
+    ['a security code', { metadata: { cvv: '123' } }, 'metadata.cvv'],
+  ])('%s', async (_what, changes, field) => {
+    const { status, body } = await payments.charge(chargeOrder('789', changes));
+    expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', field]);
+  });
+
+  test('a token that can not be charged: unbound, revoked, another customer’s, another tenant’s', async () => {
+    const customer = newCustomer();
+    const unbound = await payments.token(customer);
+    const active = await activeToken(payments);
+    const foreign = await activeToken(paymentClient(await service.tenant()));
+    const refused = async (payment_token_id: string, who = customer) => {
+      const { status, body } = await payments.charge(
+        merchantOrder({ customer: who, payment_token_id }),
+      );
+      return [status, body.error.code, body.error.field];
+    };
+    const field = 'payment_token_id';
+    const state = [422, 'invalid_state', field];
+    expect(await refused(unbound.payment_token_id)).toEqual(state);
+    expect(await refused(active.token.payment_token_id)).toEqual(state);
+    const gone = [404, 'not_found', field];
+    expect(await refused(foreign.token.payment_token_id, foreign.customer)).toEqual(gone);
+    await service.deps.database.db
+      .collection<{ _id: string }>('payment_tokens')
+      .updateOne({ _id: active.token.payment_token_id }, { $set: { status: 'revoked' } });
+    expect(await refused(active.token.payment_token_id, active.customer)).toEqual(state);
+  });
+
+  test('what there is not can not be had, verified or listed', async () => {
+    const path = '/payments/charges/no-such-charge';
+    const answers = await Promise.all([
+      payments.call('GET', path),
+      payments.call('GET', `${path}/timeline`),
+      payments.verify('no-such-charge'),
+      payments.call('GET', '/payments/customers/nobody/tokens'),
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    expect((await payments.list('?limit=101')).body.error.field).toBe('limit');
+    expect((await payments.list('?status=paid')).body.error.field).toBe('status');
+    const days = '?start_date=2026-02-02&end_date=2026-02-01';
+    expect((await payments.list(days)).body.error.field).toBe('end_date');
+  });
+});
+
+describe('a charge is made once', () => {
+  test('under its key: the same bytes again, another request is refused, a reference stays taken', async () => {
+    const order = chargeOrder();
+    const key = `key of ${order.reference}`;
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 6 }, () => payments.charge(order, { key })),
+    );
+    expect(first?.status).toBe(201);
+    for (const other of others) expect(other.text).toBe(first?.text);
+    const again = await payments.charge(order, { key });
+    expect([again.text, again.headers.get('idempotent-replayed')]).toEqual([first?.text, 'true']);
+    expect(again.headers.get('location')).toBe(`/api/v1/payments/charges/${order.reference}`);
+    const changed = await payments.charge({ ...order, amount_minor: 1 }, { key });
+    expect(changed.body.error.code).toBe('idempotency_key_reused');
+    const taken = await payments.charge({ ...chargeOrder(), reference: order.reference });
+    expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
+    // What the refusal names can be had.
+    expect((await payments.get(String(taken.body.error.details?.id))).reference).toBe(
+      order.reference,
+    );
+    const { db } = service.deps.database;
+    expect(await db.collection('charges').countDocuments({ reference: order.reference })).toBe(1);
+    // A public key's keys are its own.
+    const pk = await browser.charge({ ...chargeOrder() }, { key });
+    expect(pk.status).toBe(201);
+  });
+
+  test('a token likewise', async () => {
+    const body = { customer: newCustomer() };
+    const make = () => payments.call('POST', '/payments/tokens/card', body, { key: 'one token' });
+    const [first, second] = [await make(), await make()];
+    expect([second.status, second.text]).toEqual([201, first.text]);
+    expect(second.headers.get('idempotent-replayed')).toBe('true');
+    expect(await payments.tokens(body.customer.id)).toHaveLength(1);
+  });
+
+  test('a reference that looks like a path is found by it', async () => {
+    const reference = `a/b%2F?c#${chargeOrder().reference}`;
+    const made = await payments.charge({ ...chargeOrder(), reference });
+    expect(made.status).toBe(201);
+    expect((await payments.get(reference)).reference).toBe(reference);
+    const at = String(made.headers.get('location'));
+    const { body } = await payments.call<ChargeView>('GET', at.replace('/api/v1', ''));
+    expect(body.data.reference).toBe(reference);
+  });
+});
+
+test('lists are filtered, in a stable order, and turned by pages', async () => {
+  const own = await service.tenant();
+  const client = paymentClient(own);
+  const customer = newCustomer();
+  const open: string[] = [];
+  for (let i = 0; i < 5; i += 1) {
+    const changes = i < 3 ? { customer } : {};
+    open.push((await client.page('789', changes)).reference);
+  }
+  await client.call('POST', '/payments/charges', chargeOrder());
+  const [first] = open;
+  await onPage(String((await client.get(String(first))).next_action?.url));
+  await client.waitFor(String(first), 'completed');
+  const references = async (query: string) => {
+    const { body } = await client.list(query);
+    return [body.pagination?.total, ...body.data.map(({ reference }) => reference)];
+  };
+  const newest = open.toReversed();
+  expect(await references(`?customer_id=${customer.id}`)).toEqual([3, ...newest.slice(2)]);
+  expect(await references('?status=completed')).toEqual([1, first]);
+  expect((await references('?status=requires_action&limit=100')).slice(0)).toContain(open[1]);
+  expect(await references(`?customer_id=${customer.id}&sort=created_at&limit=2&page=2`)).toEqual([
+    3,
+    open[2],
+  ]);
+  const today = new Date().toISOString().slice(0, 10);
+  expect((await references(`?start_date=${today}&end_date=${today}`))[0]).toBe(6);
+  expect((await references('?end_date=2020-01-01'))[0]).toBe(0);
+});
+
+describe('operators', () => {
+  const cli = (line: string) => bursar(`charges ${line} --json`, service.env);
+  const idOf = async (reference: string) =>
+    String((await service.deps.charges.byReference(tenant.id, reference))?._id);
+
+  test('see what was paid otherwise than asked for, can not complete it, and give it up by force alone', async () => {
+    const { reference, url } = await payments.page('014');
+    await onPage(url);
+    await payments.waitFor(reference, ({ attention }) => attention !== null);
+    const id = await idOf(reference);
+    const listed = JSON.parse((await cli('list --attention')).out) as { id: string }[];
+    expect(listed.map((row) => row.id)).toContain(id);
+    const shown = JSON.parse((await cli(`show ${id}`)).out) as { provider_reference: string };
+    expect(shown.provider_reference).toBe(`${id}-1`);
+    const charge = await service.deps.charges.find(id);
+    if (!charge) throw new Error('it was there');
+    for (const kind of ['complete', 'fail'] as const) {
+      const payload = { actor: 'ada', reason: 'test', session_id: null, force: false };
+      const refused = await service.deps.chargeStarter.command(charge, kind, payload);
+      expect(refused).toMatchObject({ done: false });
+    }
+    const forced = await cli(`fail ${id} --reason test --actor ada --force`);
+    expect([forced.code, JSON.parse(forced.out)]).toMatchObject([0, { status: 'failed' }]);
+    expect(await payments.get(reference)).toMatchObject({
+      attention: null,
+      failure: { code: 'operator' },
+    });
+    const lines = (await payments.timeline(reference)).filter(({ type }) => type === 'operator');
+    expect(lines.map(({ actor }) => actor)).toContain('ada');
+  });
+
+  test('are called where nobody answers, and not where it is the customer’s turn', async () => {
+    const waiting = await payments.page();
+    const { token, customer } = await activeToken(payments);
+    const order = merchantOrder({
+      customer,
+      payment_token_id: token.payment_token_id,
+      reference: `${chargeOrder().reference}-006`,
+    });
+    await payments.charge(order);
+    await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    expect((await payments.get(waiting.reference)).attention).toBeNull();
+    const id = await idOf(order.reference);
+    expect((await cli(`retry ${id} --reason test`)).code).toBe(0);
+    await eventually('it is found by its attention', async () => {
+      const query = `NeedsAttention = true AND WorkflowId = "charge/${id}"`;
+      for await (const found of service.deps.temporal.client.workflow.list({ query })) return found;
+      return undefined;
+    });
+    expect(await service.bank.tellCharge(`${id}-1`, 'paid')).toBe(200);
+    const done = await payments.waitFor(order.reference, 'completed');
+    expect(done.attention).toBeNull();
+  });
+
+  test('are called for a later attempt as for the first, for which nobody is waited for any more', async () => {
+    const { token, customer } = await activeToken(payments, 'later_low_funds');
+    const order = merchantOrder({ customer, payment_token_id: token.payment_token_id });
+    const attempt = async () =>
+      (await service.deps.charges.byReference(tenant.id, order.reference))?.attempt;
+    const silent = [{ call: 'any', kind: 'drop_before', probability: 1 }] as const;
+
+    await service.bank.faults([...silent]);
+    await payments.charge(order);
+    await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    await service.bank.faults([]);
+    await payments.waitFor(order.reference, ({ attention }) => attention === null);
+    expect(await attempt()).toBe(2);
+
+    await service.bank.faults([...silent]);
+    await payments.waitFor(order.reference, ({ attention }) => attention !== null);
+    expect(await attempt()).toBe(2);
+    await service.bank.faults([]);
+  });
+});

@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import type { Operation } from '../../src/platform/http/operation.js';
+import { openApi, operations } from '../../src/composition/operations.js';
+import { allRoutes } from '../../src/composition/routes.js';
+import { conformance } from '../support/conformance.js';
+import { documented, pathWith, type Document, type Documented } from '../support/documented.js';
+import { bodyFor, callbacks, fixtures, known } from '../support/fixtures.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  service = await startService();
+  tenant = await service.tenant();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const all: [string, Operation][] = Object.entries(operations);
+
+test('every route is an operation of the document, and every operation has one route', () => {
+  const routed = allRoutes(service.deps).map(({ operation }) => operation.id);
+  expect(routed.toSorted()).toEqual(Object.keys(operations).toSorted());
+  for (const [name, { id, method, path }] of all) {
+    expect(name).toBe(id);
+    const paths = openApi.paths as Record<string, Record<string, { operationId?: string }>>;
+    expect(paths[`/api/v1${path}`]?.[method]?.operationId).toBe(id);
+  }
+});
+
+test('the document in the repository is the one that the code makes (npm run openapi)', () => {
+  const kept = readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8');
+  expect(JSON.parse(kept)).toEqual(JSON.parse(JSON.stringify(openApi)));
+});
+
+test('the document is served to anybody', async () => {
+  const answer = await fetch(`${service.api.url}/openapi.json`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
+  expect(await answer.json()).toEqual(JSON.parse(JSON.stringify(openApi)));
+});
+
+const described = documented(openApi as unknown as Document);
+const problemsOf = conformance(openApi as unknown as Document);
+
+describe('an operation says what it is and what it answers', () => {
+  test.each(described.map((one): [string, Documented] => [one.id, one]))('%s', (_id, one) => {
+    expect(one.summary).not.toBe('');
+    const { items = one.data } = one.data as { items?: object };
+    expect(Object.keys(items)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(\$ref|properties)$/)]),
+    );
+  });
+});
+
+describe('an operation answers as it says, to the example of its body', () => {
+  test.each(described.map((one): [string, Documented] => [one.id, one]))('%s', async (id, one) => {
+    const made: Record<string, string> = {};
+    const body = await bodyFor(one.body, tenant, service);
+    let request = { body: body === undefined ? undefined : JSON.stringify(body), headers: {} };
+    for (const resource of one.resources) {
+      if (one.level === null) {
+        const { provider, ...callback } = known(callbacks, resource, id)(service.env);
+        made[resource] = provider;
+        request = callback;
+      } else made[resource] = await known(fixtures, resource, id)(tenant, made, service);
+    }
+    const path = pathWith(one, (resource) => made[resource] ?? '');
+    const reply = await tenant.call(one.method, path, request.body, { headers: request.headers });
+    expect(reply.status).toBe(one.status);
+    expect(problemsOf(one, reply)).toEqual([]);
+    const example = operations[id as keyof typeof operations] as Operation;
+    if (example.examples?.data === undefined) return;
+    // What the document shows is what comes, but for what is new each time.
+    expect(lasting(reply.body.data)).toEqual(lasting(example.examples.data));
+  });
+});
+
+/** Without ids and times. */
+const lasting = (data: unknown): unknown =>
+  JSON.parse(
+    JSON.stringify(data)
+      .replaceAll(/"[a-z]{3}_[0-9a-z]{26}"/g, '"an id"')
+      .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, '"a time"'),
+  );

@@ -1,0 +1,327 @@
+import fc from 'fast-check';
+import { decide } from '../../../src/core/commit/decide.js';
+import { NeedsFullRead, type Snapshot } from '../../../src/core/commit/unit-of-work.js';
+import {
+  countChange,
+  sumChanges,
+  type CountChange,
+} from '../../../src/capabilities/transfers/counts.js';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { holdPosting } from '../../../src/capabilities/transfers/postings.js';
+import { emptyWallet, lagosDay } from '../../../src/core/ledger/wallet.js';
+import { balances, collides, firstSight, run } from '../../support/decisions.js';
+import {
+  acceptItem,
+  byProvider,
+  claimOf,
+  emptySnapshot,
+  NOW,
+  pendingTransfer,
+} from '../../support/transfers.js';
+import {
+  TENANTS,
+  YESTERDAY,
+  bulk,
+  item,
+  refusal,
+  history,
+  cuts,
+  split,
+} from '../../support/any-items.js';
+
+describe('decide', () => {
+  test('how items are grouped into commits changes no outcome and no balance', () => {
+    fc.assert(
+      fc.property(history, cuts, (items, sizes) => {
+        const single = run(
+          emptySnapshot(),
+          items.map((one) => [one]),
+        );
+        const grouped = run(emptySnapshot(), split(items, sizes));
+        const plain = (outcomes: unknown[]) =>
+          JSON.stringify(outcomes, (_, v: unknown) => (typeof v === 'bigint' ? `${v}` : v));
+        expect(plain(grouped.outcomes)).toBe(plain(single.outcomes));
+        expect(balances(grouped.state)).toEqual(balances(single.state));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('after any history the books balance and every wallet is what its postings say, never below zero', () => {
+    fc.assert(
+      fc.property(history, cuts, (items, sizes) => {
+        const { state } = run(emptySnapshot(), split(items, sizes));
+        const sums = balances(state);
+        expect([...sums.values()].reduce((total, sum) => total + sum, 0n)).toBe(0n);
+        for (const tenantId of TENANTS) {
+          const wallet = state.wallets.get(tenantId) ?? emptyWallet(tenantId);
+          expect(wallet.availableMinor).toBe(sums.get(`wallet:${tenantId}:available`) ?? 0n);
+          expect(wallet.availableMinor >= 0n).toBe(true);
+          expect(wallet.dayUsedMinor >= 0n).toBe(true);
+          expect(wallet.owedMinor).toBe(-(sums.get(`receivable:${tenantId}`) ?? 0n));
+          const open = [...state.records.transfers.values()].filter(
+            (t) =>
+              t.tenant_id === tenantId && (t.status === 'pending' || t.status === 'processing'),
+          );
+          const held = open.reduce((total, t) => total + t.total_minor, 0n);
+          expect(sums.get(`wallet:${tenantId}:held`) ?? 0n).toBe(held);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('after any history the counts are those of the records, and none was written without its wallet', () => {
+    fc.assert(
+      fc.property(history, cuts, (items, sizes) => {
+        const { state, commits } = run(emptySnapshot(), split(items, sizes));
+        for (const { counts, wallets } of commits) {
+          const written = wallets.map(({ tenantId }) => tenantId);
+          expect(written).toEqual(expect.arrayContaining(counts.map(({ tenantId }) => tenantId)));
+        }
+        const counted = sumChanges(commits.flatMap(({ counts }) => counts));
+        const records = [...state.records.transfers.values()].flatMap(
+          (t) => countChange(null, t) ?? [],
+        );
+        const key = (change: CountChange) => JSON.stringify(change);
+        expect(counted.map(key).toSorted()).toEqual(sumChanges(records).map(key).toSorted());
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a repeated batch, as after a commit whose result was lost, changes nothing and answers the same', () => {
+    fc.assert(
+      fc.property(history, item, (before, last) => {
+        fc.pre(last.kind !== 'transferFact');
+        const first = run(emptySnapshot(), split(before, []));
+        const once = run(first.state, [[last]]);
+        const twice = run(once.state, [[last]]);
+        expect(balances(twice.state)).toEqual(balances(once.state));
+        const answersOf = (outcomes: unknown) =>
+          JSON.stringify(outcomes, (name, v: unknown) =>
+            name === 'replayed' ? undefined : typeof v === 'bigint' ? `${v}` : v,
+          );
+        const accepted =
+          once.outcomes[0]?.kind === 'answered' && once.outcomes[0].resource !== null;
+        expect(accepted ? answersOf(twice.outcomes) : '').toBe(
+          accepted ? answersOf(once.outcomes) : '',
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a first try comes to what it would with everything read, or collides, or asks to read it', () => {
+    const seen = { same: 0, collided: 0, unread: 0 };
+    const sharing = fc.array(
+      fc.oneof({ arbitrary: item, weight: 7 }, { arbitrary: refusal, weight: 1 }),
+      {
+        minLength: 1,
+        maxLength: 4,
+      },
+    );
+    fc.assert(
+      fc.property(history, sharing, (before, items) => {
+        const { state } = run(emptySnapshot(), split(before, []));
+        try {
+          const first = decide(firstSight(state, items), items, NOW);
+          if (collides(state, first.writes)) return void (seen.collided += 1);
+          seen.same += 1;
+          expect(first).toEqual(decide(state, items, NOW));
+        } catch (error) {
+          if (!(error instanceof NeedsFullRead)) throw error;
+          seen.unread += 1;
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
+  });
+
+  test('a batch comes to what its items would come to one by one, in order', () => {
+    fc.assert(
+      fc.property(history, bulk, (before, batch) => {
+        const { state } = run(emptySnapshot(), split(before, []));
+        fc.pre(!state.records.bulk_transfers.has(batch.batch._id));
+        const together = run(state, [[{ ...batch, claim: null }]]);
+        const alone = run(
+          state,
+          batch.transfers.map((transfer) => [
+            acceptItem(transfer, { dailyLimitMinor: batch.dailyLimitMinor }),
+          ]),
+        );
+        expect(balances(together.state)).toEqual(balances(alone.state));
+        expect(together.state.records.transfers).toEqual(alone.state.records.transfers);
+        const made = together.state.records.bulk_transfers.get(batch.batch._id);
+        expect(made?.items.map(({ error }) => error?.code ?? null)).toEqual(
+          alone.outcomes.map((outcome) => {
+            if (outcome.kind !== 'answered') throw new Error('every item is answered');
+            return outcome.resource ? null : JSON.parse(outcome.answer.body).error.code;
+          }),
+        );
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  const holding = (transfer: Transfer) => ({
+    ...emptySnapshot().records,
+    transfers: new Map([[transfer._id, transfer]]),
+  });
+
+  const funded = (available: bigint): Snapshot => ({
+    ...emptySnapshot(),
+    wallets: new Map([
+      ['ten_a', { ...emptyWallet('ten_a'), availableMinor: available, version: 1n }],
+    ]),
+  });
+
+  test('items that share a commit each get their own answer: accepted, refused, duplicate, replay, reused key', () => {
+    const first = acceptItem(pendingTransfer({ reference: 'r1' }), { claim: claimOf('k1') });
+    const replay = acceptItem(pendingTransfer(), { claim: claimOf('k1') });
+    const reused = acceptItem(pendingTransfer(), { claim: claimOf('k1', 'other') });
+    const duplicate = acceptItem(pendingTransfer({ reference: 'r1' }));
+    const poor = acceptItem(pendingTransfer({ amount_minor: 900_000n }), { claim: claimOf('k2') });
+    const last = acceptItem(pendingTransfer());
+    const { results, writes } = decide(
+      funded(600_000n),
+      [first, replay, reused, duplicate, poor, last],
+      NOW,
+    );
+    expect(results[0]).toMatchObject({
+      kind: 'answered',
+      resource: first.transfer._id,
+      replayed: false,
+    });
+    expect(results[1]).toMatchObject({
+      answer: first.answer,
+      resource: first.transfer._id,
+      replayed: true,
+    });
+    expect(results[2]).toEqual({ kind: 'key_reused' });
+    const bodies = results.map((o) =>
+      o.kind === 'answered' ? JSON.parse(o.answer.body.startsWith('{') ? o.answer.body : '{}') : {},
+    );
+    expect(bodies[3].error).toMatchObject({
+      code: 'duplicate_reference',
+      status: 422,
+      details: { id: first.transfer._id },
+    });
+    expect(bodies[4].error).toMatchObject({
+      code: 'insufficient_balance',
+      details: { required: 901_000, available: 349_000 },
+    });
+    expect(results[5]).toMatchObject({ resource: last.transfer._id });
+    expect(writes.created.transfers.map((t) => t._id)).toEqual([
+      first.transfer._id,
+      last.transfer._id,
+    ]);
+    expect(writes.newKeys.map((k) => k.id)).toEqual(['k1', 'k2']);
+    expect(writes.wallets).toMatchObject([{ availableMinor: 98_000n, version: 2n }]);
+  });
+
+  test('a refusal keeps its answer under the key and uses up no reference, no limit and no money', () => {
+    const poor = acceptItem(pendingTransfer({ reference: 'r1' }), { claim: claimOf('k') });
+    const { results, writes } = decide(funded(10n), [poor], NOW);
+    expect(results).toMatchObject([{ resource: null, replayed: false, answer: { status: 422 } }]);
+    expect(writes).toMatchObject({
+      created: { transfers: [] },
+      postings: [],
+      wallets: [],
+      newKeys: [{ id: 'k', resource: null }],
+    });
+  });
+
+  test('an expired key is free and is replaced by the request that uses it', () => {
+    const old = {
+      ...claimOf('k', 'old', YESTERDAY),
+      tenantId: 'ten_a',
+      answer: { status: 201, body: 'old' },
+      resource: 'x',
+    };
+    const snapshot = { ...funded(600_000n), keys: new Map([['k', old]]) };
+    const fresh = acceptItem(pendingTransfer(), { claim: claimOf('k') });
+    const { results, writes } = decide(snapshot, [fresh], NOW);
+    expect(results).toMatchObject([{ resource: fresh.transfer._id, replayed: false }]);
+    expect(writes).toMatchObject({
+      newKeys: [],
+      renewedKeys: [{ id: 'k', resource: fresh.transfer._id }],
+    });
+  });
+
+  test('the daily limit tells limit and use, counts per day of Lagos, and a failed transfer gives its amount back', () => {
+    const limit = { dailyLimitMinor: 500_000n };
+    const [a, b] = [
+      acceptItem(pendingTransfer(), limit),
+      acceptItem(pendingTransfer({ amount_minor: 250_001n }), limit),
+    ];
+    const first = run(funded(10_000_000n), [[a, b]]);
+    expect(first.outcomes[1]).toMatchObject({ answer: { status: 422 } });
+    const refusal = first.outcomes[1] as { answer: { body: string } };
+    expect(JSON.parse(refusal.answer.body).error).toMatchObject({
+      code: 'limit_exceeded',
+      details: { limit: 500_000, used: 250_000 },
+    });
+    const released = run(first.state, [
+      [
+        {
+          kind: 'transferFact',
+          tenantId: 'ten_a',
+          id: a.transfer._id,
+          fact: { ...byProvider, kind: 'rejected', code: 'x' },
+        },
+      ],
+      [b],
+    ]);
+    expect(released.outcomes[1]).toMatchObject({ resource: b.transfer._id });
+    const tomorrow = acceptItem(
+      pendingTransfer({ amount_minor: 500_000n, limit_day: '2026-11-22' }),
+      limit,
+    );
+    const yesterday = acceptItem(
+      pendingTransfer({ amount_minor: 1n, limit_day: '2026-11-20' }),
+      limit,
+    );
+    const next = run(released.state, [[tomorrow], [yesterday]]);
+    expect(next.outcomes[0]).toMatchObject({ resource: tomorrow.transfer._id });
+    expect(next.outcomes[1]).toMatchObject({ resource: null });
+    expect(lagosDay(new Date('2026-11-21T23:00:00Z'))).toBe('2026-11-22');
+  });
+
+  test('a capture does not touch the wallet document', () => {
+    const transfer = pendingTransfer({ status: 'processing', submissions: 1 });
+    const snapshot: Snapshot = {
+      ...emptySnapshot(),
+      records: holding(transfer),
+      postings: new Map([[`${transfer._id}/hold`, holdPosting(transfer)]]),
+    };
+    const fact = {
+      ...byProvider,
+      kind: 'succeeded',
+      amountMinor: 250_000n,
+      sessionId: 's',
+    } as const;
+    const { writes } = decide(
+      snapshot,
+      [{ kind: 'transferFact', tenantId: 'ten_a', id: transfer._id, fact }],
+      NOW,
+    );
+    expect(writes.wallets).toEqual([]);
+    expect(writes.changed.transfers).toMatchObject([{ status: 'completed', session_id: 's' }]);
+    expect(writes.postings).toMatchObject([{ id: `${transfer._id}/resolve` }]);
+  });
+
+  test("a fact about another tenant's transfer finds nothing", () => {
+    const transfer = pendingTransfer({ status: 'processing' });
+    const snapshot = { ...emptySnapshot(), records: holding(transfer) };
+    const fact = { ...byProvider, kind: 'rejected', code: 'x' } as const;
+    const { results, writes } = decide(
+      snapshot,
+      [{ kind: 'transferFact', tenantId: 'ten_b', id: transfer._id, fact }],
+      NOW,
+    );
+    expect(results).toEqual([{ kind: 'no_such_transfer' }]);
+    expect(writes.changed.transfers).toEqual([]);
+  });
+});

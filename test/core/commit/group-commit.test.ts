@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import { connectDatabase, type Database } from '../../../src/platform/database/client.js';
+import { auditLedger } from '../../../src/core/ledger/audit.js';
+import { creditWallet } from '../../../src/core/ledger/credit.js';
+import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import { createTransfers } from '../../../src/capabilities/transfers/store.js';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { acceptItem, byProvider, claimOf, pendingTransfer } from '../../support/transfers.js';
+import { newId } from '../../../src/shared/ids.js';
+
+let database: TestDatabase;
+let other: Database;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  // A second process: another client, another group commit, the same documents.
+  other = await connectDatabase({ uri: database.uri, database: database.name }, 'other');
+});
+afterAll(async () => {
+  await other.client.close();
+  await database.close();
+});
+
+const now = () => new Date();
+const tenantWith = async (availableMinor: bigint): Promise<string> => {
+  const tenantId = newId('tenant');
+  await creditWallet(createGroupCommit(database), {
+    tenantId,
+    amountMinor: availableMinor,
+    reference: 'start',
+  });
+  return tenantId;
+};
+const fresh = (tenantId: string, changes: Partial<Transfer> = {}) =>
+  pendingTransfer({ tenant_id: tenantId, created_at: now(), ...changes });
+const available = async (tenantId: string) =>
+  (
+    await database.db
+      .collection<{ _id: string; available_minor: bigint }>('wallets')
+      .findOne({ _id: tenantId })
+  )?.available_minor;
+const stored = (tenantId: string) =>
+  database.db.collection('transfers').countDocuments({ tenant_id: tenantId });
+
+describe('group commit', () => {
+  test('exactly as many are accepted as the wallet can pay, the others are told so', async () => {
+    const tenantId = await tenantWith(251_000n * 20n + 250_999n);
+    const commit = createGroupCommit(database);
+    const outcomes = await Promise.all(
+      Array.from({ length: 90 }, () => commit.commit(acceptItem(fresh(tenantId)))),
+    );
+    const accepted = outcomes.filter((o) => o.kind === 'answered' && o.resource !== null);
+    const refused = outcomes.filter(
+      (o) => o.kind === 'answered' && o.answer.body.includes('insufficient_balance'),
+    );
+    expect([accepted.length, refused.length]).toEqual([20, 70]);
+    expect(await available(tenantId)).toBe(250_999n);
+    expect(await stored(tenantId)).toBe(20);
+  });
+
+  test('two processes on one wallet give right answers, and one key makes one transfer', async () => {
+    const tenantId = await tenantWith(251_000n * 30n);
+    const [a, b] = [createGroupCommit(database), createGroupCommit(other)];
+    const outcomes = await Promise.all(
+      Array.from({ length: 120 }, (_, i) => {
+        const claim = claimOf(`${tenantId}/secret/k${i % 40}`, 'f', now());
+        return (i % 2 === 0 ? a : b).commit(acceptItem(fresh(tenantId), { claim }));
+      }),
+    );
+    const byKey = new Map<number, Set<string>>();
+    outcomes.forEach((outcome, i) => {
+      if (outcome.kind !== 'answered') throw new Error('every request is answered');
+      byKey.set(i % 40, (byKey.get(i % 40) ?? new Set()).add(outcome.answer.body));
+    });
+    expect([...byKey.values()].every((answers) => answers.size === 1)).toBe(true);
+    expect(await stored(tenantId)).toBe(30);
+    expect(await available(tenantId)).toBe(0n);
+  });
+
+  test('one item that the database refuses spoils none of those that share its commit', async () => {
+    const tenantId = await tenantWith(251_000n * 50n);
+    const commit = createGroupCommit(database);
+    const bad = { ...fresh(tenantId), submissions: 'none' as unknown as number };
+    const outcomes = await Promise.allSettled([
+      ...Array.from({ length: 20 }, () => commit.commit(acceptItem(fresh(tenantId)))),
+      commit.commit(acceptItem(bad)),
+      ...Array.from({ length: 20 }, () => commit.commit(acceptItem(fresh(tenantId)))),
+    ]);
+    expect(outcomes.filter((o) => o.status === 'rejected')).toHaveLength(1);
+    expect(outcomes[20]?.status).toBe('rejected');
+    expect(await stored(tenantId)).toBe(40);
+    expect(await available(tenantId)).toBe(251_000n * 10n);
+  });
+
+  test('the same item handed in again, as after an unknown commit result, is one transfer with one answer', async () => {
+    const tenantId = await tenantWith(10_000_000n);
+    const item = acceptItem(fresh(tenantId), {
+      claim: claimOf(`${tenantId}/secret/k`, 'f', now()),
+    });
+    const first = await createGroupCommit(database).commit(item);
+    const again = await createGroupCommit(other).commit(item);
+    expect(again).toEqual(first);
+    expect(await stored(tenantId)).toBe(1);
+    expect(await available(tenantId)).toBe(10_000_000n - 251_000n);
+  });
+
+  test('keys and references that others took are found, though nobody looks before writing, also with an empty wallet', async () => {
+    const tenantId = await tenantWith(251_000n * 2n);
+    const keyed = (key: string, fingerprint: string, at = now()) => ({
+      claim: claimOf(`${tenantId}/secret/${key}`, fingerprint, at),
+    });
+    const earlier = createGroupCommit(database);
+    const first = await earlier.commit(
+      acceptItem(fresh(tenantId, { reference: 'r' }), keyed('k', 'f')),
+    );
+    const yesterday = new Date(now().getTime() - 25 * 60 * 60 * 1000);
+    await earlier.commit(
+      acceptItem(fresh(tenantId, { reference: 'r' }), keyed('old', 'f', yesterday)),
+    );
+    const askAll = async () => {
+      const later = createGroupCommit(other);
+      return {
+        replayed: await later.commit(acceptItem(fresh(tenantId), keyed('k', 'f'))),
+        reused: await later.commit(acceptItem(fresh(tenantId), keyed('k', 'g'))),
+        duplicate: await later.commit(acceptItem(fresh(tenantId, { reference: 'r' }))),
+      };
+    };
+    const told = {
+      replayed: { ...first, replayed: true },
+      reused: { kind: 'key_reused' },
+      duplicate: { resource: null, answer: { body: expect.stringContaining('duplicate_ref') } },
+    };
+    expect(await askAll()).toMatchObject(told);
+    const renewed = await earlier.commit(acceptItem(fresh(tenantId), keyed('old', 'g')));
+    expect(renewed).toMatchObject({ resource: expect.any(String), replayed: false });
+    expect(await available(tenantId)).toBe(0n);
+    expect(await askAll()).toMatchObject(told);
+    expect(await stored(tenantId)).toBe(2);
+  });
+
+  test('a reference that is taken, in a commit that also changes a transfer: each gets its own answer', async () => {
+    const tenantId = await tenantWith(251_000n * 4n);
+    const commit = createGroupCommit(database);
+    const first = fresh(tenantId, { reference: 'r' });
+    await commit.commit(acceptItem(first));
+    // What the first waits for gathers behind it, and shares a commit.
+    const [, refused, duplicate, other] = await Promise.all([
+      commit.commit(acceptItem(fresh(tenantId))),
+      commit.commit({
+        kind: 'transferFact',
+        tenantId,
+        id: first._id,
+        fact: { ...byProvider, kind: 'rejected', code: 'account_closed' },
+      }),
+      commit.commit(acceptItem(fresh(tenantId, { reference: 'r' }))),
+      commit.commit(acceptItem(fresh(tenantId))),
+    ]);
+    expect(refused).toMatchObject({ kind: 'fact', verdict: 'applied' });
+    expect(duplicate).toMatchObject({ resource: null, answer: { status: 422 } });
+    expect(other).toMatchObject({ resource: expect.any(String) });
+    expect(await available(tenantId)).toBe(251_000n * 2n);
+  });
+
+  test('a credit counts once per reference, and another amount under it is refused', async () => {
+    const tenantId = await tenantWith(1_000n);
+    const commit = createGroupCommit(database);
+    const credit = { tenantId, amountMinor: 500n, reference: 'salary' };
+    await Promise.all(Array.from({ length: 10 }, () => creditWallet(commit, credit)));
+    expect(await available(tenantId)).toBe(1_500n);
+    await expect(creditWallet(commit, { ...credit, amountMinor: 501n })).rejects.toMatchObject({
+      code: 'duplicate_reference',
+    });
+  });
+
+  test('a full queue says so at once, and nothing was done for what it refused', async () => {
+    const tenantId = await tenantWith(251_000n * 6_000n);
+    const commit = createGroupCommit(database);
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 5_000 }, () => commit.commit(acceptItem(fresh(tenantId)))),
+    );
+    const refused = outcomes.filter((o) => o.status === 'rejected');
+    expect(refused.length).toBeGreaterThan(0);
+    expect(
+      refused.every((o) => o.status === 'rejected' && (o.reason as Error).name === 'OverloadError'),
+    ).toBe(true);
+    expect(await stored(tenantId)).toBe(5_000 - refused.length);
+  });
+
+  test('any storm of acceptances, facts and credits over two processes leaves books that balance', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(fc.nat(), fc.nat(3)), { minLength: 40, maxLength: 150, size: 'max' }),
+        async (plan) => {
+          const tenantId = await tenantWith(2_000_000n);
+          const commits = [createGroupCommit(database), createGroupCommit(other)] as const;
+          const stores = [
+            createTransfers(database, commits[0], 1_000),
+            createTransfers(other, commits[1], 1_000),
+          ] as const;
+          const ids = Array.from({ length: 12 }, () => newId('transfer'));
+          await Promise.all(
+            plan.map(async ([n, kind], i) => {
+              const which = i % 2 === 0 ? 0 : 1;
+              const id = ids[n % ids.length] as string;
+              const about = { amountMinor: 250_000n, sessionId: null };
+              if (kind === 0) {
+                const item = acceptItem(fresh(tenantId, { _id: id, reference: id }));
+                // Two of the same id at once: the later one finds the earlier, as a lost answer would.
+                await commits[which].commit(item);
+              } else if (kind === 1)
+                await stores[which].applyFact(tenantId, id, {
+                  ...byProvider,
+                  kind: 'succeeded',
+                  ...about,
+                });
+              else if (kind === 2)
+                await stores[which].applyFact(tenantId, id, {
+                  ...byProvider,
+                  kind: 'rejected',
+                  code: 'x',
+                });
+              else
+                await stores[which].applyFact(tenantId, id, {
+                  ...byProvider,
+                  kind: 'reversed',
+                  ...about,
+                });
+            }),
+          );
+          const { problems } = await auditLedger(database);
+          expect(problems).toEqual([]);
+        },
+      ),
+      { numRuns: 12 },
+    );
+  });
+
+  test('money is stored as longs: the database refuses a float or an int where kobo are kept', async () => {
+    const wallets = database.db.collection<{ _id: string }>('wallets');
+    const base = { receivable_minor: 0n, limit_day: '', limit_used_minor: 0n, version: 1 };
+    for (const available_minor of [1.5, 1, '1', -1n]) {
+      await expect(
+        wallets.insertOne({ _id: newId('tenant'), available_minor, ...base } as { _id: string }),
+      ).rejects.toMatchObject({ code: 121 });
+    }
+  });
+});

@@ -1,0 +1,139 @@
+import fc from 'fast-check';
+import {
+  evaluateOperatorCommand,
+  OPERATOR_COMMANDS,
+  parseOperatorCommand,
+} from '../../../src/core/instructions/operator-commands.js';
+import type {
+  ProviderCallResult,
+  OperatorCommand,
+} from '../../../src/core/instructions/workflow-contract.js';
+import { transferWords } from '../../../src/capabilities/transfers/labels.js';
+
+const order = (kind: OperatorCommand['kind'], force = false): OperatorCommand => ({
+  kind,
+  actor: 'ada',
+  reason: 'r',
+  sessionId: null,
+  force,
+});
+const paid: ProviderCallResult = {
+  kind: 'succeeded',
+  amountMinor: 1,
+  sessionId: 's',
+  providerRequestId: null,
+  via: 'poll',
+};
+const processing = { status: 'processing', attention: null } as const;
+const undecided: ProviderCallResult[] = [
+  { kind: 'pending' },
+  { kind: 'unknown', reason: 'timeout' },
+  {
+    kind: 'not_found',
+    submissions: 1,
+    possibleSubmissions: 1,
+    resendSafety: { kind: 'idempotent' },
+  },
+];
+
+describe('an operator', () => {
+  test('whatever is sent as a message, reading it answers and never throws', () => {
+    fc.assert(
+      fc.property(fc.anything(), (payload) => {
+        const read = parseOperatorCommand('fail', payload);
+        expect('problem' in read || (read.actor.length > 0 && read.reason.length > 0)).toBe(true);
+      }),
+    );
+  });
+
+  test('completes only what the bank says is paid', () => {
+    expect(
+      evaluateOperatorCommand(order('complete'), paid, processing, transferWords),
+    ).toMatchObject({
+      done: true,
+      effect: 'confirm',
+    });
+    const rest: ProviderCallResult[] = [
+      ...undecided,
+      { kind: 'rejected', code: 'x', providerRequestId: null, via: 'poll' },
+    ];
+    for (const bank of rest) {
+      expect(
+        evaluateOperatorCommand(order('complete', true), bank, processing, transferWords),
+      ).toMatchObject({
+        done: false,
+        effect: 'nothing',
+      });
+    }
+  });
+
+  test('fails against a silent or undecided bank only by force, and never what is paid', () => {
+    for (const bank of undecided) {
+      expect(evaluateOperatorCommand(order('fail'), bank, processing, transferWords)).toMatchObject(
+        {
+          done: false,
+          effect: 'nothing',
+        },
+      );
+      expect(
+        evaluateOperatorCommand(order('fail', true), bank, processing, transferWords),
+      ).toMatchObject({
+        done: true,
+        effect: 'release',
+      });
+    }
+    expect(
+      evaluateOperatorCommand(order('fail', true), paid, processing, transferWords),
+    ).toMatchObject({
+      done: false,
+      effect: 'nothing',
+    });
+  });
+
+  test('what is so already is done, whatever the bank says now', () => {
+    for (const bank of undecided) {
+      const completed = { status: 'completed', attention: null } as const;
+      const failed = { status: 'failed', attention: null } as const;
+      expect(
+        evaluateOperatorCommand(order('complete'), bank, completed, transferWords),
+      ).toMatchObject({
+        done: true,
+        effect: 'nothing',
+      });
+      expect(evaluateOperatorCommand(order('fail'), bank, failed, transferWords)).toMatchObject({
+        done: true,
+        effect: 'nothing',
+      });
+    }
+  });
+
+  test('reads in the words of the capability who said what, whoever the provider is', () => {
+    const cardLabels = {
+      record: 'card funding',
+      provider: 'issuer',
+      payment: 'funding',
+      pay: 'fund',
+      paid: 'funded',
+      meanwhile: 'The money is held',
+      release: 'the hold is released',
+      late: 'a funding goes to suspense',
+      suspenseDebit: 'one in suspense is then taken from the wallet',
+    };
+    const reports: ProviderCallResult[] = [
+      ...undecided,
+      paid,
+      { kind: 'rejected', code: 'x', providerRequestId: null, via: 'poll' },
+    ];
+    for (const kind of OPERATOR_COMMANDS) {
+      for (const report of reports) {
+        const { message } = evaluateOperatorCommand(
+          order(kind, true),
+          report,
+          processing,
+          cardLabels,
+        );
+        expect(message).not.toMatch(/bank|payment|paid|pay\b/);
+      }
+    }
+  });
+});

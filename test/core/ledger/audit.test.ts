@@ -1,0 +1,84 @@
+import { withSnapshot } from '../../../src/platform/database/client.js';
+import { auditLedger } from '../../../src/core/ledger/audit.js';
+import { creditWallet } from '../../../src/core/ledger/credit.js';
+import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
+import { createTransfers, type Transfers } from '../../../src/capabilities/transfers/store.js';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { acceptItem, byProvider, pendingTransfer } from '../../support/transfers.js';
+
+let database: TestDatabase;
+let transfers: Transfers;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  transfers = createTransfers(database, createGroupCommit(database), 1_000);
+});
+afterAll(async () => {
+  await database.close();
+});
+
+type Kind = 'succeeded' | 'rejected' | 'reversed' | 'operator_confirmed';
+
+/** A transfer of its own tenant that went this way. */
+async function after(...kinds: Kind[]): Promise<Transfer> {
+  const id = `${kinds.join('-')}-${Math.random()}`;
+  const transfer = pendingTransfer({ _id: id, tenant_id: id, created_at: new Date() });
+  const { tenant_id: tenantId, total_minor: amountMinor } = transfer;
+  await creditWallet(createGroupCommit(database), { tenantId, amountMinor, reference: id });
+  await transfers.accept(acceptItem(transfer));
+  for (const kind of kinds) {
+    const about = { amountMinor: null, sessionId: 's', code: 'account_closed' };
+    await transfers.applyFact(tenantId, id, { ...byProvider, ...about, kind });
+  }
+  return transfer;
+}
+
+const problems = async () => (await auditLedger(database)).problems;
+
+test('whatever way transfers went, the audit finds their postings right', async () => {
+  await after();
+  await after('succeeded');
+  await after('rejected');
+  await after('reversed');
+  await after('succeeded', 'reversed');
+  await after('rejected', 'succeeded');
+  await after('rejected', 'succeeded', 'reversed');
+  await after('rejected', 'succeeded', 'operator_confirmed');
+  await after('rejected', 'succeeded', 'operator_confirmed', 'reversed');
+  expect(await problems()).toEqual([]);
+});
+
+test('reads of one moment see nothing that was written after the first of them', async () => {
+  await after('succeeded');
+  await withSnapshot(database, async (db, session) => {
+    const postings = () => db.collection('postings').countDocuments({}, { session });
+    const first = await postings();
+    await after('succeeded');
+    expect(await postings()).toBe(first);
+  });
+});
+
+test('the audit finds nothing wrong while money moves', async () => {
+  const going = { on: true };
+  const moving = (async () => {
+    while (going.on) await Promise.all([after('succeeded'), after('rejected'), after('reversed')]);
+  })();
+  for (let i = 0; i < 20; i += 1) expect(await problems()).toEqual([]);
+  going.on = false;
+  await moving;
+});
+
+test('a posting that balances and is not the one of its transfer is found', async () => {
+  const { _id: id } = await after('succeeded');
+  const { _id: other } = await after('rejected');
+  const postings = database.db.collection<{ _id: string; legs: object[] }>('postings');
+  const legsOf = async (of: string) =>
+    (await postings.findOne({ _id: `${of}/resolve` }))?.legs ?? [];
+  const [captured, released] = [await legsOf(id), await legsOf(other)];
+  await postings.updateOne({ _id: `${id}/resolve` }, { $set: { legs: released } });
+  await postings.updateOne({ _id: `${other}/resolve` }, { $set: { legs: captured } });
+  const found = await problems();
+  expect(found).toContain(`${id}/resolve is not the posting of a completed transfer`);
+  expect(found).toContain(`${other}/resolve is not the posting of a failed transfer`);
+});

@@ -1,0 +1,180 @@
+import fc from 'fast-check';
+import type { Funding } from '../../../src/capabilities/card-fundings/postings.js';
+import {
+  newCardEvent,
+  newReplay,
+  type StoredCardEvent,
+} from '../../../src/core/provider-events/event.js';
+import { newOperation } from '../../../src/capabilities/cards/card-operation.js';
+import { auditLedger } from '../../../src/core/ledger/audit.js';
+import type { CardEventState } from '../../../src/core/providers/card-issuer.js';
+import { cardClient, type CardClient } from '../../support/cards.js';
+import { startService, type Service } from '../../support/service.js';
+import type { TestTenant } from '../../support/tenant.js';
+
+/**
+ * Nobody is told of what an issuer says in the order in which it happened, nor once. Here no worker runs: the events are
+ * applied one by one, in every order that comes up.
+ */
+let service: Service;
+let tenant: TestTenant;
+let cards: CardClient;
+
+beforeAll(async () => {
+  service = await startService({ workers: 0 });
+  tenant = await service.tenant();
+  cards = cardClient(tenant);
+});
+afterAll(() => service?.close());
+
+const AMOUNT = 5_000n;
+const RUNS = 20;
+const PROVIDER = 'sandbox-bank';
+
+type Told = { name: string; state: CardEventState; at: number };
+
+/** A card as its issuer has issued it; answers our id and the issuer's. */
+async function issuedCard(): Promise<{ id: string; issued: string }> {
+  const { id } = (await cards.create()).body.data;
+  const issued = `ic_${id}`;
+  await tellAll({ reference: id, card: issued }, [ISSUED(issued)]);
+  return { id, issued };
+}
+
+const ISSUED = (card: string): Told => ({
+  name: 'card.issued',
+  at: 0,
+  state: {
+    subject: 'card',
+    state: {
+      kind: 'issued',
+      card,
+      brand: 'verve',
+      last4: '4242',
+      expiryMonth: 9,
+      expiryYear: 2031,
+    },
+  },
+});
+
+type Whom = { reference: string; card: string };
+
+const asStored = (whom: Whom, { name, state, at }: Told): StoredCardEvent => {
+  const occurredAt = new Date(Date.UTC(2026, 10, 21) + at);
+  const dedupeKey = `${whom.reference}-${at}`;
+  const now = new Date();
+  return newCardEvent(PROVIDER, { dedupeKey, ...whom, name, state, occurredAt }, now);
+};
+
+/** Applies an event as a worker does: the first time as what came in, later as replays. */
+async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
+  const { store, replays, handling } = service.deps.cardEvents;
+  const known = new Map<Told, StoredCardEvent>();
+  for (const one of told) {
+    const earlier = known.get(one);
+    if (!earlier) {
+      const event = asStored(whom, one);
+      known.set(one, event);
+      expect(await store.insert(event)).toBe(true);
+      expect(await store.insert(asStored(whom, one))).toBe(false);
+      expect(await handling.applyCardEvent({ id: event._id, nextMs: null })).toEqual({
+        kind: 'done',
+      });
+    } else {
+      const replay = newReplay({ ...earlier, tenant_id: tenant.id }, new Date());
+      const answer = { status: 201, body: '{}' };
+      await replays.accept({
+        kind: 'acceptReplay',
+        tenantId: tenant.id,
+        replay,
+        claim: null,
+        answer,
+      });
+      await handling.replayCardEvent({ id: replay._id });
+      expect(await replays.get(tenant.id, replay._id)).toMatchObject({ status: 'completed' });
+    }
+  }
+}
+
+async function acceptedFunding(card: string): Promise<string> {
+  const operation = newOperation(
+    {
+      tenant_id: tenant.id,
+      card_id: card,
+      type: 'fund',
+      provider: PROVIDER,
+      amount_minor: AMOUNT,
+      status: 'processing',
+      submissions: 1,
+    },
+    new Date(),
+    'accepted',
+  ) as Funding;
+  const answer = { status: 201, body: '{}' };
+  await service.deps.groupCommit.commit({
+    kind: 'acceptFunding',
+    tenantId: tenant.id,
+    operation,
+    claim: null,
+    answer,
+  });
+  return operation._id;
+}
+
+const funding = (kind: 'pending' | 'funded' | 'rejected' | 'reversed', at: number): Told => ({
+  name: `card.funding.${kind}`,
+  at,
+  state: {
+    subject: 'funding',
+    state:
+      kind === 'pending'
+        ? { kind }
+        : kind === 'rejected'
+          ? { kind, code: 'funding_refused' }
+          : { kind, amountMinor: AMOUNT },
+  },
+});
+
+/** Each of them once at least, some again, in any order. */
+const orders = (all: readonly Told[]) =>
+  fc
+    .array(fc.constantFrom(...all), { maxLength: all.length })
+    .chain((again) =>
+      fc.shuffledSubarray([...all, ...again], { minLength: all.length + again.length }),
+    );
+
+/** How it all ends for a funding of which this is told, on a card that had nothing. */
+async function endOf(told: readonly Told[]) {
+  const card = await issuedCard();
+  const before = await tenant.balance();
+  const reference = await acceptedFunding(card.id);
+  await tellAll({ reference, card: card.issued }, told);
+  const operation = await service.deps.cardOperations.get(tenant.id, reference);
+  const after = await tenant.balance();
+  return {
+    status: operation?.status,
+    failure: operation?.failure?.code,
+    attention: operation?.attention,
+    card: (await cards.balance(card.id)).available_minor,
+    spent: before.available - after.available,
+    held: after.held - before.held,
+  };
+}
+
+test.each([
+  ['funded', [funding('pending', 0), funding('funded', 1)]],
+  ['rejected', [funding('pending', 0), funding('rejected', 1)]],
+  ['taken back', [funding('pending', 0), funding('funded', 1), funding('reversed', 2)]],
+])('a funding that was %s ends the same in every order of its events', async (_end, told) => {
+  const expected = await endOf(told);
+  await fc.assert(
+    fc.asyncProperty(orders(told), async (order) => {
+      expect(await endOf(order)).toEqual(expected);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('afterwards the books balance', async () => {
+  expect((await auditLedger(service.deps.database)).problems).toEqual([]);
+});

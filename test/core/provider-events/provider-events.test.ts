@@ -1,0 +1,318 @@
+import { newId } from '../../../src/shared/ids.js';
+import {
+  cardEventClient,
+  cardEventSender,
+  FUNDED_MINOR,
+  fundingsOf,
+  type ReplayView,
+} from '../../support/card-events.js';
+import { cardClient, newCard, type CardClient, type CardView } from '../../support/cards.js';
+import { bursar } from '../../support/cli.js';
+import { eventually } from '../../support/eventually.js';
+import { startService, type Service } from '../../support/service.js';
+import { apiClient, type TestTenant } from '../../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+let cards: CardClient;
+let events: ReturnType<typeof cardEventClient>;
+let issuer: ReturnType<typeof cardEventSender>;
+let fundings: ReturnType<typeof fundingsOf>;
+
+beforeAll(async () => {
+  service = await startService({ env: { BURSAR_PROVIDER_EVENT_RETRY_SECONDS: '0.3,0.3' } });
+  tenant = await service.tenant();
+  cards = cardClient(tenant);
+  events = cardEventClient(tenant);
+  issuer = cardEventSender(service);
+  fundings = fundingsOf(service, tenant);
+});
+afterAll(() => service?.close());
+
+/** Replays an event and waits for the end of it. */
+async function replay(event: string): Promise<ReplayView> {
+  const { status, text, body } = await events.replay(event, { headers: { prefer: 'wait=20' } });
+  expect([status, text]).toEqual([201, expect.anything()]);
+  if (body.data.status !== 'pending') return body.data;
+  return eventually('the replay has ended', async () => {
+    const { data } = (await events.replayed(event, body.data.id)).body;
+    return data.status === 'pending' ? undefined : data;
+  });
+}
+
+/** A card of which its issuer has told one thing; answers the event's id. */
+async function toldOf(card: CardView): Promise<string> {
+  const stored = await service.deps.cards.get(tenant.id, card.id);
+  await issuer.post(issuer.issued(card.id, stored?.issued));
+  const { _id: id } = await issuer.waitFor(card.id, 'processed');
+  return id;
+}
+
+const count = (filter: object) =>
+  service.deps.database.db.collection('provider_events').countDocuments(filter);
+
+describe('what comes in', () => {
+  test('is stored once, whoever repeats it, listed, and applied once', async () => {
+    const card = await cards.issue();
+    const operation = await fundings.fund(card, '009');
+    await cards.waitForOperation(card.id, operation, 'completed');
+    // The issuer says it once more by the same event, five times at once.
+    const again = issuer.about('card.funded', {
+      reference: operation,
+      card: await fundings.issuedAs(card),
+    });
+    const answers = await Promise.all([1, 2, 3, 4, 5].map(() => issuer.post(again)));
+    expect(answers).toEqual(answers.map(() => ({ status: 200, data: { received: true } })));
+    const body = await eventually('the issuer has told it all', async () => {
+      const listed = (await events.list(card.id, '?limit=100')).body;
+      const done = listed.data.every(({ status }) => status === 'processed');
+      return listed.data.length >= 4 && done ? listed : undefined;
+    });
+    expect(body.data.map(({ event }) => event).toSorted()).toEqual([
+      'card.funded',
+      'card.funded',
+      'card.funded',
+      'card.funding_pending',
+    ]);
+    for (const event of body.data) {
+      expect(event).toEqual({
+        id: expect.stringMatching(/^pev_/),
+        card_id: card.id,
+        provider: 'sandbox-bank',
+        event: expect.any(String),
+        status: 'processed',
+        received_at: expect.any(String),
+        processed_at: expect.any(String),
+      });
+    }
+    expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
+  });
+
+  test('before our own answer is what issues the card', async () => {
+    const { body } = await cards.create(newCard('001'));
+    const card = await cards.waitFor(body.data.id, 'active');
+    await issuer.settled();
+    const [issued] = (await events.list(card.id)).body.data;
+    expect(issued).toMatchObject({ event: 'card.issued', status: 'processed', card_id: card.id });
+  });
+
+  test('about a funding that has ended changes nothing', async () => {
+    const card = await cards.issue();
+    const operation = await fundings.fund(card, '002');
+    const { failure } = await cards.waitForOperation(card.id, operation, 'failed');
+    const data = { reference: operation, card: await fundings.issuedAs(card) };
+    await issuer.post(issuer.about('card.funding_refused', data));
+    await issuer.post(issuer.about('card.funding_pending', data));
+    await issuer.settled();
+    expect(await cards.operation(card.id, operation)).toMatchObject({ status: 'failed', failure });
+    expect((await cards.balance(card.id)).available_minor).toBe(0);
+  });
+
+  test('about no card of ours is stored, answered and ignored, and nothing of it is kept that it should not', async () => {
+    const pan = '4111111111111111';
+    const about = issuer.about('card.funded', { reference: pan, card: 'ic_nobody' });
+    const { id } = about;
+    expect(await issuer.post({ ...about, id: `${id}-${pan}` })).toMatchObject({ status: 200 });
+    await issuer.settled();
+    const found = await service.deps.database.db
+      .collection('provider_events')
+      .findOne({ issuer_card: 'ic_nobody' });
+    expect(found).toMatchObject({
+      tenant_id: null,
+      card_id: null,
+      status: 'ignored',
+      attention: null,
+    });
+    expect(
+      JSON.stringify(found, (_, value) => (typeof value === 'bigint' ? Number(value) : value)),
+    ).not.toContain(pan);
+  });
+
+  test('about a payment whose token has digits that add up as those of cards do is applied like any other', async () => {
+    const card = await cards.issue();
+    const token = 'auth_b0c4242424242424242fa91e0d77cb5a3';
+    const data = { reference: token, card: await fundings.issuedAs(card) };
+    await issuer.post(issuer.about('card.authorization_expired', data));
+    expect(await issuer.waitFor(token, 'processed')).toMatchObject({ result: 'applied' });
+  });
+
+  test('unsigned, signed by somebody else or changed on its way is refused, and nothing is stored', async () => {
+    const before = await count({});
+    const about = issuer.about('card.funded', { reference: newId('cardOperation'), card: 'ic_x' });
+    for (const options of [
+      { secret: 'the secret of somebody else' },
+      { instead: '{}' },
+      { ageSeconds: 600 },
+    ]) {
+      expect(await issuer.post(about, options)).toMatchObject({
+        status: 401,
+        code: 'invalid_signature',
+      });
+    }
+    expect(await issuer.post(about, { provider: 'nobody' })).toMatchObject({ status: 404 });
+    expect(await count({})).toBe(before);
+  });
+});
+
+describe('what can’t be applied', () => {
+  test('is tried again, then given up with an operator called; a replay applies it, and more of them nothing more', async () => {
+    const card = await cards.issue();
+    const operation = newId('cardOperation');
+    const data = { reference: operation, card: await fundings.issuedAs(card) };
+    await fundings.fundAtIssuer(data.card, operation);
+    await issuer.post(issuer.about('card.funded', data));
+    const failed = await issuer.waitFor(operation, 'failed');
+    expect(failed).toMatchObject({ attempt_count: 3, attention: { reason: failed.result } });
+    const { client } = service.deps.temporal;
+    const workflow = client.workflow.getHandle(`provider-event/${failed._id}`);
+    const { typedSearchAttributes, status } = await workflow.describe();
+    expect(status.name).toBe('RUNNING');
+    expect(JSON.stringify(typedSearchAttributes)).toContain('"NeedsAttention"');
+    const [listed] = (await events.list(card.id)).body.data;
+    expect(listed).toMatchObject({ id: failed._id, status: 'failed', processed_at: null });
+
+    expect(await replay(failed._id)).toMatchObject({
+      event_id: failed._id,
+      status: 'failed',
+      failure: { code: 'not_applied' },
+    });
+    expect(await issuer.waitFor(operation, 'failed')).toBeDefined();
+
+    await fundings.accept(card, operation);
+    for (let i = 0; i < 3; i += 1) {
+      expect(await replay(failed._id)).toMatchObject({ status: 'completed', failure: null });
+    }
+    expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
+    await cards.waitForOperation(card.id, operation, 'completed');
+    expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
+    await workflow.result();
+  });
+
+  test('is applied by itself if what it is about comes while it is tried', async () => {
+    const card = await cards.issue();
+    const operation = newId('cardOperation');
+    await issuer.post(
+      issuer.about('card.funding_pending', {
+        reference: operation,
+        card: await fundings.issuedAs(card),
+      }),
+    );
+    await fundings.accept(card, operation);
+    expect(await issuer.waitFor(operation, 'processed')).toMatchObject({ attention: null });
+    await cards.waitForOperation(card.id, operation, 'completed');
+  });
+});
+
+describe('replays', () => {
+  test('60 at once are all done, paced, and nothing happens twice', async () => {
+    const card = await cards.issue();
+    const operation = await fundings.fund(card, '001');
+    await cards.waitForOperation(card.id, operation, 'completed');
+    await issuer.settled();
+    const { data } = (await events.list(card.id)).body;
+    const made = await Promise.all(
+      Array.from({ length: 60 }, (_, i) => events.replay(String(data[i % data.length]?.id))),
+    );
+    expect(new Set(made.map(({ status }) => status))).toEqual(new Set([201]));
+    const { db } = service.deps.database;
+    await eventually('all of them have ended', async () =>
+      (await db.collection('provider_event_replays').countDocuments({ status: 'pending' })) === 0
+        ? true
+        : undefined,
+    );
+    const ids = made.map(({ body }) => body.data.id);
+    const replays = db.collection<{ _id: string }>('provider_event_replays');
+    expect(await replays.countDocuments({ _id: { $in: ids }, status: 'completed' })).toBe(60);
+    expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
+  });
+
+  test('with one idempotency key are one; the place of a replay tells how it stands', async () => {
+    const card = await cards.issue();
+    const event = await toldOf(card);
+    const key = `replay-${event}`;
+    const [first, ...others] = await Promise.all(
+      [1, 2, 3].map(() => events.replay(event, { key })),
+    );
+    for (const other of others) expect(other.text).toBe(first?.text);
+    const { id } = (first as NonNullable<typeof first>).body.data;
+    const place = `/api/v1/webhooks/cards/events/${event}/replays/${id}`;
+    expect(first?.headers.get('location')).toBe(place);
+    const { status, body } = await events.replayed(event, id);
+    expect([status, body.data.event_id]).toEqual([200, event]);
+    expect((await events.replayed(newId('providerEvent'), id)).status).toBe(404);
+  });
+
+  test('are for the tenant’s own events and an admin key', async () => {
+    const card = await cards.issue();
+    const event = await toldOf(card);
+    const { id } = (await events.replay(event)).body.data;
+    const other = cardEventClient(await service.tenant());
+    expect((await other.list(card.id)).status).toBe(404);
+    expect((await other.replay(event)).status).toBe(404);
+    expect((await other.replayed(event, id)).status).toBe(404);
+    expect((await events.replay(newId('providerEvent'))).status).toBe(404);
+    expect((await events.list(newId('card'))).status).toBe(404);
+    const { key } = await service.deps.apiKeys.create({
+      tenantId: tenant.id,
+      level: 'write',
+      kind: 'secret',
+    });
+    const refused = await apiClient(service.api.url, key).call(
+      'POST',
+      `/webhooks/cards/events/${event}/replay`,
+      undefined,
+    );
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
+  });
+
+  test('are made on the command line, too, where events are listed', async () => {
+    const card = await cards.issue();
+    await toldOf(card);
+    const run = async (line: string) => {
+      const { code, out, error } = await bursar(`${line} --json`, service.env);
+      return { code, out: code === 0 ? JSON.parse(out) : error };
+    };
+    const listed = await run(`provider-events list --card ${card.id}`);
+    expect(listed.out).toMatchObject([
+      { card: card.id, event: 'card.issued', status: 'processed' },
+    ]);
+    const { id } = listed.out[0];
+    const made = await run(`provider-events replay ${id}`);
+    expect(made).toEqual({ code: 0, out: { id, replay: expect.stringMatching(/^rpl_/) } });
+    await eventually('it is done', async () =>
+      (await events.replayed(id, made.out.replay)).body.data.status === 'completed'
+        ? true
+        : undefined,
+    );
+    expect(await run(`provider-events replay ${newId('providerEvent')}`)).toMatchObject({
+      code: 1,
+    });
+  });
+});
+
+test('a card’s list has pages of its own, the latest first', async () => {
+  const card = await cards.issue();
+  const reference = card.id;
+  const issued = await fundings.issuedAs(card);
+  await toldOf(card);
+  for (let i = 0; i < 4; i += 1) {
+    await issuer.post(
+      issuer.about('card.authorization_expired', { reference: `a-${i}`, card: issued }),
+    );
+  }
+  await issuer.settled();
+  const all = (await events.list(card.id)).body.data;
+  expect(all.at(-1)).toMatchObject({ event: 'card.issued', card_id: reference });
+  const pages = await Promise.all(
+    [1, 2, 3, 4].map((page) => events.list(card.id, `?limit=2&page=${page}`)),
+  );
+  expect(pages.flatMap(({ body }) => body.data)).toEqual(all);
+  expect(pages[0]?.body.pagination).toEqual({
+    page: 1,
+    limit: 2,
+    total: 5,
+    pages: 3,
+    has_more: true,
+  });
+  expect((await events.list(card.id, '?offset=1')).status).toBe(400);
+});

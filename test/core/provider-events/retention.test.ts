@@ -1,0 +1,85 @@
+import {
+  newCardEvent,
+  type CardEventReplay,
+  type StoredCardEvent,
+} from '../../../src/core/provider-events/event.js';
+import { createCardEventRetention } from '../../../src/core/provider-events/retention.js';
+import { createCardEventStore } from '../../../src/core/provider-events/store.js';
+import { newId } from '../../../src/shared/ids.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
+
+const newEvent = () =>
+  newCardEvent(
+    'sandbox-bank',
+    {
+      dedupeKey: newId('event'),
+      card: null,
+      reference: newId('cardOperation'),
+      name: 'card.funded',
+      state: { subject: 'funding', state: { kind: 'funded', amountMinor: 5n } },
+      occurredAt: null,
+    },
+    new Date(),
+  );
+
+/** An event that has been replayed once, in a state. */
+async function insert(status: 'processed' | 'received' | 'failed'): Promise<string> {
+  const store = createCardEventStore(database, 1_000);
+  const event = newEvent();
+  await store.insert(event);
+  if (status === 'processed') await store.processed(event._id, 'applied');
+  if (status === 'failed') await store.giveUp(event._id, 'not there', 'failed');
+  await database.db.collection<Partial<CardEventReplay>>('provider_event_replays').insertOne({
+    _id: newId('providerEventReplay'),
+    tenant_id: 'ten_a',
+    event_id: event._id,
+    status: 'completed',
+    created_at: new Date(),
+  });
+  return event._id;
+}
+
+async function removeOld(daysFromNow: number): Promise<void> {
+  const clock = () => new Date(Date.now() + daysFromNow * DAY_MS);
+  const page = createCardEventRetention({ db: database.db, retentionMs: 90 * DAY_MS, clock });
+  while ((await page()).more);
+}
+
+const left = async (id: string) => [
+  await database.db.collection('provider_events').countDocuments({ _id: id as never }),
+  await database.db.collection('provider_event_replays').countDocuments({ event_id: id }),
+];
+
+test('an event that was dealt with goes when it is old, with its replays; one that was not never goes', async () => {
+  const [done, waiting, failed] = [
+    await insert('processed'),
+    await insert('received'),
+    await insert('failed'),
+  ];
+  await removeOld(89);
+  expect(await left(done)).toEqual([1, 1]);
+  await removeOld(91);
+  expect(await left(done)).toEqual([0, 0]);
+  expect(await left(waiting)).toEqual([1, 1]);
+  expect(await left(failed)).toEqual([1, 1]);
+});
+
+test('more than a page goes too', async () => {
+  const events = database.db.collection<StoredCardEvent>('provider_events');
+  const done = Array.from({ length: 501 }, () => ({
+    ...newEvent(),
+    status: 'processed' as const,
+    next_check_at: null,
+  }));
+  await events.insertMany(done);
+  await removeOld(91);
+  expect(await events.countDocuments({ _id: { $in: done.map(({ _id }) => _id) } })).toBe(0);
+});

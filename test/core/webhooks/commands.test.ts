@@ -1,0 +1,203 @@
+import { bursar as runBursar } from '../../support/cli.js';
+import { startListening, type Listening } from '../../support/listening.js';
+import { ORDER_TOTAL_MINOR } from '../../support/tenant.js';
+
+let all: Listening;
+beforeAll(async () => {
+  all = await startListening();
+});
+afterAll(async () => {
+  await all?.close();
+});
+
+/** Runs one command as an operator would. */
+async function bursar(
+  line: string,
+  over: Record<string, string> = {},
+): Promise<{ code: number; out: string }> {
+  const { code, out, error } = await runBursar(`${line} --json`, { ...all.service.env, ...over });
+  return { code, out: out || error };
+}
+
+async function json(line: string) {
+  const { code, out } = await bursar(line);
+  expect([line, code, out]).toEqual([line, 0, expect.anything()]);
+  return JSON.parse(out);
+}
+
+test('endpoints are added, listed, rotated, switched off and removed; the secret is shown when it is made', async () => {
+  const at = await all.receiver();
+  const { id: tenantId } = await all.service.tenant();
+  const added = await json(`webhooks endpoints add --tenant ${tenantId} --url ${at.url}`);
+  expect(added).toEqual({ id: expect.stringMatching(/^whe_/), secret: expect.any(String) });
+  const listed = () => json(`webhooks endpoints list --tenant ${tenantId}`);
+  expect(await listed()).toMatchObject([
+    { id: added.id, url: at.url, status: 'enabled', secrets: 1 },
+  ]);
+  const rotated = await json(`webhooks endpoints rotate ${added.id}`);
+  expect(rotated.secret).toMatch(/^whsec_/);
+  expect(rotated.secret).not.toBe(added.secret);
+  expect(Date.parse(rotated.old_secret_signs_until)).toBeGreaterThan(Date.now());
+  await json(`webhooks endpoints disable ${added.id}`);
+  expect(await listed()).toMatchObject([{ status: 'disabled', secrets: 2 }]);
+  await json(`webhooks endpoints enable ${added.id}`);
+  await json(`webhooks endpoints remove ${added.id}`);
+  expect(await listed()).toEqual([]);
+  for (const change of ['remove', 'disable', 'rotate']) {
+    expect(await bursar(`webhooks endpoints ${change} ${added.id}`)).toMatchObject({ code: 1 });
+  }
+}, 120_000);
+
+test('an address that is not usable, or of nobody, is refused with the reason', async () => {
+  const { id: tenantId } = await all.service.tenant();
+  const add = (url: string, of = tenantId) =>
+    bursar(`webhooks endpoints add --tenant ${of} --url ${url}`);
+  expect(await add('ftp://x')).toEqual({ code: 1, out: expect.stringContaining('neither https') });
+  expect(await add('http://x', 'ten_nobody')).toEqual({
+    code: 1,
+    out: expect.stringContaining('there is no tenant'),
+  });
+}, 120_000);
+
+test('deliveries are listed, shown and sent again; an event is replayed', async () => {
+  const at = await all.receiver();
+  const { tenant } = await all.tenant(at);
+  const transfer = await tenant.send();
+  await all.told(at, transfer, 2);
+  await all.inState(tenant, 'delivered', 2);
+  const listed = await json(`webhooks deliveries list --tenant ${tenant.id}`);
+  expect(listed).toHaveLength(2);
+  const shown = await json(`webhooks deliveries show ${listed[0].id}`);
+  expect(shown).toMatchObject({ status: 'delivered', attempts: [{ status: 204, error: null }] });
+  await json(`webhooks deliveries redeliver ${listed[0].id}`);
+  await all.told(at, transfer, 3);
+  await json(`webhooks events replay ${listed[1].event}`);
+  await all.told(at, transfer, 4);
+  const { timeline } = await json(`transfers show ${transfer}`);
+  const types = timeline.map(({ type }: { type: string }) => type);
+  expect(types.filter((type: string) => type === 'webhook_delivered')).toHaveLength(2);
+  expect(await json(`webhooks deliveries list --tenant ${tenant.id} --dead`)).toEqual([]);
+}, 120_000);
+
+describe('doctor', () => {
+  type Check = { check: string; ok: boolean; detail: string; hint: string | null };
+
+  async function doctor(changes: Record<string, string> = {}) {
+    const { code, out, error } = await runBursar('doctor --json', {
+      ...all.service.env,
+      ...changes,
+    });
+    // Whatever is wrong is a row: never a stack trace.
+    expect(error).toBe('');
+    const checks = JSON.parse(out) as Check[];
+    const wrong = checks.filter(({ ok }) => !ok);
+    expect(code).toBe(wrong.length === 0 ? 0 : 1);
+    for (const { ok, hint } of checks) expect(hint === null).toBe(ok);
+    return { checks, wrong: wrong.map(({ check }) => check) };
+  }
+
+  test('finds a running service well, each queue with its worker', async () => {
+    const { checks, wrong } = await doctor();
+    expect(wrong).toEqual([]);
+    const queue = all.service.env['BURSAR_TASK_QUEUE'];
+    expect(checks.map(({ check }) => check)).toEqual([
+      'mongodb',
+      'mongodb: replica set',
+      'mongodb: transaction limit',
+      'mongodb: schema',
+      'clock',
+      'key pepper',
+      'transfers: overdue',
+      'transfers: attention',
+      'cards: overdue',
+      'cards: attention',
+      'card-authorizations: attention',
+      'charges: overdue',
+      'charges: attention',
+      'refunds: overdue',
+      'refunds: attention',
+      'callbacks: unapplied',
+      'provider events: not applied',
+      'webhooks: undelivered',
+      'webhooks: given up',
+      'temporal',
+      'temporal: namespace',
+      'temporal: search attributes',
+      `worker: ${queue}`,
+      `worker: ${queue}-sandbox-bank-transfers`,
+      `worker: ${queue}-sandbox-bank-bulk-transfers`,
+      `worker: ${queue}-sandbox-bank-cards`,
+      `worker: ${queue}-sandbox-bank-payments`,
+      `worker: ${queue}-webhooks`,
+      `worker: ${queue}-provider-event-replays`,
+      'provider: sandbox-bank',
+    ]);
+    const { code, out } = await runBursar('doctor', all.service.env);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^check +ok +detail/)]);
+  });
+
+  test('tells what is away, in a row each, and ends', async () => {
+    const port = await all.service.deadPort();
+    const { wrong } = await doctor({
+      MONGODB_URI: `mongodb://127.0.0.1:${port}/?replicaSet=bursar&directConnection=true`,
+      TEMPORAL_ADDRESS: `127.0.0.1:${port}`,
+      SANDBOX_BANK_URL: `http://127.0.0.1:${port}`,
+    });
+    expect(wrong).toEqual(['mongodb', 'temporal', 'provider: sandbox-bank']);
+  });
+
+  test('misses workers, a namespace, the schema', async () => {
+    const { wrong } = await doctor({ BURSAR_TASK_QUEUE: 'nobody', BURSAR_DATABASE: 'nothing' });
+    expect(wrong).toEqual([
+      'mongodb: schema',
+      'worker: nobody',
+      'worker: nobody-sandbox-bank-transfers',
+      'worker: nobody-sandbox-bank-bulk-transfers',
+      'worker: nobody-sandbox-bank-cards',
+      'worker: nobody-sandbox-bank-payments',
+      'worker: nobody-webhooks',
+      'worker: nobody-provider-event-replays',
+    ]);
+    expect((await doctor({ TEMPORAL_NAMESPACE: 'elsewhere' })).wrong).toEqual([
+      'temporal: namespace',
+    ]);
+  });
+
+  test('notices another pepper by what is sealed', async () => {
+    await all.tenant(await all.receiver());
+    const { wrong } = await doctor({ BURSAR_KEY_PEPPER: 'another pepper than the one of before' });
+    expect(wrong).toEqual(['key pepper']);
+  });
+});
+test('a command says in words which part does not answer', async () => {
+  const nobody = await all.service.deadPort();
+  const at = await all.receiver();
+  const { tenant } = await all.tenant(at);
+  const id = await tenant.send('006');
+  const withoutTemporal = { TEMPORAL_ADDRESS: `127.0.0.1:${nobody}` };
+  expect(await bursar(`transfers show ${id}`, withoutTemporal)).toMatchObject({ code: 0 });
+  const [delivery] = await all.inState(tenant, 'delivered');
+  expect(
+    await bursar(`webhooks deliveries redeliver ${delivery?._id}`, withoutTemporal),
+  ).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/Temporal or the worker does not answer/),
+  });
+  const withoutMongo = {
+    MONGODB_URI: `mongodb://127.0.0.1:${nobody}/?directConnection=true&serverSelectionTimeoutMS=500`,
+  };
+  expect(await bursar(`transfers show ${id}`, withoutMongo)).toMatchObject({
+    code: 1,
+    out: expect.stringMatching(/MongoDB does not answer/),
+  });
+}, 120_000);
+
+test('a wallet is shown with what can be spent, what is held and what is owed', async () => {
+  const tenant = await all.service.tenant({ balanceMinor: 1_000_000 });
+  await tenant.send('006');
+  expect(await json(`wallets show --tenant ${tenant.id}`)).toEqual({
+    available_minor: 1_000_000 - ORDER_TOTAL_MINOR,
+    held_minor: ORDER_TOTAL_MINOR,
+    receivable_minor: 0,
+  });
+}, 120_000);

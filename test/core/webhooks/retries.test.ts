@@ -1,0 +1,134 @@
+import type { ServerResponse } from 'node:http';
+import { deliveryWorkflowId } from '../../../src/core/webhooks/workflow-contract.js';
+import { eventually } from '../../support/eventually.js';
+import { startListening, type Listening } from '../../support/listening.js';
+import { hang, type Receiver } from '../../support/receiver.js';
+
+let all: Listening;
+beforeAll(async () => {
+  all = await startListening();
+});
+afterAll(async () => {
+  await all?.close();
+});
+
+describe('a delivery that fails', () => {
+  test('is retried by its workflow and arrives when the receiver is back', async () => {
+    const at = await all.receiver(503);
+    const { tenant } = await all.tenant(at);
+    const id = await tenant.send();
+    await all.told(at, id, 2);
+    at.behave(200);
+    const delivered = await all.inState(tenant, 'delivered', 2);
+    for (const { attempts, _id } of delivered) {
+      expect(attempts[0]).toMatchObject({ status: 503, error: 'refused' });
+      expect(attempts.at(-1)).toMatchObject({ status: 200, error: null });
+      const run = all.service.deps.temporal.client.workflow.getHandle(deliveryWorkflowId(_id));
+      expect((await run.describe()).taskQueue).toBe(
+        `${all.service.env['BURSAR_TASK_QUEUE']}-webhooks`,
+      );
+      await run.result();
+    }
+    // The same message every time: only its time and signature are new.
+    const [first] = at.received;
+    const again = at.received.filter(({ headers }) => {
+      return headers['webhook-id'] === first?.headers['webhook-id'];
+    });
+    expect(new Set(again.map(({ body }) => body)).size).toBe(1);
+    expect(again.length).toBeGreaterThan(1);
+  });
+
+  test('is dead after the last attempt, and delivered when an operator sends it again', async () => {
+    const at = await all.receiver(500);
+    const { tenant } = await all.tenant(at);
+    const id = await tenant.send();
+    const dead = await all.inState(tenant, 'dead', 2);
+    for (const { attempts, next_check_at: dueAt } of dead) {
+      expect(attempts.map(({ status }) => status)).toEqual([500, 500, 500, 500]);
+      expect(dueAt).toBeNull();
+    }
+    const listed = await all.webhooks.deliveries.list({
+      tenantId: tenant.id,
+      dead: true,
+      limit: 10,
+    });
+    expect(listed).toHaveLength(2);
+    const before = at.events(id).length;
+    at.behave(200);
+    await all.webhooks.redeliver(String(dead[0]?._id));
+    await all.told(at, id, before + 1);
+    expect(await all.inState(tenant, 'delivered')).toMatchObject([{ _id: dead[0]?._id }]);
+    expect(await all.inState(tenant, 'dead')).toHaveLength(1);
+  });
+
+  test.each([
+    ['taken', 1, 204],
+    ['refused for the last time', 4, 500],
+  ])(
+    'comes again when an operator says so, although the attempt before is still to be %s',
+    async (_name, held, status) => {
+      let open: { id: unknown; response: ServerResponse } | undefined;
+      const times = (id: unknown) =>
+        at.received.filter(({ headers }) => headers['webhook-id'] === id).length;
+      const at: Receiver = await all.receiver((response, { headers }) => {
+        const id = headers['webhook-id'];
+        if (times(id) < held) response.writeHead(500).end();
+        else if (open) response.writeHead(204).end();
+        else open = { id, response };
+      });
+      const { tenant } = await all.tenant(at);
+      await tenant.send();
+      const { id, response } = await eventually('an attempt is under way', () => open);
+      const delivery = (await all.deliveriesOf(tenant)).find(({ event_id: event }) => event === id);
+      await all.webhooks.redeliver(String(delivery?._id));
+      response.writeHead(status).end();
+      await eventually('it came again', () => (times(id) > held ? true : undefined));
+      await eventually('and that is what its record says', async () => {
+        const found = await all.webhooks.deliveries.get(String(delivery?._id));
+        return found?.status === 'delivered' && found.attempt_count === 1 ? true : undefined;
+      });
+    },
+  );
+
+  test('does not follow a redirect', async () => {
+    const target = await all.receiver();
+    const at = await all.receiver((response) =>
+      response.writeHead(307, { location: target.url }).end(),
+    );
+    const { tenant } = await all.tenant(at);
+    await tenant.send();
+    const dead = await all.inState(tenant, 'dead', 2);
+    expect(dead[0]?.attempts[0]).toMatchObject({ status: 307, error: 'refused' });
+    expect(target.received).toEqual([]);
+  });
+
+  test('is called off when its endpoint is removed', async () => {
+    const at = await all.receiver(500);
+    const { tenant, id } = await all.tenant(at);
+    await tenant.send();
+    await all.inState(tenant, 'retrying', 1);
+    await all.webhooks.endpoints.remove(id);
+    await eventually('nothing is left to do', async () =>
+      (await all.deliveriesOf(tenant)).every(({ next_check_at: dueAt }) => dueAt === null)
+        ? true
+        : undefined,
+    );
+  });
+});
+
+describe('one endpoint that never answers', () => {
+  test('holds back no other: there everything arrives at the first attempt', async () => {
+    const [hanging, healthy] = [await all.receiver(hang), await all.receiver()];
+    const [slow, fast] = [await all.tenant(hanging), await all.tenant(healthy)];
+    await Promise.all(Array.from({ length: 12 }, () => slow.tenant.send()));
+    await eventually('the hanging one hangs', () =>
+      hanging.received.length > 0 ? true : undefined,
+    );
+    await Promise.all(Array.from({ length: 12 }, () => fast.tenant.send()));
+    await all.inState(fast.tenant, 'delivered', 24);
+    const attempts = (await all.deliveriesOf(fast.tenant)).map((one) => one.attempts.length);
+    expect(attempts).toEqual(Array.from({ length: 24 }, () => 1));
+    const waiting = await all.deliveriesOf(slow.tenant);
+    expect(waiting.map(({ status }) => status)).not.toContain('delivered');
+  });
+});

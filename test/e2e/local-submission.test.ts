@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../support/eventually.js';
+import { callsByQueue, sendsHere } from '../support/local-submission.js';
+import { startService, type Service } from '../support/service.js';
+import type { TestTenant } from '../support/tenant.js';
+import { defaultPayloadConverter } from '@temporalio/common';
+import type { TransferMicroBatchInput } from '../../src/capabilities/transfers/workflow-contract.js';
+import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
+import { waveWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
+
+/** At a bank that pays a repeated order twice. */
+let service: Service;
+let tenant: TestTenant;
+
+beforeAll(async () => {
+  service = await startService({ bank: { deduplicate: false, conclusiveAfterMs: 3_000 } });
+  tenant = await service.tenant();
+});
+
+afterAll(async () => {
+  await service?.close();
+});
+
+const queued = async (id: string) => (await callsByQueue(service, id)).length > 0;
+
+const paidOnce = async (id: string) =>
+  expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['paid']);
+
+test('a bank that answers at once is called where the workflow runs, and paid is booked as ever', async () => {
+  await sendsHere(service, tenant);
+  const id = await tenant.send();
+  const transfer = await tenant.waitFor(id, 'completed');
+  expect(transfer.session_id).not.toBeNull();
+  expect(await queued(id)).toBe(false);
+  await paidOnce(id);
+});
+
+/** The transfers that a wave was started with, which is named by its first; none if there is no such wave. */
+async function inWaveOf(id: string): Promise<string[]> {
+  const { workflow } = service.deps.temporal.client;
+  const history = await workflow.getHandle(waveWorkflowId(id)).fetchHistory().catch(nothing);
+  const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input;
+  const [wave] = (input?.payloads ?? []).map((payload) =>
+    defaultPayloadConverter.fromPayload<TransferMicroBatchInput>(payload),
+  );
+  return (wave?.transfers ?? []).map((transfer) => transfer.id);
+}
+
+const hasOwnWorkflow = (id: string) =>
+  service.deps.temporal.client.workflow
+    .getHandle(transferWorkflowId(id))
+    .describe()
+    .then(() => true, nothing);
+
+const nothing = () => null;
+
+/** Sends eight at once, the last to such an account, until that one set out in a wave. Answers its id, and the others'. */
+async function sentTogether(suffix: string): Promise<{ last: string; others: string[] }> {
+  return eventually('some set out together', async () => {
+    const suffixes = [...Array<string>(7).fill('789'), suffix];
+    const ids = await Promise.all(suffixes.map((each) => tenant.send(each)));
+    for (const id of ids) await tenant.waitFor(id, 'completed');
+    const last = ids.at(-1) ?? '';
+    for (const id of ids) {
+      const wave = await inWaveOf(id);
+      if (wave.includes(last)) return { last, others: wave.filter((one) => one !== last) };
+    }
+    return undefined;
+  });
+}
+
+test('what is accepted together is sent by one workflow, each paid once, and none needs one of its own', async () => {
+  await sendsHere(service, tenant);
+  const { last, others } = await sentTogether('789');
+  expect(others.length).toBeGreaterThan(0);
+  for (const id of [last, ...others]) {
+    await paidOnce(id);
+    expect(await hasOwnWorkflow(id)).toBeNull();
+  }
+});
+
+test('what does not end in its wave gets a workflow of its own, and the others need none', async () => {
+  await sendsHere(service, tenant);
+  // Told by callback alone: the answer to the order is no end.
+  const { last, others } = await sentTogether('001');
+  expect(await hasOwnWorkflow(last)).toBe(true);
+  for (const id of others) expect(await hasOwnWorkflow(id)).toBeNull();
+  for (const id of [last, ...others]) await paidOnce(id);
+});
+
+test('a bank that falls silent is left to its queue; what was sent is asked for, and paid once', async () => {
+  await sendsHere(service, tenant);
+  await service.bank.faults([{ call: 'submit', kind: 'drop_after', probability: 1 }]);
+  const lost: string[] = [];
+  // The first is tried from where it is; while the bank rests for that, the orders of others go by the queue.
+  for (let i = 0; i < 12; i += 1) {
+    lost.push(await tenant.send());
+    await sleep(100);
+  }
+  const byQueue: string[] = [];
+  for (const id of lost) {
+    await tenant.waitFor(id, 'completed');
+    await paidOnce(id);
+    // Who ended in a wave has no workflow of its own.
+    byQueue.push(...(await callsByQueue(service, id).catch(() => [])));
+  }
+  expect(byQueue).toContain('submitTransfer');
+  await service.bank.faults([]);
+});
+
+test('after all of it the books balance and agree with the bank', async () => {
+  await service.settled();
+  expect(await service.problems()).toEqual([]);
+});

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process';
+import { createApiKeys } from '../../../src/platform/api-keys/store.js';
+import { compiled } from '../../../devstack/paths.js';
+import { createLog } from '../../../src/shared/log.js';
+import { createTenants } from '../../../src/platform/tenants/store.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+
+const PEPPER = 'a pepper that only the tests use, long enough';
+const DAY_MS = 24 * 60 * 60 * 1000;
+let database: TestDatabase;
+let tenantId: string;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  const tenants = createTenants({ db: database.db, environment: 'sandbox' });
+  ({ id: tenantId } = await tenants.create({ name: 'Ada', plan: 'sandbox' }));
+});
+afterAll(() => database.close());
+
+/** Runs one command as an operator would. */
+async function bursar(line: string): Promise<{ code: number; out: string }> {
+  const args = [compiled('src', 'ops', 'cli', 'main.js'), ...line.split(' ')];
+  const env = {
+    PATH: process.env['PATH'],
+    MONGODB_URI: database.uri,
+    BURSAR_DATABASE: database.name,
+    BURSAR_KEY_PEPPER: PEPPER,
+    SANDBOX_BANK_SECRET: 'a secret of the tests',
+  };
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, { env }, (error, stdout, stderr) =>
+      resolve({ code: error ? 1 : 0, out: stdout.trim() || stderr.trim() }),
+    );
+  });
+}
+
+async function json(line: string) {
+  const { code, out } = await bursar(`${line} --json`);
+  expect([line, code, out]).toEqual([line, 0, expect.anything()]);
+  return JSON.parse(out);
+}
+
+function service() {
+  const { db } = database;
+  const log = createLog({ level: 'silent', name: 'test' });
+  const tenants = createTenants({ db, environment: 'sandbox' });
+  return createApiKeys({ db, pepper: PEPPER, environment: 'sandbox', tenants, log });
+}
+
+test('a key is made with label, addresses and expiry, and is taken accordingly', async () => {
+  const { id, key } = await json(
+    `keys create --tenant ${tenantId} --level read --label shop --allow-ip 10.0.0.0/8 --allow-ip 2001:db8::1 --expires-in-days 30`,
+  );
+  const keys = service();
+  expect(await keys.authenticate(key, '2001:db8::1')).toMatchObject({ id, level: 'read' });
+  await expect(keys.authenticate(key, '192.0.2.1')).rejects.toMatchObject({
+    code: 'ip_not_allowed',
+  });
+  await keys.idle();
+  const [listed] = await json(`keys list --tenant ${tenantId}`);
+  expect(listed).toMatchObject({
+    id,
+    kind: 'secret',
+    label: 'shop',
+    allowed_ips: ['10.0.0.0/8', '2001:db8::1/128'],
+    rotation_due: false,
+  });
+  const livesMs = Date.parse(listed.expires_at) - Date.parse(listed.created_at);
+  expect(Math.round(livesMs / DAY_MS)).toBe(30);
+}, 120_000);
+
+test('what is no address or no number of days is refused with the reason, and makes no key', async () => {
+  const create = (rest: string) => bursar(`keys create --level write ${rest}`);
+  const count = () => database.db.collection('api_keys').countDocuments();
+  const before = await count();
+  await Promise.all(
+    [
+      [`--tenant ${tenantId} --allow-ip office`, 'neither an address nor a CIDR range'],
+      [`--tenant ${tenantId} --expires-in-days 1.5`, 'a whole number from 1'],
+    ].map(async ([rest = '', reason = '']) =>
+      expect(await create(rest)).toEqual({ code: 1, out: expect.stringContaining(reason) }),
+    ),
+  );
+  expect(await count()).toBe(before);
+}, 120_000);
+
+test('an old key is named by the list, rotated, and revoked', async () => {
+  const old = await json(`keys create --tenant ${tenantId} --level admin`);
+  await database.db
+    .collection<{ _id: string }>('api_keys')
+    .updateOne({ _id: old.id }, { $set: { created_at: new Date(Date.now() - 91 * DAY_MS) } });
+  const { out } = await bursar(`keys list --tenant ${tenantId}`);
+  expect(out.split('\n').at(-1)).toBe(`older than 90 days, to be rotated: ${old.id}`);
+
+  const made = await json(`keys rotate ${old.id} --overlap-hours 2`);
+  expect(Date.parse(made.old_expires_at) - Date.now()).toBeLessThanOrEqual(2 * 60 * 60 * 1000);
+  const keys = service();
+  for (const { key } of [old, made]) {
+    expect(await keys.authenticate(key, '192.0.2.1')).toMatchObject({ level: 'admin' });
+  }
+  expect((await keys.list(tenantId)).filter((key) => key.rotationDue)).toEqual([]);
+  expect(await bursar(`keys rotate ${old.id}`)).toEqual({
+    code: 1,
+    out: expect.stringContaining('there is no key'),
+  });
+  await json(`keys revoke ${old.id}`);
+  const later = service();
+  await expect(later.authenticate(old.key, '192.0.2.1')).rejects.toMatchObject({
+    code: 'expired_key',
+  });
+  await Promise.all([keys.idle(), later.idle()]);
+}, 120_000);
+
+test('a tenant’s plan, rate, features and safeguards are changed by name and shown', async () => {
+  const changed = await json(
+    `tenants update ${tenantId} --plan enterprise --rate-per-minute 70 --feature cards=off --feature billpay=off --safeguard kyc=2`,
+  );
+  expect(changed).toMatchObject({
+    plan: 'enterprise',
+    rate_per_minute: 70,
+    burst_per_minute: 105,
+    cards: false,
+    billpay: false,
+    identity: true,
+    safeguards: { kyc: 2, card_fund: 30, card_events: 60 },
+  });
+  const shown = await json(`tenants update ${tenantId} --plan-rate --plan growth`);
+  expect(shown).toEqual({
+    ...changed,
+    plan: 'growth',
+    rate_per_minute: 5_000,
+    burst_per_minute: 7_500,
+  });
+  expect(await json(`tenants show ${tenantId}`)).toEqual(shown);
+  await Promise.all(
+    [
+      [`${tenantId} --feature cards=maybe`, 'on or off'],
+      [`${tenantId} --rate-per-minute 9999999999`, 'a whole number from 1'],
+      ['ten_nobody --plan scale', 'there is no tenant'],
+    ].map(async ([line, reason = '']) =>
+      expect(await bursar(`tenants update ${line}`)).toEqual({
+        code: 1,
+        out: expect.stringContaining(reason),
+      }),
+    ),
+  );
+}, 120_000);

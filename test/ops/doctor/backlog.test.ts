@@ -1,0 +1,161 @@
+import {
+  newOperation,
+  type CardOperation,
+} from '../../../src/capabilities/cards/card-operation.js';
+import { examineBacklog } from '../../../src/ops/doctor/backlog.js';
+import { newId } from '../../../src/shared/ids.js';
+import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
+import { toOutgoing } from '../../../src/core/webhooks/deliveries.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+import { pendingTransfer } from '../../support/transfers.js';
+
+const NOW = new Date('2026-11-21T09:00:00.000Z');
+const ago = (seconds: number) => new Date(NOW.getTime() - seconds * 1000);
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await openTestDatabase();
+});
+afterEach(() => database.close());
+
+/** What is told of each thing that waits, and whether that is right. */
+const told = async () =>
+  Object.fromEntries(
+    (await examineBacklog(database.db, NOW)).map(({ check, ok, detail }) => [check, [ok, detail]]),
+  );
+
+const insert = (transfer: Transfer) =>
+  database.db.collection<Transfer>('transfers').insertOne({
+    ...transfer,
+    version: 1,
+  });
+
+async function insertDelivery(changes: object) {
+  const draft = { tenantId: 't', resource: newId('transfer'), name: 'n', sequence: 1 };
+  const { deliveries } = toOutgoing(
+    { ...draft, at: ago(500_000), data: {} },
+    [{ id: 'whe_a' }],
+    NOW,
+  );
+  await database.db
+    .collection('webhook_deliveries')
+    .insertOne({ ...deliveries[0], ...changes } as object);
+}
+
+test('nothing waits: all is right', async () => {
+  expect(await told()).toEqual({
+    'transfers: overdue': [true, 'none'],
+    'transfers: attention': [true, 'none'],
+    'cards: overdue': [true, 'none'],
+    'cards: attention': [true, 'none'],
+    'card-authorizations: attention': [true, 'none'],
+    'charges: overdue': [true, 'none'],
+    'charges: attention': [true, 'none'],
+    'refunds: overdue': [true, 'none'],
+    'refunds: attention': [true, 'none'],
+    'callbacks: unapplied': [true, 'none'],
+    'provider events: not applied': [true, 'none'],
+    'webhooks: undelivered': [true, 'none'],
+    'webhooks: given up': [true, 'none'],
+  });
+});
+
+test('what has been due for a moment is right, what nobody takes up is not', async () => {
+  await insert(pendingTransfer({ next_check_at: ago(-3600) }));
+  await insert(pendingTransfer({ next_check_at: ago(5) }));
+  expect(await told()).toMatchObject({ 'transfers: overdue': [true, 'the oldest for 5 s'] });
+  await insert(pendingTransfer({ next_check_at: ago(3 * 3600) }));
+  expect(await told()).toMatchObject({ 'transfers: overdue': [false, 'the oldest for 3 h'] });
+});
+
+test('every transfer that waits for an operator is told of, with the longest wait', async () => {
+  const attention = (seconds: number) => ({ since: ago(seconds), reason: 'stuck' });
+  await insert(pendingTransfer({ attention: attention(60) }));
+  await insert(pendingTransfer({ attention: attention(600) }));
+  expect(await told()).toMatchObject({
+    'transfers: attention': [false, '2 wait for an operator, the oldest for 10 min'],
+  });
+});
+
+test('operations on cards that wait, for a worker or an operator, are told of as transfers are', async () => {
+  const operation = newOperation(
+    { tenant_id: 'ten_a', card_id: 'crd_a', type: 'issue', provider: 'p' },
+    ago(300),
+    'accepted',
+  );
+  await database.db.collection<CardOperation>('card_operations').insertOne({
+    ...operation,
+    attention: { since: ago(120), reason: 'stuck' },
+  });
+  expect(await told()).toMatchObject({
+    'cards: overdue': [false, 'the oldest for 5 min'],
+    'cards: attention': [false, '1 wait for an operator, the oldest for 2 min'],
+  });
+});
+
+test('a callback that was stored and not applied is told of', async () => {
+  await database.db.collection('callbacks').insertOne({
+    provider: 'p',
+    reference: 'r',
+    state: { kind: 'succeeded', amount_minor: null },
+    received_at: ago(240),
+    next_check_at: ago(-30),
+  });
+  expect(await told()).toMatchObject({
+    'callbacks: unapplied': [false, '1, the oldest for 4 min'],
+  });
+});
+
+test('what an issuer told and nobody applies is told of, and what waits to be replayed', async () => {
+  let events = 0;
+  const event = (changes: object) =>
+    database.db.collection('provider_events').insertOne({
+      tenant_id: null,
+      card_id: null,
+      provider: 'p',
+      dedupe_key: String((events += 1)),
+      event: 'card.funded',
+      state: {},
+      status: 'received',
+      received_at: ago(300),
+      next_check_at: null,
+      ...changes,
+    });
+  await event({ next_check_at: ago(5) });
+  expect(await told()).toMatchObject({ 'provider events: not applied': [true, 'none'] });
+  await event({ status: 'failed', attention: { since: ago(60), reason: 'not there' } });
+  expect(await told()).toMatchObject({
+    'provider events: not applied': [false, '1 wait to be replayed'],
+  });
+  await event({ next_check_at: ago(240) });
+  expect(await told()).toMatchObject({
+    'provider events: not applied': [false, 'overdue for 4 min'],
+  });
+});
+
+test('a receiver that is away is nobody’s fault here; a delivery that nobody looks after is', async () => {
+  await insertDelivery({ status: 'retrying', next_check_at: ago(-600) });
+  expect(await told()).toMatchObject({
+    'webhooks: undelivered': [true, '1, the oldest for 6 days'],
+  });
+  await insertDelivery({ status: 'retrying', next_check_at: ago(600) });
+  expect(await told()).toMatchObject({
+    'webhooks: undelivered': [false, '2, the oldest for 6 days; overdue for 10 min'],
+  });
+});
+
+test('a delivery that was given up lately is told of; one of last week is counted', async () => {
+  const dead = (seconds: number) => ({
+    status: 'dead',
+    next_check_at: null,
+    attempts: [{ at: ago(seconds), status: 500, error: 'refused', duration_ms: 1 }],
+  });
+  await insertDelivery(dead(7 * 86_400));
+  expect(await told()).toMatchObject({
+    'webhooks: given up': [true, '1, 0 of them in the last 24 hours'],
+  });
+  await insertDelivery(dead(60));
+  expect(await told()).toMatchObject({
+    'webhooks: given up': [false, '2, 1 of them in the last 24 hours'],
+  });
+});

@@ -1,0 +1,161 @@
+import { randomUUID } from 'node:crypto';
+import { MongoServerError } from 'mongodb';
+import { createMongoClient } from '../../../src/platform/database/client.js';
+import {
+  collectionsMigration,
+  migrate,
+  type CollectionSpec,
+  type Migration,
+} from '../../../src/platform/database/migrations.js';
+import { inspectSchema } from '../../../src/platform/database/inspect.js';
+import { migrations } from '../../../src/composition/migrations.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await openTestDatabase([]);
+});
+afterEach(() => database.close());
+
+/** A migration that notes each run where all processes see it. */
+function counting(id: string): Migration {
+  return {
+    id,
+    async up(db) {
+      await db.collection('runs').insertOne({ id });
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    },
+  };
+}
+
+async function runs(): Promise<string[]> {
+  const found = await database.db.collection('runs').find().sort({ _id: 1 }).toArray();
+  return found.map((run) => String(run['id']));
+}
+
+const walletSpec: CollectionSpec = {
+  name: 'money',
+  validator: {
+    bsonType: 'object',
+    required: ['amount_minor'],
+    properties: { amount_minor: { bsonType: 'long' } },
+  },
+  indexes: [{ key: { owner: 1 }, unique: true }],
+};
+
+test('each migration runs once and in order, however many processes start at the same moment', async () => {
+  const list = [counting('1'), counting('2'), counting('3')];
+  const clients = Array.from({ length: 6 }, () => createMongoClient(database.uri, 'starter'));
+  await Promise.all(clients.map((client) => migrate(client.db(database.name), list)));
+  expect(await runs()).toEqual(['1', '2', '3']);
+  await Promise.all(clients.map((client) => client.close()));
+});
+
+test('nobody returns before the whole list is applied', async () => {
+  const list = [counting('1'), counting('2')];
+  await Promise.all(
+    Array.from({ length: 4 }, async () => {
+      await migrate(database.db, list);
+      expect(await runs()).toEqual(['1', '2']);
+    }),
+  );
+});
+
+test('a later start runs only what is new', async () => {
+  await migrate(database.db, [counting('1')]);
+  await migrate(database.db, [counting('1'), counting('2')]);
+  expect(await runs()).toEqual(['1', '2']);
+});
+
+test('a migration that fails is not recorded, and the next start runs it again', async () => {
+  let attempts = 0;
+  const fragile: Migration = {
+    id: 'fragile',
+    async up() {
+      attempts += 1;
+      if (attempts === 1) throw new Error('no luck');
+    },
+  };
+  await expect(migrate(database.db, [fragile])).rejects.toThrow('no luck');
+  await migrate(database.db, [fragile]);
+  await migrate(database.db, [fragile]);
+  expect(attempts).toBe(2);
+});
+
+test('the lock of a process that died is taken over once it has expired', async () => {
+  const locks = database.db.collection<{ _id: string; owner: string; expires_at: Date }>(
+    'migration_lock',
+  );
+  const soon = new Date(Date.now() + 1_000);
+  await locks.insertOne({ _id: 'lock', owner: randomUUID(), expires_at: soon });
+  await migrate(database.db, [counting('1')]);
+  expect(await runs()).toEqual(['1']);
+  expect(Date.now()).toBeGreaterThan(soon.getTime());
+});
+
+test('collections get their validator and indexes, also when they are there already', async () => {
+  await database.db.createCollection('money');
+  await migrate(database.db, [collectionsMigration('money', [walletSpec])]);
+  await collectionsMigration('money', [walletSpec]).up(database.db);
+  const money = database.db.collection<{ owner: string; amount_minor: unknown }>('money');
+  await money.insertOne({ owner: 'a', amount_minor: 5n });
+  await expect(money.insertOne({ owner: 'b', amount_minor: 5 })).rejects.toThrow(MongoServerError);
+  await expect(money.insertOne({ owner: 'a', amount_minor: 6n })).rejects.toThrow('E11000');
+});
+
+test('the whole schema applies to an empty database and to its own result', async () => {
+  await migrate(database.db, migrations);
+  for (const migration of migrations) await migration.up(database.db);
+  const collections = await database.db.listCollections().toArray();
+  const names = collections.map((collection) => collection.name);
+  expect(names).toEqual(expect.arrayContaining(['tenants', 'api_keys', 'rate_limits']));
+  const indexes = await database.db.collection('rate_limits').indexes();
+  expect(indexes).toContainEqual(
+    expect.objectContaining({ key: { expires_at: 1 }, expireAfterSeconds: 0 }),
+  );
+});
+
+test('an inspection finds nothing amiss in what was migrated, and tells what somebody has changed', async () => {
+  const { db } = database;
+  await migrate(db, migrations);
+  expect(await inspectSchema(db, migrations)).toEqual([]);
+
+  await db.collection('transfers').dropIndex('tenant_id_1_reference_1');
+  await db.command({ collMod: 'postings', validationLevel: 'off' });
+  await db.collection('webhook_endpoints').drop();
+  await db.collection<{ _id: string }>('migrations').deleteOne({ _id: '0005-transfer-batches' });
+  expect(await inspectSchema(db, migrations)).toEqual([
+    { what: 'is not applied', migration: '0005-transfer-batches' },
+    { what: 'postings has another validator', migration: '0002-ledger-transfers-callbacks' },
+    {
+      what: 'transfers lacks its index on tenant, reference',
+      migration: '0004-transfer-lists',
+    },
+    { what: 'webhook_endpoints is missing', migration: '0003-webhooks-out' },
+  ]);
+});
+
+test('a unique index that is gone, as after a restore without indexes, is there again after the next start; a newer version’s database is left alone', async () => {
+  const { db } = database;
+  await migrate(db, migrations);
+  const lacks = async () => (await inspectSchema(db, migrations)).map(({ what }) => what);
+  await db.collection('transfers').dropIndex('tenant_id_1_reference_1');
+  await migrate(db, migrations);
+  expect(await lacks()).toEqual([]);
+
+  await db.collection('transfers').dropIndex('tenant_id_1_reference_1');
+  await migrate(db, [...migrations, counting('9999-newer')]);
+  await db.collection('transfers').dropIndex('tenant_id_1_reference_1');
+  await migrate(db, migrations);
+  expect(await lacks()).toEqual(['transfers lacks its index on tenant, reference']);
+});
+
+test('where something is there twice that must not be, nothing starts, and the index is named', async () => {
+  const { db } = database;
+  const all = [collectionsMigration('0001', [walletSpec])];
+  await migrate(db, all);
+  await db.collection('money').dropIndex('owner_1');
+  const twice = { owner: 'ada', amount_minor: 1n };
+  await db.collection('money').insertMany([{ ...twice }, { ...twice }]);
+  await expect(migrate(db, all)).rejects.toThrow('owner_1');
+});

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createMongoClient } from '../../../src/platform/database/client.js';
+import { isDatabaseUnavailable } from '../../../src/platform/database/unavailable.js';
+import { sharedEngines } from '../../support/engines.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
+
+/** More than the buffers at both ends of a connection take. */
+const LARGE = 'x'.repeat(15_000_000);
+
+test('a large write to a database that has stopped reading ends as unavailability: nobody waits for it for ever', async () => {
+  const network = await startTcpProxy(sharedEngines().mongodbUri);
+  const client = createMongoClient(network.uri, 'test', { operationLimitMs: 500 });
+  try {
+    const stalled = client.db('test_stalled').collection('large');
+    await stalled.findOne();
+    network.cut();
+    const ended = await stalled.insertOne({ LARGE }).catch((error: unknown) => error);
+    expect(ended).toBeInstanceOf(Error);
+    expect(isDatabaseUnavailable(ended)).toBe(true);
+  } finally {
+    network.close();
+    await client.close(true);
+  }
+}, 40_000);
+
+test('a large write whose connection is broken off under it is sent once more, and is there once', async () => {
+  const network = await startTcpProxy(sharedEngines().mongodbUri);
+  const client = createMongoClient(network.uri, 'test');
+  try {
+    const broken = client.db('test_broken').collection(randomUUID());
+    await broken.findOne();
+    network.cut();
+    const inserted = broken.insertOne({ LARGE });
+    await sleep(300);
+    network.heal();
+    await inserted;
+    expect(await broken.countDocuments()).toBe(1);
+  } finally {
+    network.close();
+    await client.close(true);
+  }
+}, 40_000);

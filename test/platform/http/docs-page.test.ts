@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import supertest from 'supertest';
+import { fillTables } from '../../../src/ops/docs/tables.js';
+import { GUIDE } from '../../../src/ops/docs/reference.js';
+import { packageRoot } from '../../../devstack/paths.js';
+import { ERRORS } from '../../../src/shared/errors.js';
+import { openApi } from '../../../src/composition/operations.js';
+import { TEST_ACCOUNTS } from '../../../sandbox-bank/behaviours.js';
+import { createTestApp } from './test-app.js';
+
+let app: Awaited<ReturnType<typeof createTestApp>>;
+
+beforeAll(async () => {
+  app = await createTestApp();
+});
+
+afterAll(async () => {
+  await app?.close();
+});
+
+const get = (path: string) => supertest(app.server).get(path);
+
+const ASSETS: [string, RegExp][] = [
+  ['/docs', /^text\/html; charset=utf-8$/],
+  ['/docs/page.css', /^text\/css; charset=utf-8$/],
+  ['/docs/page.js', /^text\/javascript; charset=utf-8$/],
+  ['/docs/viewer.js', /^text\/javascript; charset=utf-8$/],
+  ['/docs/icon.svg', /^image\/svg\+xml/],
+  ['/docs/reference.json', /^application\/json; charset=utf-8$/],
+];
+
+test.each(ASSETS)(
+  '%s is served to anybody, by its type, under a policy of its own',
+  async (path, type) => {
+    const answer = await get(path);
+    expect(answer.status).toBe(200);
+    expect(answer.headers['content-type']).toMatch(type);
+    const policy = String(answer.headers['content-security-policy']).split('; ');
+    expect(policy).toEqual(
+      expect.arrayContaining(["default-src 'none'", "script-src 'self'", "connect-src 'self'"]),
+    );
+    expect(answer.headers['content-encoding']).toBe('gzip');
+
+    const head = await supertest(app.server).head(path);
+    expect([head.status, head.headers['content-type']]).toEqual([
+      200,
+      answer.headers['content-type'],
+    ]);
+    expect(head.text ?? '').toBe('');
+
+    const again = await get(path).set('If-None-Match', String(answer.headers['etag']));
+    expect([again.status, again.text]).toEqual([304, '']);
+    const plain = await get(path).set('Accept-Encoding', 'identity');
+    expect(plain.headers['content-encoding']).toBeUndefined();
+    expect(plain.headers['etag']).toBe(answer.headers['etag']);
+  },
+);
+
+test('the page asks for what the service has, and for nothing on another host', async () => {
+  const served = new Set([...ASSETS.map(([path]) => path), '/openapi.json']);
+  const { text: html } = await get('/docs');
+  const addresses = [...html.matchAll(/\s(?:src|href|action|srcset)="([^"]*)"/g)].map(
+    ([, to]) => to,
+  );
+  expect(addresses).toContain('/docs/viewer.js');
+  for (const address of addresses) expect(served).toContain(address);
+  expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|<style/);
+
+  const { text: css } = await get('/docs/page.css');
+  expect(css).not.toMatch(/url\(|@import/);
+  const { text: script } = await get('/docs/page.js');
+  expect(script).not.toMatch(/https?:|\/\/[\w-]+\./);
+  expect(script.match(/'\/[^']*'/g)).toEqual(["'/docs/reference.json'"]);
+});
+
+type Reference = { info: { description: string }; tags: { name: string; description?: string }[] };
+
+test('the guide has all its pages, every error code and every account to test with', async () => {
+  const { body } = await get('/docs/reference.json');
+  const { info, tags } = body as Reference;
+  const pages = tags.slice(0, GUIDE.length).map(({ description = '' }) => description);
+  expect(pages.every((text) => text.length > 200)).toBe(true);
+  const files = readdirSync(join(packageRoot, 'docs', 'guide')).map((name) => name.slice(0, -3));
+  expect(files.toSorted()).toEqual([...GUIDE, 'introduction'].toSorted());
+
+  const [errors = '', testValues = ''] = [
+    GUIDE.indexOf('errors'),
+    GUIDE.indexOf('test-values'),
+  ].map((index) => pages[index]);
+  for (const [code, [status]] of Object.entries(ERRORS)) {
+    expect(errors).toContain(`| \`${code}\` | ${status} |`);
+  }
+  for (const { ending, bank } of TEST_ACCOUNTS)
+    expect(testValues).toContain(`| ${ending} | ${bank} |`);
+
+  // Links within the guide lead to pages that are there, under the names that the viewer makes of their titles.
+  const anchors = tags.map(({ name }) => name.toLowerCase().replaceAll(' ', '-'));
+  const links = [info.description, ...pages].flatMap((text) => [
+    ...text.matchAll(/\]\(([^)]*)\)/g),
+  ]);
+  const inside = links.map(([, to = '']) => to).filter((to) => !to.startsWith('https://'));
+  expect(inside.length).toBeGreaterThan(5);
+  for (const to of inside) {
+    if (to !== '/openapi.json') expect(anchors).toContain(to.replace('#tag/', ''));
+  }
+});
+
+test('the page has every operation, and nothing of any account', async () => {
+  const { text, body } = await get('/docs/reference.json');
+  expect(Object.keys((body as typeof openApi).paths ?? {})).toEqual(
+    Object.keys(openApi.paths ?? {}),
+  );
+  expect(text).not.toMatch(/[sp]k_(?:sandbox|live)_[0-9A-Za-z]/);
+});
+
+const spaces = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
+
+test('the tables in the repository are what the code says (npm run openapi)', () => {
+  for (const page of GUIDE) {
+    const text = readFileSync(join(packageRoot, 'docs', 'guide', `${page}.md`), 'utf8');
+    expect(spaces(text)).toBe(spaces(fillTables(text)));
+  }
+  const table = /<!-- table: test-accounts -->\n([^]*)\n<!-- end -->/.exec(
+    fillTables('<!-- table: test-accounts -->\n<!-- end -->'),
+  )?.[1];
+  const readme = readFileSync(join(packageRoot, 'README.md'), 'utf8');
+  expect(spaces(readme)).toContain(spaces(table ?? '?'));
+});
+
+test.each([
+  '/docs/unknown.js',
+  '/docs/constructor',
+  '/docs/%2e%2e/package.json',
+  '/docs/..%2f..%2fpackage.json',
+  '/docs/page/index.html',
+  '/docsx',
+])('%s is not there', async (path) => {
+  const answer = await get(path);
+  expect([answer.status, answer.body.error?.code]).toEqual([404, 'not_found']);
+  expect(answer.headers['content-security-policy']).toBe("default-src 'none'");
+});
+
+test('the page is for reading', async () => {
+  const answer = await supertest(app.server).post('/docs').send({});
+  expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD']);
+  expect(answer.body.error.code).toBe('method_not_allowed');
+});
+
+test('reloading the page uses up nothing of what an address may do', async () => {
+  for (let i = 0; i < 100; i += 1) expect((await get('/docs')).status).toBe(200);
+  expect((await get('/openapi.json')).status).toBe(200);
+});

@@ -1,0 +1,75 @@
+import { Writable } from 'node:stream';
+import { createLog } from '../../../src/shared/log.js';
+
+function logged(write: (log: ReturnType<typeof createLog>) => void): string {
+  let text = '';
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString();
+      done();
+    },
+  });
+  write(createLog({ level: 'debug', name: 'test', destination }));
+  return text;
+}
+
+test('what identifies a person, an account or a secret is hidden at any depth', () => {
+  const text = logged((log) =>
+    log.info(
+      {
+        request_id: 'req_1',
+        authorization: 'Bearer hide-me',
+        recipient_name: 'hide-me',
+        transfer: { id: 'trf_1', recipient: { account: 'hide-me' }, narration: 'hide-me' },
+        list: [{ accountNumber: 'hide-me', Email: 'hide-me' }],
+        body: Buffer.from('hide-me'),
+      },
+      'message',
+    ),
+  );
+  expect(text).not.toContain('hide-me');
+  expect(JSON.parse(text)).toMatchObject({
+    request_id: 'req_1',
+    transfer: { id: 'trf_1' },
+    name: 'test',
+  });
+});
+
+test('errors keep what finds the fault and lose what the database quotes', () => {
+  const cause = new Error(
+    'E11000 duplicate key error collection: x dup key: { name: "Ada Lovelace" }',
+  );
+  const error = Object.assign(
+    new Error('account 0123456789 at mongodb://user:pass@host/', { cause }),
+    {
+      code: 'E_TEST',
+      errInfo: { details: 'Ada Lovelace' },
+      keyValue: { name: 'Ada Lovelace' },
+    },
+  );
+  for (const text of [
+    logged((log) => log.error({ err: error }, 'failed')),
+    logged((log) => log.error(error)),
+    logged((log) => log.error({ nested: { problem: error } }, 'failed')),
+  ]) {
+    expect(text).toContain('E11000 duplicate key');
+    expect(text).toContain('E_TEST');
+    for (const hidden of ['Lovelace', '0123456789', 'user:pass'])
+      expect(text).not.toContain(hidden);
+  }
+});
+
+test('the level decides what is written', () => {
+  let text = '';
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      text += chunk.toString();
+      done();
+    },
+  });
+  const log = createLog({ level: 'warn', name: 'test', destination });
+  log.info('quiet');
+  log.warn('loud');
+  expect(text).not.toContain('quiet');
+  expect(text).toContain('loud');
+});

@@ -1,0 +1,193 @@
+import { connect } from 'node:net';
+import request from 'supertest';
+import { createServer, type HttpServer } from '../../../src/platform/http/server.js';
+import { createTestApp } from './test-app.js';
+
+type TestApp = Awaited<ReturnType<typeof createTestApp>>;
+let app: TestApp;
+let server: HttpServer;
+let port: number;
+let key: string;
+beforeAll(async () => {
+  app = await createTestApp();
+  server = createServer({ app: app.app, health: app.health, log: app.log });
+  ({ port } = await server.listen({ host: '127.0.0.1', port: 0 }));
+  ({ key } = await app.createKey({ level: 'admin' }));
+});
+afterAll(async () => {
+  await server.drain();
+  await app.close();
+});
+const call = (
+  method: 'get' | 'post' | 'head' | 'options' | 'delete' | 'patch' | 'trace',
+  path: string,
+) => request(`http://127.0.0.1:${port}`)[method](path).set('Authorization', `Bearer ${key}`);
+
+/** What comes back for bytes that no client library would send. */
+function exchange(text: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(text));
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
+    socket.on('end', () => resolve(answer));
+    socket.on('error', reject);
+  });
+}
+/** The body of an answer that has what every answer has. */
+function envelopeOf(answer: string): { success: boolean; error: Record<string, unknown> } {
+  const end = answer.indexOf('\r\n\r\n');
+  for (const name of ['Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']) {
+    expect(answer.slice(0, end)).toMatch(new RegExp(`\r\nX-${name}: \\S`));
+  }
+  expect(answer.slice(0, end)).toContain('\r\nCache-Control: no-store\r\n');
+  return JSON.parse(answer.slice(end + 4));
+}
+
+test.each(['delete', 'patch', 'trace'] as const)(
+  '%s on a path that has other methods is 405 with Allow, in the envelope',
+  async (method) => {
+    const answer = await call(method, '/api/v1/things');
+    expect(answer.status).toBe(405);
+    expect(answer.headers['allow']).toBe('GET, HEAD, OPTIONS, POST');
+    expect(answer.body).toMatchObject({
+      success: false,
+      error: { code: 'method_not_allowed', status: 405 },
+    });
+  },
+);
+
+test('methods that nobody has heard of are 405 too', async () => {
+  for (const method of ['PROPFIND', 'PURGE', 'QUERY']) {
+    const answer = await exchange(
+      `${method} /api/v1/things HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+    expect(answer).toContain('Allow: GET, HEAD, OPTIONS, POST');
+  }
+});
+
+test('a callback route answers another method like any other path', async () => {
+  const answer = await call('get', '/api/v1/webhooks/payments/bank');
+  expect([answer.status, answer.headers['allow']]).toEqual([405, 'OPTIONS, POST']);
+});
+
+test('OPTIONS says what a path can do, without a key', async () => {
+  const answer = await request(`http://127.0.0.1:${port}`).options('/api/v1/things');
+  expect([answer.status, answer.headers['allow'], answer.text]).toEqual([
+    204,
+    'GET, HEAD, OPTIONS, POST',
+    '',
+  ]);
+});
+
+test('HEAD is GET without the body', async () => {
+  const [head, get] = [await call('head', '/api/v1/things'), await call('get', '/api/v1/things')];
+  expect(head.status).toBe(200);
+  expect(head.text ?? '').toBe('');
+  expect(head.headers['content-length']).toBe(get.headers['content-length']);
+  expect((await call('head', '/api/v1/nowhere')).status).toBe(404);
+});
+
+test('an unknown route is 404 with a key and 401 without one', async () => {
+  const answer = await call('get', '/api/v1/nowhere');
+  expect(answer.status).toBe(404);
+  expect(answer.body).toMatchObject({ success: false, error: { code: 'not_found', status: 404 } });
+  const stranger = await request(`http://127.0.0.1:${port}`).get('/api/v1/nowhere');
+  expect(stranger.status).toBe(401);
+  for (const path of ['/', '/api', '/api/v2/things', '/v1/things', '/api/v1things']) {
+    expect((await request(`http://127.0.0.1:${port}`).get(path)).status).toBe(404);
+  }
+});
+
+test('a sane request id is kept, any other replaced', async () => {
+  const withId = async (id: string) =>
+    (await call('get', '/api/v1/things').set('X-Request-Id', id)).headers['x-request-id'];
+  expect(await withId('my-request_42')).toBe('my-request_42');
+  expect(await withId('a b')).toMatch(/^req_/);
+  expect(await withId('x'.repeat(65))).toMatch(/^req_/);
+  expect(await withId('{"$gt":1}')).toMatch(/^req_/);
+  const uuid = '123e4567-e89b-12d3-a456-426614174000';
+  expect(await withId(uuid)).toBe(uuid);
+});
+
+test('a request id that is a key, an account number or a card number comes neither back nor into the log', async () => {
+  app.lines.length = 0;
+  for (const secret of [key, '0123456789', 'to-0123456789', '22123456789', '4242424242424242']) {
+    const answer = await call('get', '/api/v1/things').set('X-Request-Id', secret);
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+    expect(app.lines.join('')).not.toContain(secret);
+  }
+});
+
+test('answers are not to be cached, framed, sniffed or executed', async () => {
+  const { headers } = await call('get', '/api/v1/things');
+  expect(headers).toMatchObject({
+    'cache-control': 'no-store',
+    'content-security-policy': "default-src 'none'",
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+  });
+  expect(headers['strict-transport-security']).toContain('max-age=31536000');
+  expect(headers['x-powered-by']).toBeUndefined();
+});
+
+test('what is not HTTP gets an envelope and a closed connection', async () => {
+  const answer = await exchange('NOT HTTP AT ALL\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+  expect(answer).toMatch(/x-request-id: req_/i);
+  expect(envelopeOf(answer)).toMatchObject({ success: false, error: { status: 400 } });
+});
+
+test('headers beyond all measure get 431 in an envelope', async () => {
+  const answer = await exchange(
+    `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 431 /);
+  expect(envelopeOf(answer)).toMatchObject({ success: false, error: { status: 431 } });
+});
+
+test('an expectation that nobody knows is ignored', async () => {
+  const answer = await exchange(
+    `GET /api/v1/things HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('CONNECT gets 405 in an envelope', async () => {
+  const answer = await exchange(
+    'CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n',
+  );
+  expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+  expect(answer).toMatch(/\r\nAllow: \r\n/);
+  expect(envelopeOf(answer)).toMatchObject({
+    success: false,
+    error: { code: 'method_not_allowed', status: 405 },
+  });
+});
+
+test('a request without a Host, or with two, is refused in an envelope; HTTP/1.0 needs none', async () => {
+  const get = (version: string, hosts: string) =>
+    exchange(
+      `GET /api/v1/things HTTP/${version}\r\n${hosts}Connection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    );
+  for (const hosts of ['', 'Host: a\r\nHost: b\r\n', 'Host: a\r\nhost: a\r\n']) {
+    const answer = await get('1.1', hosts);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(envelopeOf(answer)).toMatchObject({ success: false, error: { status: 400 } });
+  }
+  expect(await get('1.1', 'Host: a\r\n')).toMatch(/^HTTP\/1\.1 200 /);
+  expect(await get('1.0', '')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('the health of the service is only read', async () => {
+  const answer = await call('delete', '/health/live');
+  expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD']);
+});
+
+test('415 says what would have been taken', async () => {
+  const post = () => call('post', '/api/v1/things');
+  const text = await post().type('text').send('x');
+  expect([text.status, text.headers['accept']]).toEqual([415, 'application/json']);
+  const zipped = await post().set('Content-Encoding', 'gzip').type('json').send('{}');
+  expect([zipped.status, zipped.headers['accept-encoding']]).toEqual([415, 'identity']);
+});

@@ -1,0 +1,124 @@
+import request from 'supertest';
+import { generateKey } from '../../../src/platform/api-keys/api-key.js';
+import { createTestApp } from './test-app.js';
+
+type TestApp = Awaited<ReturnType<typeof createTestApp>>;
+let app: TestApp;
+beforeAll(async () => {
+  app = await createTestApp({ trustedProxies: 1, callbackAllowance: { rate: 5, burst: 5 } });
+});
+afterAll(() => app.close());
+beforeEach(async () => {
+  // Not across the end of a window.
+  const leftMs = 60_000 - (Date.now() % 60_000);
+  if (leftMs < 10_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
+}, 70_000);
+
+function call(
+  method: 'get' | 'post' | 'options' | 'patch',
+  path: string,
+  key: string | null,
+  address: string,
+) {
+  const call = request(app.server)[method](path).set('X-Forwarded-For', address);
+  return key === null ? call : call.set('Authorization', `Bearer ${key}`);
+}
+
+const HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+
+test('every answer carries the three headers and a request id', async () => {
+  const { key } = await app.createKey();
+  const answers = [
+    await call('get', '/api/v1/things', key, '192.0.2.1'),
+    await call('post', '/api/v1/things', key, '192.0.2.1').send({ amount_minor: -1 }),
+    await call('post', '/api/v1/things', key, '192.0.2.1').type('text').send('x'),
+    await call('get', '/api/v1/nowhere', key, '192.0.2.1'),
+    await call('patch', '/api/v1/things', key, '192.0.2.1'),
+    await call('get', '/api/v1/broken', key, '192.0.2.1'),
+    await call('get', '/api/v1/unserializable', key, '192.0.2.1'),
+    await call('get', '/api/v1/unfortunate', key, '192.0.2.1'),
+    await call('options', '/api/v1/things', null, '192.0.2.1'),
+    await call('get', '/api/v1/things', null, '192.0.2.1'),
+    await call('get', '/api/v1/things', 'garbage', '192.0.2.1'),
+    await call('get', '/nowhere', null, '192.0.2.1'),
+    await call('post', '/api/v1/webhooks/payments/bank', null, '192.0.2.1').send({}),
+  ];
+  expect(answers.map((answer) => answer.status)).toEqual([
+    200, 400, 415, 404, 405, 500, 500, 422, 204, 401, 401, 404, 200,
+  ]);
+  for (const answer of answers) {
+    for (const name of HEADERS) expect(answer.headers[name]).toMatch(/^\d+$/);
+    expect(answer.headers['x-request-id']).toMatch(/^req_/);
+  }
+});
+
+test('the headers count down the tenant’s own allowance, over all of its keys', async () => {
+  const first = await app.createKey({}, { plan: 'starter' });
+  const second = await app.apiKeys.create({
+    tenantId: first.tenantId,
+    level: 'read',
+    kind: 'secret',
+  });
+  const a = await call('get', '/api/v1/things', first.key, '192.0.2.2');
+  const b = await call('get', '/api/v1/things', second.key, '192.0.2.3');
+  expect([a.headers['x-ratelimit-limit'], a.headers['x-ratelimit-remaining']]).toEqual([
+    '1500',
+    '1499',
+  ]);
+  expect(b.headers['x-ratelimit-remaining']).toBe('1498');
+  const resetIn = Number(a.headers['x-ratelimit-reset']) - Date.now() / 1000;
+  expect(resetIn).toBeGreaterThan(-1);
+  expect(resetIn).toBeLessThanOrEqual(60);
+});
+
+test('429 past the allowance, as documented, and nothing is done', async () => {
+  const { key } = await app.createKey({}, { plan: 'enterprise', ratePerMinute: 10 });
+  const effectsBefore = app.effects.length;
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () =>
+      call('post', '/api/v1/things', key, '192.0.2.4').send({
+        amount_minor: 1,
+        account: '0123456789',
+      }),
+    ),
+  );
+  expect(answers.filter((answer) => answer.status === 201)).toHaveLength(15);
+  expect(app.effects.length - effectsBefore).toBe(15);
+  const refused = answers.filter((answer) => answer.status === 429);
+  expect(refused).toHaveLength(5);
+  for (const answer of refused) {
+    const { error, success } = answer.body;
+    expect(success).toBe(false);
+    expect(error).toMatchObject({ code: 'rate_limit_exceeded', status: 429 });
+    expect(error.details).toMatchObject({ limit: 15, window: '1m' });
+    expect(answer.headers['retry-after']).toBe(String(error.details.retry_after));
+    expect(error.details.retry_after).toBeGreaterThan(0);
+    expect(error.details.retry_after).toBeLessThanOrEqual(60);
+    expect(answer.headers['x-ratelimit-remaining']).toBe('0');
+  }
+});
+
+test('who guesses keys meets 429, and a valid key behind the same address is not hurt', async () => {
+  const { key } = await app.createKey();
+  const statuses: number[] = [];
+  for (let i = 0; i < 95; i += 1) {
+    const guess = generateKey('secret', 'sandbox');
+    statuses.push((await call('get', '/api/v1/things', guess, '192.0.2.5')).status);
+  }
+  expect(statuses.slice(0, 90)).toEqual(Array.from({ length: 90 }, () => 401));
+  expect(statuses.slice(90)).toEqual([429, 429, 429, 429, 429]);
+  expect((await call('get', '/nowhere', null, '192.0.2.5')).status).toBe(429);
+  expect((await call('get', '/api/v1/things', key, '192.0.2.5')).status).toBe(200);
+  expect((await call('get', '/api/v1/things', null, '192.0.2.6')).status).toBe(401);
+  // A forged entry in front of the proxy's is no new address.
+  expect((await call('get', '/nowhere', null, '192.0.2.77, 192.0.2.5')).status).toBe(429);
+});
+
+test('public routes are counted by source, apart from everything else', async () => {
+  const callback = (address: string) =>
+    call('post', '/api/v1/webhooks/payments/bank', null, address).send({});
+  for (let i = 0; i < 5; i += 1) expect((await callback('192.0.2.8')).status).toBe(200);
+  expect((await callback('192.0.2.8')).status).toBe(429);
+  expect((await callback('192.0.2.9')).status).toBe(200);
+  expect((await call('get', '/api/v1/things', null, '192.0.2.8')).status).toBe(401);
+});

@@ -1,0 +1,179 @@
+import { MongoClient } from 'mongodb';
+import { Registry } from 'prom-client';
+import { createLog } from '../../../src/shared/log.js';
+import {
+  BACKLOGS,
+  backlogPipeline,
+  measureBacklogs,
+} from '../../../src/platform/metrics/backlog.js';
+import { openTestDatabase, type TestDatabase } from '../../support/database.js';
+
+const log = createLog({ level: 'silent', name: 'test' });
+const LONG_AGO = new Date(Date.now() - 3_600_000);
+const AHEAD = new Date(Date.now() + 3_600_000);
+/** Settled records: what no gauge may have to look at. */
+const SETTLED = 500;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openTestDatabase();
+  const insert = (name: string, records: object[]) =>
+    database.db
+      .collection(name)
+      .insertMany(records, { bypassDocumentValidation: true, ordered: false });
+  let references = 0;
+  const transfer = (changes: object) => ({
+    tenant_id: 'ten_a',
+    reference: `${(references += 1)}`,
+    ...changes,
+  });
+  const many = (record: () => object) => Array.from({ length: SETTLED }, record);
+  await insert('transfers', [
+    ...many(() => transfer({ next_check_at: null, attention: null })),
+    transfer({ next_check_at: LONG_AGO, attention: null }),
+    transfer({ next_check_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ next_check_at: AHEAD, attention: null }),
+  ]);
+  await insert('charges', [
+    ...many(() => transfer({ next_check_at: null, attention: null })),
+    transfer({ next_check_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ next_check_at: LONG_AGO, attention: null }),
+    transfer({ next_check_at: AHEAD, attention: null }),
+  ]);
+  await insert('refunds', [
+    ...many(() => transfer({ next_check_at: null, attention: null })),
+    transfer({ next_check_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    transfer({ next_check_at: AHEAD, attention: null }),
+  ]);
+  await insert('recurring_charges', [
+    { next_check_at: LONG_AGO },
+    { next_check_at: AHEAD },
+    { next_check_at: null },
+  ]);
+  await insert('bulk_transfers', [
+    { next_check_at: LONG_AGO },
+    { next_check_at: AHEAD },
+    { next_check_at: null },
+  ]);
+  const operation = (changes: object) => ({ ...transfer(changes), card_id: 'crd_a' });
+  await insert('card_operations', [
+    ...many(() => operation({ next_check_at: null, attention: null })),
+    operation({ next_check_at: LONG_AGO, attention: { since: LONG_AGO } }),
+    operation({ next_check_at: AHEAD, attention: { since: LONG_AGO } }),
+  ]);
+  await insert('card_authorizations', [
+    ...many(() => ({ next_check_at: null, attention: null })),
+    { next_check_at: LONG_AGO, attention: null },
+    { next_check_at: AHEAD, attention: { since: LONG_AGO } },
+  ]);
+  const created_at = LONG_AGO;
+  await insert('webhook_deliveries', [
+    ...many(() => ({ status: 'delivered', next_check_at: null, created_at })),
+    { status: 'pending', next_check_at: AHEAD, created_at },
+    { status: 'retrying', next_check_at: LONG_AGO, created_at },
+    { status: 'dead', next_check_at: null, created_at },
+  ]);
+  const attention = { since: LONG_AGO };
+  // As it is with real events: no two are equal.
+  const event = (changes: object, i = Math.random()) => ({ dedupe_key: `${i}`, ...changes });
+  await insert('provider_events', [
+    ...many(() => event({ next_check_at: null, attention: null })),
+    event({ next_check_at: LONG_AGO, attention: null }),
+    event({ next_check_at: null, attention }),
+    event({ next_check_at: AHEAD, attention: null }),
+  ]);
+  await insert('provider_event_replays', [
+    { next_check_at: LONG_AGO },
+    { next_check_at: AHEAD },
+    { next_check_at: null },
+  ]);
+  await insert('callbacks', [
+    ...many(() => ({ next_check_at: null, received_at: LONG_AGO })),
+    { next_check_at: LONG_AGO, received_at: LONG_AGO },
+  ]);
+});
+afterAll(() => database.close());
+
+/** The samples of one scrape, by their names. */
+async function scrape(registry: Registry): Promise<Record<string, number>> {
+  const lines = (await registry.metrics()).split('\n').filter((line) => line && line[0] !== '#');
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]),
+  );
+}
+
+const WAITING = {
+  transfers_attention: 1,
+  card_operations_attention: 2,
+  transfers_overdue: 2,
+  bulk_transfers_overdue: 1,
+  card_operations_overdue: 1,
+  card_authorizations_attention: 1,
+  card_authorizations_overdue: 1,
+  charges_attention: 1,
+  charges_overdue: 2,
+  refunds_attention: 1,
+  refunds_overdue: 1,
+  recurring_charges_overdue: 1,
+  webhooks_pending: 2,
+  webhooks_dead: 1,
+  provider_events_overdue: 1,
+  provider_events_attention: 1,
+  provider_event_replays_overdue: 1,
+  callbacks_overdue: 1,
+};
+
+test('a scrape tells how much waits and since when', async () => {
+  const registry = new Registry();
+  measureBacklogs(registry, { db: database.db, log });
+  const samples = await scrape(registry);
+  expect(samples['bursar_up{dependency="mongodb"}']).toBe(1);
+  for (const [backlog, count] of Object.entries(WAITING)) {
+    const label = `{backlog="${backlog}"}`;
+    expect({ backlog, count: samples[`bursar_backlog_records${label}`] }).toEqual({
+      backlog,
+      count,
+    });
+    expect(samples[`bursar_backlog_oldest_seconds${label}`]).toBeGreaterThanOrEqual(3_600);
+  }
+  expect(Object.keys(WAITING)).toEqual(Object.keys(BACKLOGS));
+});
+
+test.each(Object.entries(BACKLOGS))(
+  '%s reads an index in its order, and of it what waits',
+  async (name, query) => {
+    const plan = await database.db
+      .collection(query.collection)
+      .aggregate(backlogPipeline(query, new Date()), { hint: query.index })
+      .explain('executionStats');
+    const text = JSON.stringify(plan, (_, value: unknown) =>
+      typeof value === 'bigint' ? Number(value) : value,
+    );
+    expect(text).toContain('"IXSCAN"');
+    expect(text).not.toContain('"COLLSCAN"');
+    expect(text).not.toContain('"SORT"');
+    const [, keys] = /"totalKeysExamined":(\d+)/.exec(text) ?? [];
+    expect(Number(keys)).toBeLessThanOrEqual(WAITING[name as keyof typeof WAITING] + 1);
+  },
+);
+
+test('a reading that fails leaves the last one standing, and says so', async () => {
+  const registry = new Registry();
+  measureBacklogs(registry, { db: database.db, log, readEveryMs: 0 });
+  const before = await scrape(registry);
+  const transfers = database.db.collection('transfers');
+  // Without its index a backlog is not counted at all: never by a scan.
+  await transfers.dropIndex('due_at_1');
+  const after = await scrape(registry);
+  expect(after['bursar_up{dependency="mongodb"}']).toBe(0);
+  const records = 'bursar_backlog_records{backlog="transfers_overdue"}';
+  expect(after[records]).toBe(before[records]);
+});
+
+test('a database that never answers keeps no scrape from its answer', async () => {
+  const client = new MongoClient('mongodb://127.0.0.1:9/', { serverSelectionTimeoutMS: 3_600_000 });
+  const registry = new Registry();
+  measureBacklogs(registry, { db: client.db('nowhere'), log });
+  expect(await scrape(registry)).toEqual({ 'bursar_up{dependency="mongodb"}': 0 });
+  await client.close();
+});

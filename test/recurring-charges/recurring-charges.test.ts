@@ -1,0 +1,352 @@
+import { newId } from '../../src/shared/ids.js';
+import { auditLedger } from '../../src/core/ledger/audit.js';
+import { createGroupCommit } from '../../src/core/commit/group-commit.js';
+import type { Charge } from '../../src/capabilities/charges/charge.js';
+import type { ChargeFact } from '../../src/capabilities/charges/transitions.js';
+import { createCharges, type Charges } from '../../src/capabilities/charges/store.js';
+import type { Change } from '../../src/capabilities/recurring-charges/transitions.js';
+import type { RecurringCharge } from '../../src/capabilities/recurring-charges/recurring-charge.js';
+import {
+  createRecurringCharges,
+  type RecurringCharges,
+} from '../../src/capabilities/recurring-charges/store.js';
+import { openTestDatabase, type TestDatabase } from '../support/database.js';
+import { paymentToken, recurringCharge } from '../support/recurring.js';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const START = new Date('2026-01-31T08:00:00.000Z');
+
+let database: TestDatabase;
+let charges: Charges;
+let recurringCharges: RecurringCharges;
+/** The time as the store of recurring charges sees it; no test waits for any. */
+let now: Date;
+
+const storeOf = (db: TestDatabase) =>
+  createRecurringCharges(
+    db,
+    createGroupCommit(db),
+    { stallTimeoutMs: 30_000, dunningDays: async () => [1, 3, 5, 7] },
+    () => now,
+  );
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+  charges = createCharges(database, createGroupCommit(database), 1_000);
+  recurringCharges = storeOf(database);
+});
+afterAll(() => database?.close());
+beforeEach(() => {
+  now = START;
+});
+
+async function accepted(changes: Partial<RecurringCharge> = {}): Promise<RecurringCharge> {
+  const tenantId = newId('tenant');
+  const token = paymentToken({ tenant_id: tenantId });
+  await database.db.collection<typeof token>('payment_tokens').insertOne(token);
+  const recurring = recurringCharge({
+    tenant_id: tenantId,
+    payment_token_id: token._id,
+    ...changes,
+  });
+  const { _id: id } = recurring;
+  const answer = { status: 201, body: '{}' };
+  const item = { kind: 'acceptRecurring', tenantId, id, recurring, claim: null, answer } as const;
+  expect(await recurringCharges.accept(item)).toMatchObject({ resource: id });
+  return recurring;
+}
+
+const stored = async ({ tenant_id: tenantId, _id }: RecurringCharge) =>
+  (await recurringCharges.get(tenantId, _id)) as RecurringCharge;
+
+/** As a renewal does it: until nothing is due any more. Answers the charges that it made. */
+async function renew({ tenant_id: tenantId, _id }: RecurringCharge): Promise<Charge[]> {
+  const made: Charge[] = [];
+  for (;;) {
+    const renewal = await recurringCharges.renew(tenantId, _id);
+    if (renewal?.kind !== 'renewed') return made;
+    made.push(renewal.charge);
+  }
+}
+
+const change = async (recurring: RecurringCharge, wanted: Change) =>
+  recurringCharges.change(await stored(recurring), {
+    change: wanted,
+    claim: null,
+    answer: ({ status }) => ({ status: 200, body: status }),
+  });
+
+const byProvider = {
+  via: 'provider_answer',
+  actor: null,
+  providerRequestId: null,
+  note: null,
+  attempt: null,
+} as const;
+const paid: ChargeFact = {
+  ...byProvider,
+  kind: 'succeeded',
+  amountMinor: 500_000n,
+  currency: 'NGN',
+  feeMinor: 10_000n,
+  authorization: null,
+};
+const declined = (decline: 'soft' | 'hard'): ChargeFact => ({
+  ...byProvider,
+  kind: 'rejected',
+  code: 'insufficient_funds',
+  decline,
+});
+
+const chargesOf = ({ _id }: RecurringCharge) =>
+  database.db
+    .collection<Charge>('charges')
+    .find({ 'recurring.id': _id })
+    .sort({ _id: 1 })
+    .toArray();
+
+const periodsOf = (made: readonly Charge[]) => made.map(({ recurring }) => recurring?.period);
+
+describe('a recurring charge', () => {
+  test('24 months on the 31st, with three days of outage and two declines: 24 charges, one for each period, the oldest first', async () => {
+    const recurring = await accepted({ count: 24 });
+    // Nobody looks on these days, the 31st among them.
+    const outage = {
+      from: new Date('2027-01-30T00:00:00Z'),
+      until: new Date('2027-02-02T00:00:00Z'),
+    };
+    const declines = new Map([
+      [5, 1],
+      [11, 2],
+    ]);
+    const waiting = new Map<string, Charge>();
+    const dates: string[] = [];
+    const told: string[] = [];
+
+    for (let day = 0; day < 25 * 31; day += 1) {
+      now = new Date(START.getTime() + day * DAY_MS);
+      if (now >= outage.from && now < outage.until) continue;
+      // Nothing begins in the middle of a month; looking at it every day would only take time.
+      if (now.getUTCDate() > 3 && now.getUTCDate() < 27) continue;
+      const made = await renew(recurring);
+      dates.push(...made.map(() => now.toISOString().slice(0, 10)));
+      for (const charge of [...waiting.values(), ...made]) {
+        const period = charge.recurring?.period ?? -1;
+        const left = declines.get(period) ?? 0;
+        declines.set(period, left - 1);
+        await charges.applyFact(charge, left > 0 ? declined('soft') : paid);
+        if (left > 0) waiting.set(charge._id, charge);
+        else waiting.delete(charge._id);
+        told.push((await stored(recurring)).status);
+      }
+    }
+
+    const all = await chargesOf(recurring);
+    expect(periodsOf(all)).toEqual(Array.from({ length: 24 }, (_, period) => period));
+    expect(all.map(({ reference }) => reference)).toEqual(
+      all.map((_, period) => `${recurring._id}-${period}`),
+    );
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set(['completed']));
+    expect(dates.slice(0, 3)).toEqual(['2026-01-31', '2026-02-28', '2026-03-31']);
+    // The one that fell into the outage, and the one after it.
+    expect(dates.slice(12, 14)).toEqual(['2027-02-02', '2027-02-28']);
+    // Past due while one of the two was tried again, and only then.
+    expect(told.filter((status) => status === 'past_due')).toHaveLength(3);
+    expect(await stored(recurring)).toMatchObject({
+      status: 'ended',
+      charged_periods: 24,
+      next_charge_at: null,
+      unpaid: [],
+      last_paid_reference: `${recurring._id}-23`,
+      // Renewed 24 times, past due twice, ended once.
+      event_sequence: 27,
+    });
+    expect((await auditLedger(database)).problems).toEqual([]);
+    const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
+    const wallet = await wallets.findOne({ _id: recurring.tenant_id });
+    expect(wallet?.available_minor).toBe(24n * (500_000n - 10_000n));
+  });
+
+  test('days that were missed are charged once each, the oldest first, however many look at once', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    now = new Date(START.getTime() + 3 * DAY_MS);
+    // Processes of their own, each with the same work before it.
+    const others = Array.from({ length: 4 }, () => storeOf(database));
+    const { tenant_id: tenantId, _id } = recurring;
+    await Promise.all(
+      others.map(async (store) => {
+        for (let look = await store.renew(tenantId, _id); look?.kind !== 'not_due';) {
+          look = await store.renew(tenantId, _id);
+        }
+      }),
+    );
+    expect(periodsOf(await chargesOf(recurring))).toEqual([0, 1, 2, 3]);
+    expect(await stored(recurring)).toMatchObject({ charged_periods: 4, next_period: 4 });
+  });
+
+  test('periods that begin while it is paused are never charged; what was missed before is', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    await renew(recurring);
+    now = new Date(START.getTime() + 1.5 * DAY_MS);
+    // Day 1 was missed, and it is paused before anybody has looked.
+    await change(recurring, 'pause');
+    expect(await renew(recurring)).toEqual([]);
+    now = new Date(START.getTime() + 4.5 * DAY_MS);
+    expect(await renew(recurring)).toEqual([]);
+    await change(recurring, 'resume');
+    expect(periodsOf(await renew(recurring))).toEqual([1]);
+    now = new Date(START.getTime() + 6 * DAY_MS);
+    expect(periodsOf(await renew(recurring))).toEqual([5, 6]);
+    expect(await stored(recurring)).toMatchObject({ status: 'active', pauses: [] });
+  });
+
+  test('one that runs out while it is paused has ended when it is resumed', async () => {
+    const recurring = await accepted({ interval: 'day', count: 3 });
+    for (const charge of await renew(recurring)) await charges.applyFact(charge, paid);
+    await change(recurring, 'pause');
+    now = new Date(START.getTime() + 10 * DAY_MS);
+    await change(recurring, 'resume');
+    expect(await renew(recurring)).toEqual([]);
+    expect(await stored(recurring)).toMatchObject({
+      status: 'ended',
+      charged_periods: 1,
+      next_charge_at: null,
+    });
+  });
+
+  test('a charge that fails for good leaves it past due and going on, until a later period is paid', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const [first] = await renew(recurring);
+    await charges.applyFact(first as Charge, declined('hard'));
+    expect(await stored(recurring)).toMatchObject({ status: 'past_due', next_period: 1 });
+    now = new Date(START.getTime() + DAY_MS);
+    const [second] = await renew(recurring);
+    expect(await stored(recurring)).toMatchObject({ status: 'past_due' });
+    await charges.applyFact(second as Charge, paid);
+    expect(await stored(recurring)).toMatchObject({ status: 'active', unpaid: [] });
+    // A payment that is proven late is told, and contradicts nothing.
+    await charges.applyFact(first as Charge, paid);
+    const { status, last_paid_reference: lastPaid } = await stored(recurring);
+    expect([status, lastPaid]).toEqual(['active', `${recurring._id}-0`]);
+  });
+
+  test('resumed by hand it is active again, but not while a charge is still being tried', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const [charge] = await renew(recurring);
+    await charges.applyFact(charge as Charge, declined('soft'));
+    await change(recurring, 'resume');
+    expect(await stored(recurring)).toMatchObject({ status: 'past_due' });
+    await charges.applyFact(charge as Charge, declined('hard'));
+    await change(recurring, 'resume');
+    expect(await stored(recurring)).toMatchObject({ status: 'active', unpaid: [] });
+  });
+
+  test('cancelled it charges no further period, and tries no declined charge again', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const [charge] = await renew(recurring);
+    await charges.applyFact(charge as Charge, declined('soft'));
+    await change(recurring, 'cancel');
+    now = new Date(START.getTime() + 5 * DAY_MS);
+    expect(await renew(recurring)).toEqual([]);
+    expect(await chargesOf(recurring)).toMatchObject([
+      { status: 'failed', failure: { code: 'recurring_cancelled' }, next_check_at: null },
+    ]);
+    expect(await stored(recurring)).toMatchObject({ status: 'cancelled', next_charge_at: null });
+  });
+
+  test('cancelled while charges are with the provider: what is declined after that is not tried again', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    now = new Date(START.getTime() + DAY_MS);
+    const [declinedBefore, first] = (await renew(recurring)) as [Charge, Charge];
+    await charges.applyFact(declinedBefore, declined('soft'));
+    // Its second attempt has left, the first one of the other has too.
+    const sent = database.db.collection<Charge>('charges');
+    await sent.updateMany({ 'recurring.id': recurring._id }, { $set: { submissions: 1 } });
+    await change(recurring, 'cancel');
+    for (const charge of [declinedBefore, first]) await charges.applyFact(charge, declined('soft'));
+    const failed = {
+      status: 'failed',
+      failure: { code: 'insufficient_funds' },
+      next_check_at: null,
+    };
+    expect(await chargesOf(recurring)).toMatchObject([failed, failed]);
+  });
+
+  test('cancelled by who has not seen the latest decline: that is not tried again either', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const seen = await stored(recurring);
+    const [charge] = await renew(recurring);
+    await charges.applyFact(charge as Charge, declined('soft'));
+    const answer = () => ({ status: 200, body: '' });
+    await recurringCharges.change(seen, { change: 'cancel', claim: null, answer });
+    expect(await chargesOf(recurring)).toMatchObject([
+      { status: 'failed', failure: { code: 'recurring_cancelled' } },
+    ]);
+  });
+
+  test('what is declined while it is paused is told when it is resumed', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const [charge] = await renew(recurring);
+    await change(recurring, 'pause');
+    await charges.applyFact(charge as Charge, declined('soft'));
+    expect(await stored(recurring)).toMatchObject({ status: 'paused' });
+    await change(recurring, 'resume');
+    // Its one event, as it is told of every other that is past due.
+    expect(await stored(recurring)).toMatchObject({ status: 'past_due', event_sequence: 1 });
+  });
+
+  test('what is over can not be changed; what is so already stays as it is', async () => {
+    const recurring = await accepted();
+    const answerTo = async (wanted: Change) => {
+      const outcome = await change(recurring, wanted);
+      return outcome.kind === 'answered' ? outcome.answer.status : outcome.kind;
+    };
+    expect([await answerTo('resume'), await answerTo('pause'), await answerTo('pause')]).toEqual([
+      200, 200, 200,
+    ]);
+    const { version } = await stored(recurring);
+    expect(version).toBe(2);
+    expect([await answerTo('cancel'), await answerTo('cancel')]).toEqual([200, 200]);
+    expect([await answerTo('resume'), await answerTo('pause')]).toEqual([422, 422]);
+    expect((await stored(recurring)).version).toBe(3);
+  });
+
+  test('a name that its tenant has used already keeps no period from being charged', async () => {
+    const recurring = await accepted({ interval: 'day' });
+    const [taken] = await renew(await accepted({ interval: 'day' }));
+    const { tenant_id: tenantId, _id } = recurring;
+    await database.db
+      .collection<Charge>('charges')
+      .updateOne(
+        { _id: taken?._id ?? '' },
+        { $set: { tenant_id: tenantId, reference: `${_id}-0` } },
+      );
+    const [charge] = await renew(recurring);
+    expect(charge).toMatchObject({ reference: charge?._id, recurring: { id: _id, period: 0 } });
+  });
+
+  test('the sweep looks again when a period is overdue, once a day otherwise, and never at what is over', async () => {
+    const [daily, monthly, idle, over] = [
+      await accepted({ interval: 'day' }),
+      await accepted(),
+      await accepted(),
+      await accepted(),
+    ];
+    for (const one of [daily, monthly]) await renew(one);
+    await change(idle, 'pause');
+    await change(over, 'cancel');
+    now = new Date(START.getTime() + DAY_MS / 2);
+    const all = [daily, monthly, idle, over];
+    const ids = new Set(all.map(({ _id }) => _id));
+    const found = await recurringCharges.due(1_000);
+    await recurringCharges.rescheduleCheck(found.filter(({ _id }) => ids.has(_id)));
+    const dueAt = async (one: RecurringCharge) =>
+      (await stored(one)).next_check_at?.toISOString() ?? null;
+    expect(await Promise.all(all.map(dueAt))).toEqual([
+      '2026-02-01T08:00:30.000Z',
+      '2026-02-01T20:00:00.000Z',
+      '2026-02-01T20:00:00.000Z',
+      null,
+    ]);
+  });
+});

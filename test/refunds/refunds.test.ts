@@ -1,0 +1,269 @@
+import { bursar } from '../support/cli.js';
+import { eventually } from '../support/eventually.js';
+import {
+  paymentClient,
+  timesRefunded,
+  type ChargeView,
+  type PaymentClient,
+  type RefundView,
+} from '../support/payments.js';
+import { startReceiver, type Receiver } from '../support/receiver.js';
+import { startService, type Service } from '../support/service.js';
+import { apiClient, type TestTenant } from '../support/tenant.js';
+
+let service: Service;
+let tenant: TestTenant;
+let payments: PaymentClient;
+let receiver: Receiver;
+/** What most of the refunds here take a little of. */
+let charge: ChargeView;
+
+beforeAll(async () => {
+  const env = { BURSAR_ATTENTION_AFTER_MS: '3000', BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' };
+  service = await startService({ env });
+  tenant = await service.tenant({ balanceMinor: 1_000_000 });
+  payments = paymentClient(tenant);
+  receiver = await startReceiver();
+  await service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
+  charge = await payments.paid();
+});
+afterAll(async () => {
+  await service?.close();
+  await receiver?.close();
+});
+
+let made = 0;
+/** By the end of its reference the network does what its table says. */
+const order = (suffix = '789', changes: Record<string, unknown> = {}) => ({
+  charge_reference: charge.reference,
+  amount_minor: 1_000,
+  reference: `refund-${process.pid}-${(made += 1)}-${suffix}`,
+  ...changes,
+});
+
+async function accepted(client: PaymentClient, body = order()): Promise<RefundView> {
+  const reply = await client.refund(body);
+  if (reply.status !== 201) throw new Error(`not accepted: ${reply.text}`);
+  return reply.body.data;
+}
+
+const waitFor = (reference: string, fits: (refund: RefundView) => boolean) =>
+  eventually(`${reference} is as wanted`, async () => {
+    const refund = await payments.getRefund(reference);
+    return fits(refund) ? refund : undefined;
+  });
+const isOver = ({ status }: RefundView) => status === 'completed' || status === 'failed';
+
+const idOf = async (reference: string) =>
+  String((await service.deps.refunds.byReference(tenant.id, reference))?._id);
+
+describe('a refund', () => {
+  test('of a part goes to the customer and out of the wallet, and is told', async () => {
+    const own = await payments.paid();
+    const before = await tenant.balance();
+    const body = order('789', { charge_reference: own.reference, reason: 'Returned' });
+    const reply = await payments.refund(body, { headers: { prefer: 'wait=20' } });
+    expect(reply.status).toBe(201);
+    expect(reply.headers.get('location')).toBe(`/api/v1/payments/refunds/${body.reference}`);
+    expect(reply.body.data).toMatchObject({
+      reference: body.reference,
+      charge_reference: own.reference,
+      amount_minor: 1_000,
+      status: 'completed',
+      reason: 'Returned',
+    });
+    expect(await tenant.balance()).toEqual({ available: before.available - 1_000, held: 0 });
+    expect((await payments.get(own.reference)).refunded_minor).toBe(1_000);
+    const rest = await accepted(payments, { charge_reference: own.reference } as never);
+    expect(rest.amount_minor).toBe(299_000);
+    await waitFor(rest.reference, isOver);
+    expect((await payments.get(own.reference)).refunded_minor).toBe(300_000);
+    const told = await eventually('it is told', () =>
+      receiver.events().find(({ data }) => data['reference'] === body.reference),
+    );
+    expect(told.event).toBe('refund.completed');
+    const timeline = await payments.call<{ type: string }[]>(
+      'GET',
+      `/payments/refunds/${body.reference}/timeline`,
+    );
+    expect(timeline.body.data.map(({ type }) => type)).toEqual(
+      expect.arrayContaining(['accepted', 'submitted', 'captured', 'webhook_delivered']),
+    );
+  });
+
+  test('by the network’s table is refunded once, or not at all and given back', async () => {
+    const wanted: [suffix: string, status: string, code: string | null, times: number][] = [
+      ['789', 'completed', null, 1],
+      ['001', 'completed', null, 1],
+      ['002', 'failed', 'refund_refused', 0],
+      ['004', 'completed', null, 1],
+      ['007', 'completed', null, 1],
+      ['009', 'completed', null, 1],
+      ['010', 'completed', null, 1],
+    ];
+    const before = await tenant.balance();
+    const counted = (await payments.get(charge.reference)).refunded_minor;
+    const found = await Promise.all(
+      wanted.map(async ([suffix]) => {
+        const { reference } = await accepted(payments, order(suffix));
+        const { status, failure } = await waitFor(reference, isOver);
+        return [suffix, status, failure?.code ?? null, await timesRefunded(service, reference)];
+      }),
+    );
+    expect(found).toEqual(wanted);
+    expect(await tenant.balance()).toEqual({ available: before.available - 6_000, held: 0 });
+    expect((await payments.get(charge.reference)).refunded_minor).toBe(counted + 6_000);
+    await eventually('the refusal is told', () =>
+      receiver.events().some(({ event }) => event === 'refund.failed') ? true : undefined,
+    );
+  });
+
+  test('is never more than is left, however many are asked for at once', async () => {
+    const own = await payments.paid();
+    const body = () => order('789', { charge_reference: own.reference, amount_minor: 10_000 });
+    const replies = await Promise.all(Array.from({ length: 50 }, () => payments.refund(body())));
+    const taken = replies.filter(({ status }) => status === 201);
+    const refused = replies.filter(({ status }) => status === 422);
+    expect([taken.length, refused.length]).toEqual([30, 20]);
+    for (const { body: answer } of refused) {
+      expect(answer.error).toMatchObject({
+        code: 'invalid_state',
+        field: 'charge_reference',
+        details: { refundable_minor: 0 },
+      });
+    }
+    for (const { body: answer } of taken) await waitFor(answer.data.reference, isOver);
+    expect((await payments.get(own.reference)).refunded_minor).toBe(300_000);
+  });
+
+  test('is made once under its key, and a reference stays taken', async () => {
+    const body = order();
+    const key = `key of ${body.reference}`;
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 6 }, () => payments.refund(body, { key })),
+    );
+    expect(first?.status).toBe(201);
+    for (const other of others) expect(other.text).toBe(first?.text);
+    const changed = await payments.refund({ ...body, amount_minor: 1 }, { key });
+    expect(changed.body.error.code).toBe('idempotency_key_reused');
+    const taken = await payments.refund({ ...order(), reference: body.reference });
+    expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
+    const named = await payments.getRefund(String(taken.body.error.details?.id));
+    expect(named.reference).toBe(body.reference);
+    const all = service.deps.database.db.collection('refunds');
+    expect(await all.countDocuments({ reference: body.reference })).toBe(1);
+    await waitFor(body.reference, isOver);
+    expect(await timesRefunded(service, body.reference)).toBe(1);
+  });
+});
+
+describe('bad input is refused, and says where', () => {
+  test.each([
+    ['nothing', { amount_minor: 0 }, 'amount_minor'],
+    ['less than nothing', { amount_minor: -1 }, 'amount_minor'],
+    ['half a kobo', { amount_minor: 1.5 }, 'amount_minor'],
+    ['another currency', { currency: 'USD' }, 'currency'],
+    ['no charge', { charge_reference: undefined }, 'charge_reference'],
+    ['a reference with spaces', { reference: 'a b' }, 'reference'],
+    ['what there is not', { customer: 'me' }, 'customer'],
+    ['a security code', { cvv: '123' }, 'cvv'],
+  ])('%s', async (_what, changes, field) => {
+    const { status, body } = await payments.refund(order('789', changes));
+    expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', field]);
+  });
+
+  test('more than is left, a charge that is not paid, unknown or another tenant’s', async () => {
+    const refused = async (changes: Record<string, unknown>, client = payments) => {
+      const { status, body } = await client.refund(order('789', changes));
+      return [status, body.error.code, body.error.field];
+    };
+    expect(await refused({ amount_minor: 300_001 })).toEqual([
+      422,
+      'invalid_state',
+      'amount_minor',
+    ]);
+    const unpaid = await payments.page();
+    const field = 'charge_reference';
+    const state = [422, 'invalid_state', field];
+    expect(await refused({ charge_reference: unpaid.reference })).toEqual(state);
+    const gone = [404, 'not_found', field];
+    expect(await refused({ charge_reference: 'no-such-charge' })).toEqual(gone);
+    // Kept under its key like every refusal of what a body names.
+    const kept = { charge_reference: 'not-yet', amount_minor: 1_000 };
+    const first = await payments.refund(kept, { key: 'of a charge that comes later' });
+    await payments.paid({ reference: 'not-yet' });
+    const again = await payments.refund(kept, { key: 'of a charge that comes later' });
+    expect([again.status, again.text]).toEqual([404, first.text]);
+    const other = paymentClient(await service.tenant());
+    expect(await refused({}, other)).toEqual(gone);
+    const { reference } = await accepted(payments);
+    const path = `/payments/refunds/${reference}`;
+    for (const asked of [path, `${path}/timeline`]) {
+      expect((await other.call('GET', asked)).status).toBe(404);
+    }
+    await waitFor(reference, isOver);
+  });
+
+  test('a wallet that can’t cover it, and a public key', async () => {
+    const poor = await service.tenant({ balanceMinor: 0 });
+    const client = paymentClient(poor);
+    const own = await client.paid();
+    const { status, body } = await client.refund({ charge_reference: own.reference });
+    // The provider kept its fee, so the wallet has less than the whole.
+    expect([status, body.error]).toMatchObject([
+      422,
+      { code: 'insufficient_balance', details: { required: 300_000 } },
+    ]);
+    expect((await client.get(own.reference)).refunded_minor).toBe(0);
+    const { key } = await service.deps.apiKeys.create({
+      tenantId: poor.id,
+      level: 'write',
+      kind: 'public',
+    });
+    const browser = paymentClient(apiClient(service.api.url, key));
+    const refused = await browser.refund({ charge_reference: own.reference });
+    expect([refused.status, refused.body.error.code]).toEqual([403, 'forbidden']);
+  });
+});
+
+describe('operators', () => {
+  const cli = (line: string) => bursar(`refunds ${line} --json`, service.env);
+
+  test('are called where nobody answers and nothing was done; what they give up by force is released', async () => {
+    const { reference } = await accepted(payments, order('005'));
+    await waitFor(reference, ({ attention }) => attention !== null);
+    const id = await idOf(reference);
+    const listed = JSON.parse((await cli('list --attention')).out) as { id: string }[];
+    expect(listed.map((row) => row.id)).toContain(id);
+    const shown = JSON.parse((await cli(`show ${id}`)).out) as Record<string, unknown>;
+    expect(shown).toMatchObject({ charge_reference: charge.reference, status: 'processing' });
+    const kept = await cli(`fail ${id} --reason test --actor ada`);
+    expect([kept.code, JSON.parse(kept.out)]).toMatchObject([1, { done: false }]);
+    const forced = await cli(`fail ${id} --reason test --actor ada --force`);
+    expect([forced.code, JSON.parse(forced.out)]).toMatchObject([0, { status: 'failed' }]);
+    expect(await timesRefunded(service, reference)).toBe(0);
+    expect((await tenant.balance()).held).toBe(0);
+  });
+
+  test('adopt what they had given up and the network did all the same', async () => {
+    const { reference } = await accepted(payments, order('006'));
+    await waitFor(reference, ({ attention }) => attention !== null);
+    const before = await payments.get(charge.reference);
+    const id = await idOf(reference);
+    const early = await cli(`complete ${id} --reason test`);
+    expect([early.code, JSON.parse(early.out)]).toMatchObject([1, { done: false }]);
+    expect((await cli(`fail ${id} --reason test --force`)).code).toBe(0);
+    expect(await service.bank.tellRefund(id, 'refunded')).toBe(200);
+    const late = await waitFor(reference, ({ attention }) => attention !== null);
+    expect(late).toMatchObject({ status: 'failed', completed_at: null });
+    const adopted = await cli(`complete ${id} --reason test`);
+    expect([adopted.code, JSON.parse(adopted.out)]).toMatchObject([0, { status: 'completed' }]);
+    const after = await payments.get(charge.reference);
+    expect(after.refunded_minor).toBe(before.refunded_minor + 1_000);
+    expect(await timesRefunded(service, reference)).toBe(1);
+  });
+});
+
+test('the books are right, and every refund is what the network did', async () => {
+  expect(await service.problems()).toEqual([]);
+});

@@ -1,0 +1,292 @@
+import fc from 'fast-check';
+import type { AnyMutationInput, AnyResult } from '../../src/core/commit/mutations.js';
+import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
+import { emptyWallet } from '../../src/core/ledger/wallet.js';
+import type { Charge } from '../../src/capabilities/charges/charge.js';
+import { newCharge } from '../../src/capabilities/charges/new-charge.js';
+import type { Refund } from '../../src/capabilities/refunds/refund.js';
+import type { InstructionFact } from '../../src/core/instructions/fact.js';
+import { isOpen, needsWorkflow } from '../../src/core/instructions/instruction.js';
+import { balances, run } from '../support/decisions.js';
+import { byProvider, claimOf, emptySnapshot, NOW } from '../support/transfers.js';
+
+const CHARGED = 1_000n;
+const START = 800n;
+const IDS = ['ref_a', 'ref_b', 'ref_c'];
+const amountOf = (id: string) => BigInt(300 * (IDS.indexOf(id) + 1));
+
+const completed = newCharge(
+  {
+    tenant_id: 'ten_a',
+    amount_minor: CHARGED,
+    capture_mode: 'customer_action_required',
+    customer: { id: 'customer-1', email: 'ada@example.com', name: null },
+    payment_token_id: null,
+    description: null,
+    metadata: null,
+    provider: 'sandbox-bank',
+    dunning_days: [],
+  },
+  NOW,
+);
+const CHARGE = completed._id;
+
+const snapshotWith = (changes: Partial<Charge> = {}, availableMinor = START): Snapshot => {
+  const snapshot = emptySnapshot();
+  snapshot.records.charges.set(CHARGE, { ...completed, status: 'completed', ...changes });
+  snapshot.wallets.set('ten_a', { ...emptyWallet('ten_a'), availableMinor });
+  return snapshot;
+};
+
+const accept = (
+  id: string,
+  amountMinor: bigint | null = amountOf(id),
+  changes: Partial<Refund> = {},
+): AnyMutationInput => ({
+  kind: 'acceptRefund',
+  tenantId: 'ten_a',
+  id,
+  refund: {
+    _id: id,
+    tenant_id: 'ten_a',
+    version: 1,
+    status: 'pending',
+    provider: 'sandbox-bank',
+    reference: id,
+    charge_id: CHARGE,
+    charge_reference: CHARGE,
+    provider_charge_reference: `${CHARGE}-1`,
+    currency: 'NGN',
+    reason: null,
+    provider_refund_id: null,
+    failure: null,
+    in_suspense: false,
+    submissions: 0,
+    rejected_submissions: 0,
+    polls: 0,
+    attention: null,
+    monitor_until: null,
+    next_check_at: NOW,
+    timeline: [],
+    created_at: NOW,
+    updated_at: NOW,
+    completed_at: null,
+    reversed_at: null,
+    ...changes,
+  },
+  amountMinor,
+  claim: null,
+});
+const told = (id: string, fact: InstructionFact): AnyMutationInput => ({
+  kind: 'refundFact',
+  tenantId: 'ten_a',
+  id,
+  charge: CHARGE,
+  fact,
+});
+const factOf = (
+  kind: InstructionFact['kind'],
+  via: InstructionFact['via'],
+  amountMinor: bigint | null,
+  sessionId: string | null = 'rfnd_1',
+): InstructionFact => {
+  const origin = { ...byProvider, via };
+  if (kind === 'rejected') return { ...origin, kind, code: 'refund_refused' };
+  if (kind === 'operator_confirmed') return { ...origin, kind };
+  return { ...origin, kind, amountMinor, sessionId };
+};
+
+const anyItem: fc.Arbitrary<AnyMutationInput> = fc.constantFrom(...IDS).chain((id) =>
+  fc.oneof(
+    fc
+      .record({ all: fc.boolean(), sends: fc.constantFrom(0, 1) })
+      .map(({ all, sends }) => accept(id, all ? null : amountOf(id), { submissions: sends })),
+    fc
+      .record({
+        kind: fc.constantFrom<InstructionFact['kind']>(
+          'succeeded',
+          'rejected',
+          'reversed',
+          'operator_confirmed',
+        ),
+        via: fc.constantFrom<InstructionFact['via']>('webhook', 'poll', 'operator'),
+        amount: fc.constantFrom(null, amountOf(id), amountOf(id), 1n),
+        refund: fc.constantFrom(null, 'rfnd_1', 'rfnd_2'),
+      })
+      .map(({ kind, via, amount, refund }) => told(id, factOf(kind, via, amount, refund))),
+  ),
+);
+
+function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): string[] {
+  const problems: string[] = [];
+  const check = (what: string, fine: boolean) => void (fine || problems.push(what));
+  const booked = (account: string) => sums.get(account) ?? 0n;
+  const wallet = wallets.get('ten_a');
+  const charge = records.charges.get(CHARGE);
+  const refunds = [...records.refunds.values()];
+  const sum = (which: (refund: Refund) => boolean) =>
+    refunds.filter(which).reduce((total, { amount_minor: amount }) => total + amount, 0n);
+  const done = sum(({ status }) => status === 'completed');
+  check('wallet', wallet?.availableMinor === START + booked('wallet:ten_a:available'));
+  check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
+  check('owed', wallet?.owedMinor === -booked('receivable:ten_a'));
+  check('held', sum(isOpen) === booked('wallet:ten_a:held'));
+  const late = sum((refund) => refund.in_suspense);
+  check('clearing', booked('clearing:sandbox-bank') === done + late);
+  check('suspense', booked('suspense') === -late);
+  check('refunded', charge?.refunded_minor === done);
+  check('refunding', charge?.refund_pending_minor === sum(isOpen) + late);
+  for (const refund of refunds) {
+    check('not driven', needsWorkflow(refund) === (refund.next_check_at !== null));
+  }
+  return problems;
+}
+
+test('whatever becomes known of refunds, in whatever order, money and charge agree with them', () => {
+  fc.assert(
+    fc.property(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 12 }), (batches) => {
+      const { state } = run(snapshotWith(), batches);
+      expect(problemsOf(state, balances(state))).toEqual([]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const paid = (id = 'ref_a', sessionId = 'rfnd_1') =>
+  told(id, factOf('succeeded', 'poll', amountOf(id), sessionId));
+const refused = (id = 'ref_a') => told(id, factOf('rejected', 'poll', null));
+
+const answersOf = (outcomes: AnyResult[]) =>
+  outcomes.flatMap<unknown>((outcome) => {
+    if (outcome.kind !== 'answered') return [];
+    const { data, error } = JSON.parse(outcome.answer.body) as {
+      data?: { amount_minor: number };
+      error?: { code: string; field?: string; details?: { refundable_minor?: number } };
+    };
+    return data ? [data.amount_minor] : [[error?.code, error?.field, error?.details]];
+  });
+const after = (items: AnyMutationInput[], snapshot = snapshotWith()) => {
+  const { state, outcomes } = run(
+    snapshot,
+    items.map((item) => [item]),
+  );
+  const { refunds, charges } = state.records;
+  const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
+  return {
+    refund: refunds.get('ref_a'),
+    charge: charges.get(CHARGE),
+    steps,
+    outcomes,
+    available: state.wallets.get('ten_a')?.availableMinor,
+  };
+};
+
+describe('acceptance', () => {
+  test('takes never more than is left, those under way counted; without an amount all of it', () => {
+    const { outcomes, charge } = after([accept('ref_a'), accept('ref_b', null), accept('ref_c')], {
+      ...snapshotWith({}, 2_000n),
+    });
+    expect(answersOf(outcomes)).toEqual([
+      300,
+      700,
+      ['invalid_state', 'charge_reference', { status: 'completed', refundable_minor: 0 }],
+    ]);
+    expect(charge).toMatchObject({ refund_pending_minor: CHARGED, refunded_minor: 0n });
+  });
+
+  test('says how much is left where more is asked for', () => {
+    const { outcomes } = after([accept('ref_a'), accept('ref_b', 701n)]);
+    expect(answersOf(outcomes)[1]).toEqual([
+      'invalid_state',
+      'amount_minor',
+      { status: 'completed', refundable_minor: 700 },
+    ]);
+  });
+
+  test('holds the gross amount, and refuses where the wallet has less', () => {
+    const short = after([accept('ref_a')], snapshotWith({}, 299n));
+    expect(answersOf(short.outcomes)).toEqual([
+      ['insufficient_balance', undefined, { required: 300, available: 299 }],
+    ]);
+    expect([short.refund, short.charge?.refund_pending_minor]).toEqual([undefined, 0n]);
+    const enough = after([accept('ref_a')], snapshotWith({}, 300n));
+    expect([enough.steps, enough.available]).toEqual([['hold'], 0n]);
+  });
+
+  test.each(['pending', 'processing', 'failed'] as const)(
+    'refuses a charge that is %s',
+    (status) => {
+      const { outcomes } = after([accept('ref_a')], snapshotWith({ status }));
+      expect(answersOf(outcomes)).toEqual([['invalid_state', 'charge_reference', { status }]]);
+    },
+  );
+
+  test('names the attempt that was paid, as the charge has it when it is accepted', () => {
+    expect(
+      after([accept('ref_a')], snapshotWith({ attempt: 3 })).refund?.provider_charge_reference,
+    ).toBe(`${CHARGE}-3`);
+  });
+
+  test('is found again where its own commit was never heard of, also under its key', () => {
+    const item = { ...accept('ref_a'), claim: claimOf('k') } as AnyMutationInput;
+    const { outcomes, charge } = after([item, item]);
+    expect(outcomes[1]).toMatchObject({ resource: 'ref_a', replayed: false });
+    expect(answersOf(outcomes)).toEqual([300, 300]);
+    expect(charge?.refund_pending_minor).toBe(300n);
+  });
+});
+
+describe('a refund', () => {
+  test('that is done is captured, and its charge says so', () => {
+    const { refund, charge, steps, available } = after([accept('ref_a'), paid(), paid()]);
+    expect(refund).toMatchObject({
+      status: 'completed',
+      provider_refund_id: 'rfnd_1',
+      next_check_at: null,
+    });
+    expect(charge).toMatchObject({ refund_pending_minor: 0n, refunded_minor: 300n });
+    expect([steps, available]).toEqual([['hold', 'resolve'], START - 300n]);
+  });
+
+  test('that is refused is released, and what is left can be asked for again', () => {
+    const { refund, charge, available, outcomes } = after([
+      accept('ref_a'),
+      refused(),
+      accept('ref_b', 800n),
+    ]);
+    expect(refund).toMatchObject({ status: 'failed', failure: { code: 'refund_refused' } });
+    expect([charge?.refund_pending_minor, available]).toEqual([800n, 0n]);
+    expect(answersOf(outcomes)).toEqual([300, 800]);
+  });
+
+  test('that the provider has done twice calls an operator, and is booked once', () => {
+    const { refund, steps, charge } = after([accept('ref_a'), paid(), paid('ref_a', 'rfnd_2')]);
+    expect(refund?.status).toBe('completed');
+    expect(refund?.attention?.reason).toMatch(/twice/);
+    expect([steps, charge?.refunded_minor]).toEqual([['hold', 'resolve'], 300n]);
+  });
+
+  test('of another amount than was ordered moves nothing', () => {
+    const { refund, steps } = after([
+      accept('ref_a'),
+      told('ref_a', factOf('succeeded', 'poll', 1n)),
+    ]);
+    expect([refund?.status, refund?.attention?.reason]).toEqual([
+      'pending',
+      expect.stringMatching(/another amount/),
+    ]);
+    expect(steps).toEqual(['hold']);
+  });
+
+  test('that shows up after it was given up takes its part of the charge until an operator decides', () => {
+    const late = [accept('ref_a'), refused(), paid()];
+    const { refund, charge, steps } = after(late);
+    expect(refund).toMatchObject({ status: 'failed', in_suspense: true });
+    expect(charge).toMatchObject({ refund_pending_minor: 300n, refunded_minor: 0n });
+    expect(steps).toEqual(['hold', 'resolve', 'suspense']);
+    const adopted = after([...late, told('ref_a', factOf('operator_confirmed', 'operator', null))]);
+    expect(adopted.refund).toMatchObject({ status: 'completed', in_suspense: false });
+    expect(adopted.charge).toMatchObject({ refund_pending_minor: 0n, refunded_minor: 300n });
+    expect(adopted.available).toBe(START - 300n);
+  });
+});

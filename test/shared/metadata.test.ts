@@ -1,0 +1,63 @@
+import { findMetadataProblem } from '../../src/shared/metadata.js';
+
+const message = 'must not hold a card number';
+
+test('metadata holds no card number, as text, in a text or as a number', () => {
+  for (const card of ['4111111111111111', 'paid by 4111-1111-1111-1111', 4111111111111111]) {
+    expect(findMetadataProblem({ a: [{ card }] })).toEqual({ path: ['a', '0', 'card'], message });
+  }
+});
+
+test('nor one whose groups are parted otherwise, or written with the digits of other scripts', () => {
+  const parted = ['.', '/', '_', '\u00a0', '\u2011', '\u2013'].map((by) =>
+    ['4111', '1111', '1111', '1111'].join(by),
+  );
+  const wide = '4111111111111111'.replaceAll(/[0-9]/g, (digit) =>
+    String.fromCodePoint(0xff10 + Number(digit)),
+  );
+  for (const card of [...parted, wide, '3782 822463 10005']) {
+    expect([card, findMetadataProblem({ card })]).toEqual([card, { path: ['card'], message }]);
+  }
+  // Not as cards are grouped: days, amounts, and numbers of telephones.
+  for (const text of [
+    '2026-11-21/2026-12-21',
+    '4111.11, 1111.11, 1111.10',
+    '0803 123 4567 890 12',
+  ]) {
+    expect([text, findMetadataProblem({ text })]).toEqual([text, null]);
+  }
+});
+
+test('a fraction is no card number, whatever its digits add up to', () => {
+  expect(findMetadataProblem({ share: 0.4111111111111111 })).toBeNull();
+  expect(findMetadataProblem({ share: 4111111111111111.5 })).not.toBeNull();
+});
+
+test('a name is no place for a card number either', () => {
+  const metadata = { cards: { '4111 1111 1111 1111': true } };
+  expect(findMetadataProblem(metadata)).toEqual({ path: ['cards'], message });
+});
+
+test('nor is an id or a digest in hexadecimal; digits of its own in a text still are', () => {
+  const digits = '4242424242424242';
+  for (const length of [24, 32, 40, 64]) {
+    const id = `a${digits}`.padEnd(length, 'b');
+    for (const text of [id, id.toUpperCase(), `auth_${id}`, `orders ${id}, ${id}`]) {
+      expect([text, findMetadataProblem({ text })]).toEqual([text, null]);
+    }
+    for (const text of [`${id}c`, `${id} ${digits}`, `card${digits}`]) {
+      expect([text, findMetadataProblem({ text })]).toEqual([text, { path: ['text'], message }]);
+    }
+  }
+});
+
+test('a UUID is no card number, whatever digits it has', () => {
+  // Each passes the Luhn check where its groups are read as one number.
+  for (const id of [
+    'af690057-4808-486b-b0a7-1b0e37c69874',
+    '30463799-3051-4fd6-bce5-2d9c77eccda2',
+    'a9006dc5-f606-40e5-8272-977847934f40',
+  ]) {
+    expect(findMetadataProblem({ id })).toBeNull();
+  }
+});

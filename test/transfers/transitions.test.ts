@@ -1,0 +1,186 @@
+import { applyFact, type TransferFact } from '../../src/capabilities/transfers/transitions.js';
+import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
+import { byProvider, NOW, pendingTransfer } from '../support/transfers.js';
+
+const paid: TransferFact = {
+  ...byProvider,
+  kind: 'succeeded',
+  amountMinor: 250_000n,
+  sessionId: 's1',
+};
+const refused: TransferFact = { ...byProvider, kind: 'rejected', code: 'account_closed' };
+const reversed: TransferFact = {
+  ...byProvider,
+  kind: 'reversed',
+  amountMinor: 250_000n,
+  sessionId: 's1',
+};
+const adopted: TransferFact = { ...byProvider, kind: 'operator_confirmed' };
+
+/** Applies facts in order to a transfer that is processing; answers where it ends and all that moved. */
+function after(facts: TransferFact[], available = 0n, start: Partial<Transfer> = {}) {
+  let transfer = pendingTransfer({ status: 'processing', submissions: 1, ...start });
+  const postings: string[] = [];
+  const verdicts: string[] = [];
+  let wallet = available;
+  let owed = 0n;
+  for (const fact of facts) {
+    const transition = applyFact(transfer, fact, NOW, {
+      availableMinor: wallet,
+      owedMinor: owed,
+    });
+    transfer = transition.next;
+    wallet += transition.availableMinor;
+    owed += transition.owedMinor;
+    verdicts.push(transition.verdict);
+    postings.push(...transition.postings.map((p) => p.id.slice(p.id.indexOf('/') + 1)));
+  }
+  return { transfer, verdicts, postings, gained: wallet - available, owed };
+}
+
+describe('the state guard', () => {
+  test('an unforced release counts only as long as nothing was sent, whoever sent it meanwhile', () => {
+    const released: TransferFact = { ...refused, via: 'operator', ifNotSubmitted: true };
+    expect(after([released])).toMatchObject({ verdicts: ['stale'], postings: [], gained: 0n });
+    expect(after([released], 0n, { status: 'pending', submissions: 0 })).toMatchObject({
+      verdicts: ['applied'],
+      transfer: { status: 'failed' },
+      gained: 251_000n,
+    });
+  });
+
+  test('what comes back by a reversal pays first what the wallet owed for that payment', () => {
+    const { gained, owed, transfer } = after([refused, paid, adopted, reversed], -251_000n);
+    // The wallet was empty when it had to adopt the payment.
+    expect([gained, owed]).toEqual([251_000n, 0n]);
+    expect(transfer.status).toBe('failed');
+  });
+
+  test('paid captures the hold and completes', () => {
+    const { transfer, postings, gained } = after([paid]);
+    expect(transfer).toMatchObject({
+      status: 'completed',
+      session_id: 's1',
+      completed_at: NOW,
+      next_check_at: null,
+      failure: null,
+    });
+    expect(postings).toEqual(['resolve']);
+    expect(gained).toBe(0n);
+  });
+
+  test('refused releases amount and fee and fails with the code', () => {
+    const { transfer, postings, gained } = after([refused]);
+    expect(transfer).toMatchObject({
+      status: 'failed',
+      failure: { code: 'account_closed' },
+      completed_at: null,
+    });
+    expect(postings).toEqual(['resolve']);
+    expect(gained).toBe(251_000n);
+  });
+
+  test('repeats change nothing', () => {
+    for (const fact of [paid, refused, reversed]) {
+      const { verdicts, postings } = after([fact, fact, fact]);
+      expect(verdicts).toEqual(
+        ['applied', 'unchanged', 'unchanged'].map((v, i) =>
+          fact === reversed && i > 0 ? 'unchanged' : v,
+        ),
+      );
+      expect(new Set(postings).size).toBe(postings.length);
+    }
+  });
+
+  test('a reversal after success credits amount and fee back', () => {
+    const { transfer, postings, gained } = after([paid, reversed]);
+    expect(transfer).toMatchObject({
+      status: 'failed',
+      reversed_at: NOW,
+      failure: { code: 'reversed' },
+    });
+    expect(postings).toEqual(['resolve', 'reversal']);
+    expect(gained).toBe(251_000n);
+  });
+
+  test('a reversal that is told before the payment ends in the same books as the right order', () => {
+    const early = after([reversed, paid]);
+    const late = after([paid, reversed, paid]);
+    expect(early.verdicts).toEqual(['applied', 'stale']);
+    expect(late.verdicts).toEqual(['applied', 'applied', 'stale']);
+    expect(early.postings).toEqual(late.postings);
+    expect(early.gained).toBe(late.gained);
+    expect(early.transfer.status).toBe(late.transfer.status);
+  });
+
+  test('a payment that is proven after the release goes to suspense and asks for an operator', () => {
+    const { transfer, verdicts, postings, gained } = after([refused, paid, paid]);
+    expect(verdicts).toEqual(['applied', 'attention', 'unchanged']);
+    expect(transfer).toMatchObject({ status: 'failed', in_suspense: true });
+    expect(transfer.attention?.reason).toMatch(/after the hold had been released/);
+    expect(postings).toEqual(['resolve', 'suspense']);
+    expect(gained).toBe(251_000n);
+  });
+
+  test('an operator lets the wallet pay for it after all; what the wallet lacks is owed', () => {
+    const rich = after([refused, paid, adopted]);
+    expect(rich.transfer).toMatchObject({
+      status: 'completed',
+      in_suspense: false,
+      failure: null,
+      attention: null,
+    });
+    expect(rich.gained).toBe(0n);
+    expect(rich.owed).toBe(0n);
+    const poor = after([refused, paid, adopted], -200_000n);
+    expect(poor.owed).toBe(200_000n);
+    expect(poor.gained - poor.owed).toBe(0n);
+    expect(poor.transfer.attention?.reason).toMatch(/could not cover/);
+  });
+
+  test('a suspense payment that the bank takes back leaves nothing in suspense', () => {
+    const { transfer, postings } = after([refused, paid, reversed]);
+    expect(transfer).toMatchObject({
+      status: 'failed',
+      in_suspense: false,
+      attention: null,
+      reversed_at: NOW,
+    });
+    expect(postings).toEqual(['resolve', 'suspense', 'suspense-reversal']);
+  });
+
+  test('refused after completed moves no money and asks for an operator, once', () => {
+    const { transfer, verdicts, postings } = after([paid, refused, refused]);
+    expect(verdicts).toEqual(['applied', 'attention', 'unchanged']);
+    expect(transfer.status).toBe('completed');
+    expect(postings).toEqual(['resolve']);
+  });
+
+  test('another amount than was ordered is never a payment', () => {
+    const { transfer, verdicts, postings } = after([{ ...paid, amountMinor: 1n }]);
+    expect(verdicts).toEqual(['attention']);
+    expect(transfer).toMatchObject({ status: 'processing' });
+    expect(transfer.next_check_at).not.toBeNull();
+    expect(postings).toEqual([]);
+  });
+
+  test('nothing but suspense can be adopted', () => {
+    for (const before of [[], [paid], [refused], [reversed]]) {
+      const { verdicts } = after([...before, adopted]);
+      expect(['stale', 'unchanged']).toContain(verdicts.at(-1));
+    }
+  });
+
+  test('every change is on the timeline with who said it', () => {
+    const { transfer } = after([
+      { ...paid, via: 'webhook', actor: 'sandbox-bank', providerRequestId: 'evt_1' },
+      reversed,
+    ]);
+    expect(transfer.timeline.slice(1)).toMatchObject([
+      { type: 'webhook', actor: 'sandbox-bank', detail: 'succeeded', provider_request_id: 'evt_1' },
+      { type: 'captured', actor: 'bursar' },
+      { type: 'provider_answer', detail: 'reversed' },
+      { type: 'reversed', actor: 'bursar' },
+    ]);
+  });
+});

@@ -1,0 +1,306 @@
+import fc from 'fast-check';
+import type { Absence } from '../../src/core/providers/transfer-provider.js';
+import type { ProviderCallResult } from '../../src/core/instructions/workflow-contract.js';
+import { transferWords } from '../../src/capabilities/transfers/labels.js';
+import { MAX_ERRORS, MAX_SUBMISSIONS } from '../../workflows/policies.js';
+import {
+  initialProgress,
+  nextStep,
+  allowOperatorRetry,
+  type ExecutionProgress,
+  type ExecutionRules,
+  type Step,
+} from '../../workflows/instruction/progress.js';
+
+const rules: ExecutionRules = {
+  policy: { attentionAfterMs: 86_400_000, pollMaxMs: 600_000 },
+  labels: transferWords,
+};
+const finalAfter: Absence = { kind: 'conclusive_after', ms: 5_000 };
+const deduplicates: Absence = { kind: 'idempotent' };
+const never: Absence = { kind: 'never' };
+
+const sent = (submissions = 1) => ({ submissions, possibleSubmissions: submissions });
+const silent: ProviderCallResult = { kind: 'unknown', reason: 'timeout', ...sent() };
+const notFound = (resendSafety: Absence, submissions = 1): ProviderCallResult => ({
+  kind: 'not_found',
+  resendSafety,
+  ...sent(submissions),
+});
+
+/** Feeds reports at given times; answers the last step and the state. A question and its answer take no time. */
+function walk(
+  reports: [ProviderCallResult, number][],
+  start: ExecutionProgress = initialProgress(),
+) {
+  let progress = start;
+  let step: Step = { do: 'submit', afterMs: 0 };
+  for (const [report, at] of reports) {
+    [progress, step] = nextStep(progress, report, rules, { askedMs: at, answeredMs: at });
+  }
+  return { progress, step };
+}
+
+describe('what comes next for a record', () => {
+  test('silence after the order is never followed by another order, but by a question', () => {
+    for (const reason of [
+      'timeout',
+      'connection',
+      'server_error',
+      'unreadable',
+      'too_old',
+    ] as const) {
+      expect(walk([[{ kind: 'unknown', reason, ...sent() }, 0]]).step.do).toBe('verify');
+    }
+  });
+
+  test('without de-duplication one "not found" submissions nothing; two that far apart do', () => {
+    const absent = notFound(finalAfter);
+    expect(
+      walk([
+        [silent, 0],
+        [absent, 1_000],
+      ]).step,
+    ).toMatchObject({ do: 'verify', afterMs: 5_000 });
+    const early = walk([
+      [silent, 0],
+      [absent, 1_000],
+      [absent, 5_999],
+    ]);
+    expect(early.step).toMatchObject({ do: 'verify', afterMs: 1 });
+    const proven = walk([
+      [silent, 0],
+      [absent, 1_000],
+      [absent, 6_000],
+    ]);
+    expect(proven.step).toEqual({ do: 'submit', afterMs: 0 });
+  });
+
+  test('the time between counts from the first answer to the second question, not to its slow answer', () => {
+    const { progress } = walk([[notFound(finalAfter), 1_000]]);
+    const slow = { askedMs: 1_100, answeredMs: 6_300 };
+    const [, step] = nextStep(progress, notFound(finalAfter), rules, slow);
+    expect(step.do).toBe('verify');
+  });
+
+  test('anything else heard between two "not found" starts the proof of absence again', () => {
+    const others: ProviderCallResult[] = [
+      silent,
+      { kind: 'pending' },
+      { kind: 'permit_denied', attention: null },
+    ];
+    for (const between of others) {
+      const absent = notFound(finalAfter);
+      const { step } = walk([
+        [absent, 0],
+        [between, 3_000],
+        [absent, 10_000],
+      ]);
+      expect(step).toMatchObject({ do: 'verify', afterMs: 5_000 });
+    }
+  });
+
+  test('a proof of absence is used up by the order that it allowed', () => {
+    const absent = notFound(finalAfter);
+    const { step } = walk([
+      [absent, 0],
+      [absent, 5_000],
+      [silent, 6_000],
+      [notFound(finalAfter, 2), 20_000],
+    ]);
+    expect(step.do).toBe('verify');
+  });
+
+  test('an order that somebody else has sent between two "not found" starts the proof of absence again', () => {
+    const { step, progress } = walk([
+      [notFound(finalAfter, 1), 0],
+      [notFound(finalAfter, 2), 6_000],
+    ]);
+    expect(step).toMatchObject({ do: 'verify', afterMs: 5_000 });
+    expect(walk([[notFound(finalAfter, 2), 11_000]], progress).step).toEqual({
+      do: 'submit',
+      afterMs: 0,
+    });
+  });
+
+  test('with de-duplication "not found" allows the same order again', () => {
+    expect(
+      walk([
+        [silent, 0],
+        [notFound(deduplicates), 1_000],
+      ]).step,
+    ).toEqual({ do: 'submit', afterMs: 0 });
+  });
+
+  test('where nothing proves absence, an operator is called and nothing is sent', () => {
+    const { step } = walk([
+      [silent, 0],
+      [notFound(never), 1_000],
+    ]);
+    expect(step).toMatchObject({
+      do: 'verify',
+      stuck: expect.stringMatching(/cannot rule it out/),
+    });
+  });
+
+  test('orders are bounded: an operator is called, asking goes on, and a retry grants one order more', () => {
+    const bound = walk([[notFound(deduplicates, MAX_SUBMISSIONS + 3), 0]]);
+    expect(bound.step).toMatchObject({ do: 'verify', stuck: expect.any(String) });
+    const pushed = walk(
+      [[notFound(deduplicates, MAX_SUBMISSIONS + 3), 1]],
+      allowOperatorRetry(bound.progress),
+    );
+    expect(pushed.step.do).toBe('submit');
+    expect(walk([[notFound(deduplicates, MAX_SUBMISSIONS + 4), 2]], pushed.progress).step.do).toBe(
+      'verify',
+    );
+  });
+
+  test('a bank that answers with errors again and again is a reason to call an operator; one that is away is not', () => {
+    const errors = (reason: 'server_error' | 'connection') =>
+      walk(
+        Array.from(
+          { length: MAX_ERRORS },
+          (_, i) => [{ kind: 'unknown', reason, ...sent() }, i] as [ProviderCallResult, number],
+        ),
+      ).step;
+    expect(errors('server_error')).toMatchObject({ stuck: expect.any(String) });
+    expect(errors('connection')).toMatchObject({ stuck: null });
+  });
+
+  test('polls back off from a second to the longest pause and stay there', () => {
+    let progress = initialProgress();
+    const pauses = Array.from({ length: 14 }, () => {
+      const [next, step] = nextStep(progress, { kind: 'pending' }, rules, {
+        askedMs: 0,
+        answeredMs: 0,
+      });
+      progress = next;
+      return step.do === 'verify' ? step.afterMs : NaN;
+    });
+    expect(pauses.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(pauses.slice(-2)).toEqual([600_000, 600_000]);
+  });
+
+  test('an explicit "not now" is waited out longer and longer, uses up no try, and is told once', () => {
+    const report = (submissions: number): ProviderCallResult => ({
+      kind: 'throttled',
+      retryAfterMs: 1_500,
+      submissions,
+      possibleSubmissions: 0,
+    });
+    expect(walk([[report(1), 0]]).step).toEqual({
+      do: 'submit',
+      afterMs: 1_500,
+      suppressTimeline: true,
+    });
+    const later = walk(Array.from({ length: 8 }, (_, i) => [report(i + 1), i]));
+    expect(later.step).toMatchObject({ do: 'submit', afterMs: 128_000 });
+    const absent: ProviderCallResult = {
+      ...notFound(deduplicates, 9),
+      possibleSubmissions: 1,
+    } as ProviderCallResult;
+    expect(walk([[absent, 0]], later.progress).step.do).toBe('submit');
+  });
+
+  test('a record that has ended and needs an operator keeps its workflow; one that does not ends it', () => {
+    expect(walk([[{ kind: 'closed', attention: null }, 0]]).step).toEqual({ do: 'end' });
+    const attention = walk([[{ kind: 'closed', attention: 'in suspense' }, 0]]);
+    expect(attention.step).toMatchObject({ do: 'verify', stuck: 'in suspense', closed: true });
+  });
+
+  test('what was given up is asked about less and less often, and calls nobody', () => {
+    const given = walk(
+      Array.from({ length: 3 }, (_, i) => [{ kind: 'pending', monitored: true }, i]),
+    );
+    expect(given.step).toEqual({ do: 'verify', afterMs: 4_000, stuck: null, closed: true });
+  });
+
+  test('whatever is reported in whatever order: an order leaves only when unsent, refused for now, or proven absent', () => {
+    const report: fc.Arbitrary<ProviderCallResult> = fc.oneof(
+      fc.constant(silent),
+      fc.constant<ProviderCallResult>({ kind: 'pending' }),
+      fc.integer({ min: 1, max: 2 }).map((submissions) => notFound(finalAfter, submissions)),
+      fc.constant<ProviderCallResult>({ kind: 'permit_denied', attention: null }),
+      fc.constant<ProviderCallResult>({
+        kind: 'not_submitted',
+        submissions: 0,
+        possibleSubmissions: 0,
+      }),
+      fc.constant<ProviderCallResult>({
+        kind: 'throttled',
+        retryAfterMs: 10,
+        submissions: 1,
+        possibleSubmissions: 0,
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(report, fc.integer({ min: 0, max: 8_000 })), {
+          maxLength: 40,
+          size: 'max',
+        }),
+        (heard) => {
+          let progress = initialProgress();
+          let now = 0;
+          let absentSince: number | null = null;
+          for (const [one, gap] of heard) {
+            now += gap;
+            const [next, step] = nextStep(progress, one, rules, { askedMs: now, answeredMs: now });
+            // Orders that others have sent meanwhile count: what was not there before them proves nothing.
+            if (one.kind === 'not_found' && one.submissions !== progress.submissions)
+              absentSince = null;
+            const proven =
+              one.kind === 'not_found' && absentSince !== null && now - absentSince >= 5_000;
+            const allowed = one.kind === 'not_submitted' || one.kind === 'throttled' || proven;
+            expect(step.do !== 'submit' || allowed).toBe(true);
+            absentSince =
+              one.kind === 'not_found' && step.do !== 'submit' ? (absentSince ?? now) : null;
+            progress = next;
+          }
+        },
+      ),
+    );
+  });
+
+  describe('an order that may be repeated', () => {
+    const repeatable: ExecutionRules = { ...rules, repeatable: true };
+    const next = (report: ProviderCallResult, progress = initialProgress()) =>
+      nextStep(progress, report, repeatable, { askedMs: 0, answeredMs: 0 });
+
+    test('goes out again whenever it is known not to be done, however often that was', () => {
+      for (const absence of [never, finalAfter, deduplicates]) {
+        const [, step] = next(notFound(absence, 10 * MAX_SUBMISSIONS));
+        expect(step).toEqual({ do: 'submit', afterMs: 0 });
+      }
+    });
+
+    test('is asked about after silence all the same, and later each time', () => {
+      let progress = initialProgress();
+      const pauses = [1, 2, 3].map((submissions) => {
+        const [silentNow, step] = next({ ...silent, ...sent(submissions) }, progress);
+        [progress] = next(notFound(deduplicates, submissions), silentNow);
+        return step.do === 'verify' && step.afterMs;
+      });
+      expect(pauses).toEqual([1_000, 2_000, 4_000]);
+    });
+  });
+
+  test('a refusal that passes is waited out longer and longer, up to the longest pause, and is told once', () => {
+    let progress = initialProgress();
+    const pauses = Array.from({ length: 12 }, (_, i) => {
+      const report = {
+        kind: 'rejected_temporarily',
+        code: 'not_now',
+        submissions: i + 1,
+        possibleSubmissions: 0,
+      } as const;
+      const [after, step] = nextStep(progress, report, rules, { askedMs: 0, answeredMs: 0 });
+      progress = after;
+      expect(step).toMatchObject({ do: 'submit', suppressTimeline: true });
+      return step.do === 'submit' ? step.afterMs : NaN;
+    });
+    expect(pauses.slice(0, 4)).toEqual([1_000, 2_000, 4_000, 8_000]);
+    expect(pauses.at(-1)).toBe(600_000);
+  });
+});
