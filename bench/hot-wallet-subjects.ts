@@ -1,6 +1,6 @@
 import { connectDatabase, createMongoClient } from '../src/platform/database/client.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
-import type { AcceptItem } from '../src/capabilities/transfers/mutations.js';
+import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { startChild, type Child } from './child.js';
@@ -39,7 +39,7 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   const tenants = many.map(({ tenant }) => tenant);
   /** Accepted on the hot wallet and not settled. */
   const open: string[] = [];
-  const store = async (item: AcceptItem) => {
+  const store = async (item: AcceptTransfer) => {
     const outcome = await groupCommit.commit(item);
     if (outcome.kind !== 'answered' || outcome.resource !== item.transfer._id) {
       throw new Error('not accepted');
@@ -49,7 +49,7 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   const peer = createMongoClient(mongod.uri, 'bursar-bench-peer');
   const plain = createPlainTransactions(peer, config.mongodb.database);
   const rawTransfers = peer.db(config.mongodb.database).collection<Transfer>('raw_transfers');
-  const raw = ({ transfer }: AcceptItem) => rawTransfers.insertOne(transfer);
+  const raw = ({ transfer }: AcceptTransfer) => rawTransfers.insertOne(transfer);
 
   const makeItem = createItemMaker(PROVIDER);
   const inProcess = createInProcess(mongod.pid, makeItem);
@@ -115,7 +115,7 @@ const PROVIDER = 'sandbox-bank';
 
 /** Clients inside this process, each with one item after the other; several tenants take turns. */
 function createInProcess(mongod: number, makeItem: MakeItem) {
-  return (tenants: readonly Tenant[], act: (item: AcceptItem) => Promise<unknown>): Subject =>
+  return (tenants: readonly Tenant[], act: (item: AcceptTransfer) => Promise<unknown>): Subject =>
     async ({ clients, forMs }) => {
       const work = () => acceptLoop({ clients, forMs, tenants, makeItem, act });
       const { result, ...cpu } = await measureCpu({ bench: process.pid, mongod }, work);
@@ -131,7 +131,7 @@ function acceptLoop({
 }: Pace & {
   tenants: readonly Tenant[];
   makeItem: MakeItem;
-  act: (item: AcceptItem) => Promise<unknown>;
+  act: (item: AcceptTransfer) => Promise<unknown>;
 }): Promise<Loop> {
   let turn = 0;
   return closedLoop({
@@ -151,7 +151,7 @@ function acceptLoop({
 function createSettling(parts: {
   tenant: Tenant;
   makeItem: MakeItem;
-  store: (item: AcceptItem) => Promise<void>;
+  store: (item: AcceptTransfer) => Promise<void>;
   open: string[];
   settler: Child<SettlerQuestion, SettlerAnswer>;
   mongod: number;
@@ -167,7 +167,7 @@ function createSettling(parts: {
       untold = 0;
     };
     const timer = setInterval(tell, TELL_EVERY_MS);
-    const act = async (item: AcceptItem) => {
+    const act = async (item: AcceptTransfer) => {
       await store(item);
       untold += 1;
     };

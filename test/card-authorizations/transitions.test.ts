@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AuthorizationFactItem } from '../../src/capabilities/card-authorizations/item.js';
+import type { ApplyCardAuthorizationFact } from '../../src/capabilities/card-authorizations/item.js';
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
 import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
@@ -202,7 +202,7 @@ test('declined for want of money, a card tries for its reload: there may be no s
 });
 
 describe('an asking', () => {
-  const takenBack = (asking: string): AuthorizationFactItem => ({
+  const takenBack = (asking: string): ApplyCardAuthorizationFact => ({
     ...factItem('declined', { key: `voided-${asking}` }),
     code: 'deadline_exceeded',
     by: { withdraws: asking, request: asked.request },

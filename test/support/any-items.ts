@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
-import type { BulkItem } from '../../src/capabilities/transfers/mutations.js';
+import type { AcceptBulkTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { acceptItem, bulkItem, byProvider, claimOf, NOW, pendingTransfer } from './transfers.js';
 
 export const TENANTS = ['ten_a', 'ten_b'];
@@ -82,7 +82,7 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
 );
 
 /** A batch, which must come to what its items would come to alone. */
-export const bulk: fc.Arbitrary<BulkItem> = fc
+export const bulk: fc.Arbitrary<AcceptBulkTransfer> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
     batch: fc.constantFrom('btr_1', 'btr_2'),

@@ -20,7 +20,7 @@ export type BatchItem = {
 };
 
 /** Transfers that came in one request. Each goes its own way: the batch is how they came, and how they leave together. */
-export type TransferBatch = {
+export type BulkTransfer = {
   _id: string;
   tenant_id: string;
   provider: string;
@@ -33,7 +33,7 @@ export type TransferBatch = {
 /** The workflow that lets the orders of a batch out. */
 export const batchWorkflowId = (id: string) => `bulk-transfer/${id}`;
 
-export const idsOf = (batch: Pick<TransferBatch, 'items'>): string[] =>
+export const idsOf = (batch: Pick<BulkTransfer, 'items'>): string[] =>
   batch.items.flatMap(({ id }) => (id === null ? [] : [id]));
 
 export const itemError = ({ code, message, field, details }: ApiError): ItemError => ({
@@ -45,9 +45,9 @@ export const itemError = ({ code, message, field, details }: ApiError): ItemErro
 
 /** The batch with those refused that could not be accepted after all, by their ids. */
 export function refuseItems(
-  batch: TransferBatch,
+  batch: BulkTransfer,
   refused: ReadonlyMap<string, ApiError>,
-): TransferBatch {
+): BulkTransfer {
   const items = batch.items.map((item) => {
     const error = item.id === null ? undefined : refused.get(item.id);
     if (!error) return item;
@@ -59,7 +59,7 @@ export function refuseItems(
 
 /** A batch as clients see it, with its transfers as they stand. */
 export function presentBatch(
-  batch: TransferBatch,
+  batch: BulkTransfer,
   statuses: ReadonlyMap<string, TransferStatus>,
 ): z.infer<typeof bulkTransferResource> {
   const statusOf = (id: string) => statuses.get(id) ?? 'pending';

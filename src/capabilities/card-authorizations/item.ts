@@ -10,7 +10,7 @@ export type AuthorizationKey = {
   token: string;
 };
 
-export type DecideItem = AuthorizationKey & {
+export type DecideCardAuthorization = AuthorizationKey & {
   kind: 'decideAuthorization';
   request: AuthorizationRequest;
   /** Names this asking: whoever comes with the same token later has another one. */
@@ -20,7 +20,7 @@ export type DecideItem = AuthorizationKey & {
   holdMs: number;
 };
 
-export type AuthorizationFactItem = AuthorizationKey & {
+export type ApplyCardAuthorizationFact = AuthorizationKey & {
   kind: 'authorizationFact';
   fact: AuthorizationFact;
   code: string | null;

@@ -7,15 +7,15 @@ import { changeCard } from '../cards/change.js';
 import { tryReload } from '../card-fundings/auto-reload.js';
 import { applyFact } from './apply.js';
 import { askingsOf, isApproved, type CardAuthorization } from './card-authorization.js';
-import type { AuthorizationFactItem, AuthorizationKey, DecideItem } from './item.js';
+import type { ApplyCardAuthorizationFact, AuthorizationKey, DecideCardAuthorization } from './item.js';
 import { decided, neverDecided } from './new-authorization.js';
 import { holdPosting } from './postings.js';
 import { setCardSecurity } from './security.js';
 import { judge, spentOn, type AuthorizationVerdict } from './rules.js';
 
 /** Null: there is no such card, or the issuer has used the token for another one. */
-export type DecideOutcome = { kind: 'decided'; authorization: CardAuthorization | null };
-export type AuthorizationFactOutcome = {
+export type DecideCardAuthorizationResult = { kind: 'decided'; authorization: CardAuthorization | null };
+export type ApplyCardAuthorizationFactResult = {
   kind: 'authorization_fact';
   verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
   authorization: CardAuthorization | null;
@@ -26,16 +26,16 @@ const reads = ({ tenantId, id, card }: AuthorizationKey): Reads => ({
   wallets: [tenantId],
 });
 
-const decideAuthorization: Mutation<DecideItem, DecideOutcome> = { reads, decide };
-const authorizationFact: Mutation<AuthorizationFactItem, AuthorizationFactOutcome> = {
+const decideCardAuthorization: Mutation<DecideCardAuthorization, DecideCardAuthorizationResult> = { reads, decide };
+const applyCardAuthorizationFact: Mutation<ApplyCardAuthorizationFact, ApplyCardAuthorizationFactResult> = {
   reads,
   decide: decideFact,
 };
 
 /** What authorizations commit; see kinds.ts. */
-export const authorizationKinds = { decideAuthorization, authorizationFact, setCardSecurity };
+export const authorizationKinds = { decideAuthorization: decideCardAuthorization, authorizationFact: applyCardAuthorizationFact, setCardSecurity };
 
-function decide(uow: UnitOfWork, item: DecideItem, now: Date): DecideOutcome {
+function decide(uow: UnitOfWork, item: DecideCardAuthorization, now: Date): DecideCardAuthorizationResult {
   const known = uow.record('card_authorizations', item.id);
   if (known) {
     const same = known.card_id === item.card;
@@ -88,7 +88,7 @@ function reloadForNext(uow: UnitOfWork, card: Card, now: Date): void {
 function askedAgain(
   uow: UnitOfWork,
   known: CardAuthorization,
-  { asking, answerBy }: DecideItem,
+  { asking, answerBy }: DecideCardAuthorization,
   now: Date,
 ): CardAuthorization {
   const askings = askingsOf(known);
@@ -122,9 +122,9 @@ function noted(
 
 function decideFact(
   uow: UnitOfWork,
-  item: AuthorizationFactItem,
+  item: ApplyCardAuthorizationFact,
   now: Date,
-): AuthorizationFactOutcome {
+): ApplyCardAuthorizationFactResult {
   const card = uow.record('cards', item.card);
   if (card?.tenant_id !== item.tenantId) return outcome('unknown_card', null);
   const found = uow.record('card_authorizations', item.id);
@@ -144,7 +144,7 @@ function decideFact(
 }
 
 /** Whether what we say ourselves still holds now: the issuer may have asked again, or have spoken. */
-function stands(found: CardAuthorization, { by }: AuthorizationFactItem, now: Date): boolean {
+function stands(found: CardAuthorization, { by }: ApplyCardAuthorizationFact, now: Date): boolean {
   if (by === 'issuer') return true;
   if (by === 'clock') {
     return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
@@ -153,6 +153,6 @@ function stands(found: CardAuthorization, { by }: AuthorizationFactItem, now: Da
 }
 
 const outcome = (
-  verdict: AuthorizationFactOutcome['verdict'],
+  verdict: ApplyCardAuthorizationFactResult['verdict'],
   authorization: CardAuthorization | null,
-): AuthorizationFactOutcome => ({ kind: 'authorization_fact', verdict, authorization });
+): ApplyCardAuthorizationFactResult => ({ kind: 'authorization_fact', verdict, authorization });

@@ -2,17 +2,17 @@ import type { Mutation } from '../../core/commit/mutation.js';
 import { changeCard } from '../cards/change.js';
 import { isOver, type Card, type CardSecurity } from '../cards/card.js';
 
-export type SecurityItem = {
+export type SetCardSecurity = {
   kind: 'setCardSecurity';
   tenantId: string;
   card: string;
   security: CardSecurity;
 };
 /** Null: no such card. `refused`: in its state nothing is paid with it any more. */
-export type SecurityOutcome = { kind: 'card_security'; card: Card | null; refused: boolean };
+export type SetCardSecurityResult = { kind: 'card_security'; card: Card | null; refused: boolean };
 
 /** In one commit with every decision on the card: a payment sees the old settings whole, or the new ones. */
-export const setCardSecurity: Mutation<SecurityItem, SecurityOutcome> = {
+export const setCardSecurity: Mutation<SetCardSecurity, SetCardSecurityResult> = {
   reads: ({ tenantId, card }) => ({ records: { cards: [card] }, wallets: [tenantId] }),
   decide(uow, { tenantId, card: id, security }, now) {
     const card = uow.record('cards', id);

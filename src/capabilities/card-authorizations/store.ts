@@ -10,7 +10,7 @@ import {
   type AuthorizationFact,
   type CardAuthorization,
 } from './card-authorization.js';
-import type { AuthorizationFactItem, DecideItem } from './item.js';
+import type { ApplyCardAuthorizationFact, DecideCardAuthorization } from './item.js';
 import type { AuthorizationRef, HoldResult } from './workflow-contract.js';
 
 export type AuthorizationStore = ReturnType<typeof createAuthorizationStore>;
@@ -37,7 +37,7 @@ export function createAuthorizationStore(
 ) {
   const collection = db.collection<CardAuthorization>('card_authorizations');
   const dueAfter = (at: Date) => new Date(at.getTime() + stallTimeoutMs);
-  const commitFact = (item: AuthorizationFactItem) => groupCommit.commit(item);
+  const commitFact = (item: ApplyCardAuthorizationFact) => groupCommit.commit(item);
 
   return {
     ...authorizationQueries(collection),
@@ -45,7 +45,7 @@ export function createAuthorizationStore(
     /** Those that hold money and that nobody follows. */
     ...supervisionOf(collection, 'updated_at', { clock, stallTimeoutMs }),
 
-    decide: async (item: DecideItem) => (await groupCommit.commit(item)).authorization,
+    decide: async (item: DecideCardAuthorization) => (await groupCommit.commit(item)).authorization,
 
     commitFact,
 

@@ -16,11 +16,11 @@ import { changeCard } from '../cards/change.js';
 import { changeOperation } from '../cards/emit.js';
 import type { CardOperation } from '../cards/card-operation.js';
 import { expire, unwindingOf, type Expired } from './deadline.js';
-import { decideFunding, type FundingFact } from './transitions.js';
+import { transitionCardFunding, type FundingFact } from './transitions.js';
 import { holdPosting, releasePosting, type Funding } from './postings.js';
 import { reloadEnded, tryReload } from './auto-reload.js';
 
-export type FundItem = {
+export type AcceptCardFunding = {
   kind: 'acceptFunding';
   tenantId: string;
   /** Complete, with its id, before it queues. */
@@ -31,18 +31,18 @@ export type FundItem = {
 };
 /** Names the funding; a late one's facts are those of its unwinding. */
 type FundingKey = { tenantId: string; id: string; card: string };
-export type FundingFactItem = FundingKey & { kind: 'fundingFact'; fact: FundingFact };
+export type ApplyCardFundingFact = FundingKey & { kind: 'fundingFact'; fact: FundingFact };
 /** The deadline has come. Whoever says it first. */
-export type ExpireItem = FundingKey & { kind: 'expireFunding' };
-export type ReloadSettings = Pick<
+export type ExpireCardFunding = FundingKey & { kind: 'expireFunding' };
+export type AutoReloadSettings = Pick<
   CardReload,
   'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
 >;
-export type ReloadItem = {
+export type SetAutoReload = {
   kind: 'setReload';
   tenantId: string;
   id: string;
-  settings: ReloadSettings;
+  settings: AutoReloadSettings;
 };
 
 /** The operation that the fact was about as it stands now. */
@@ -51,10 +51,10 @@ type Applied = {
   verdict: TransitionResult<CardOperation>['verdict'];
   operation: CardOperation;
 };
-export type FundingOutcome = Applied | { kind: 'no_such_funding' };
-export type ReloadOutcome = { kind: 'reload'; card: Card } | { kind: 'refused'; error: ApiError };
+export type CardFundingResult = Applied | { kind: 'no_such_funding' };
+export type SetAutoReloadResult = { kind: 'reload'; card: Card } | { kind: 'refused'; error: ApiError };
 
-const acceptFunding: Mutation<FundItem, AcceptResult> = {
+const acceptCardFunding: Mutation<AcceptCardFunding, AcceptResult> = {
   reads: ({ tenantId, operation, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     // One that is its own id can't have been taken.
@@ -71,28 +71,28 @@ const readsOf = ({ tenantId, id, card }: FundingKey) => ({
   wallets: [tenantId],
 });
 
-const fundingFact: Mutation<FundingFactItem, FundingOutcome> = {
+const applyCardFundingFact: Mutation<ApplyCardFundingFact, CardFundingResult> = {
   reads: readsOf,
   decide: decideFact,
 };
 
-const expireFunding: Mutation<ExpireItem, FundingOutcome> = {
+const expireCardFunding: Mutation<ExpireCardFunding, CardFundingResult> = {
   reads: readsOf,
   decide: decideExpiry,
 };
 
-const setReload: Mutation<ReloadItem, ReloadOutcome> = {
+const setAutoReload: Mutation<SetAutoReload, SetAutoReloadResult> = {
   reads: ({ tenantId, id }) => ({ records: { cards: [id] }, wallets: [tenantId] }),
   decide: decideReload,
 };
 
 /** What fundings commit; see ledger/kinds.ts. */
-export const fundingKinds = { acceptFunding, fundingFact, expireFunding, setReload };
+export const fundingKinds = { acceptFunding: acceptCardFunding, fundingFact: applyCardFundingFact, expireFunding: expireCardFunding, setReload: setAutoReload };
 
 const referenceOf = ({ tenant_id: tenantId, reference }: CardOperation) =>
   ({ collection: 'card_operations', tenantId, reference }) as const;
 
-function decideAccept(uow: UnitOfWork, item: FundItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptCardFunding, now: Date): AcceptResult {
   const { claim, operation, answer } = item;
   const earlier = findSavedResponse(uow, claim, operation._id, now);
   if (earlier) return earlier;
@@ -143,7 +143,7 @@ function refuseCard({ status, funding }: Card, { type }: CardOperation): ApiErro
   return new ApiError('invalid_state', { message, details: { status, funding } });
 }
 
-function decideFact(uow: UnitOfWork, item: FundingFactItem, now: Date): FundingOutcome {
+function decideFact(uow: UnitOfWork, item: ApplyCardFundingFact, now: Date): CardFundingResult {
   const found = load(uow, item);
   if (!found) return { kind: 'no_such_funding' };
   const { operation, card } = found;
@@ -153,7 +153,7 @@ function decideFact(uow: UnitOfWork, item: FundingFactItem, now: Date): FundingO
   const wallet = uow.wallet(item.tenantId);
   const { available_minor: cardMinor } = card;
   const { availableMinor, owedMinor } = wallet;
-  const transition = decideFunding(operation, item.fact, now, {
+  const transition = transitionCardFunding(operation, item.fact, now, {
     availableMinor,
     owedMinor,
     cardMinor,
@@ -196,7 +196,7 @@ function tellOfUnwinding(uow: UnitOfWork, before: CardOperation, after: CardOper
   });
 }
 
-function decideExpiry(uow: UnitOfWork, item: ExpireItem, now: Date): FundingOutcome {
+function decideExpiry(uow: UnitOfWork, item: ExpireCardFunding, now: Date): CardFundingResult {
   const found = load(uow, item);
   if (!found) return { kind: 'no_such_funding' };
   const { operation } = found;
@@ -234,9 +234,9 @@ function load(uow: UnitOfWork, { tenantId, id, card: cardId }: FundingKey) {
 
 function decideReload(
   uow: UnitOfWork,
-  { tenantId, id, settings }: ReloadItem,
+  { tenantId, id, settings }: SetAutoReload,
   now: Date,
-): ReloadOutcome {
+): SetAutoReloadResult {
   const card = uow.record('cards', id);
   if (!card || card.tenant_id !== tenantId)
     return { kind: 'refused', error: new ApiError('not_found') };

@@ -23,10 +23,10 @@ import {
   givenUp,
   type ControlOperation,
 } from './card-state.js';
-import { applyControlFact } from './transitions.js';
+import { transitionCardState } from './transitions.js';
 
 /** A lock, an unlock or a closing that is asked for. */
-export type AcceptControlItem = {
+export type AcceptCardState = {
   kind: 'acceptControl';
   tenantId: string;
   /** Complete, with its id, before it queues; as it is if something has to be done for it. */
@@ -35,18 +35,18 @@ export type AcceptControlItem = {
   /** What the client is told of the operation as it was decided. */
   answer: (operation: CardOperation) => SavedResponse;
 };
-export type ControlFactItem = {
+export type ApplyCardStateFact = {
   kind: 'controlFact';
   tenantId: string;
   id: string;
   card: string;
   fact: InstructionFact;
 };
-export type ExpireItem = { kind: 'expireCard'; tenantId: string; card: string };
+export type ExpireCard = { kind: 'expireCard'; tenantId: string; card: string };
 
 /** Null where there is no such operation. */
-export type ControlFactOutcome = { kind: 'controlFact'; operation: CardOperation | null };
-export type ExpireOutcome = { kind: 'expireCard'; expired: boolean };
+export type ApplyCardStateFactResult = { kind: 'controlFact'; operation: CardOperation | null };
+export type ExpireCardResult = { kind: 'expireCard'; expired: boolean };
 
 /** What is under way for the cards, which only they can name. */
 const underWay =
@@ -57,7 +57,7 @@ const underWay =
     ),
   });
 
-const acceptControl: Mutation<AcceptControlItem, AcceptResult> = {
+const acceptCardState: Mutation<AcceptCardState, AcceptResult> = {
   reads: ({ tenantId, operation: { _id: id, card_id: card }, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     records: { cards: [card], card_operations: complete ? [id] : [] },
@@ -67,7 +67,7 @@ const acceptControl: Mutation<AcceptControlItem, AcceptResult> = {
   decide: decideControl,
 };
 
-const controlFact: Mutation<ControlFactItem, ControlFactOutcome> = {
+const applyCardStateFact: Mutation<ApplyCardStateFact, ApplyCardStateFactResult> = {
   reads: ({ tenantId, id, card }) => ({
     records: { cards: [card], card_operations: [id] },
     wallets: [tenantId],
@@ -75,7 +75,7 @@ const controlFact: Mutation<ControlFactItem, ControlFactOutcome> = {
   decide: decideFact,
 };
 
-const expireCard: Mutation<ExpireItem, ExpireOutcome> = {
+const expireCard: Mutation<ExpireCard, ExpireCardResult> = {
   reads: ({ tenantId, card }) => ({
     records: { cards: [card] },
     wallets: [tenantId],
@@ -85,9 +85,9 @@ const expireCard: Mutation<ExpireItem, ExpireOutcome> = {
 };
 
 /** What the control of cards commits; see kinds.ts. */
-export const cardControlKinds = { acceptControl, controlFact, expireCard };
+export const cardControlKinds = { acceptControl: acceptCardState, controlFact: applyCardStateFact, expireCard };
 
-function decideControl(uow: UnitOfWork, item: AcceptControlItem, now: Date): AcceptResult {
+function decideControl(uow: UnitOfWork, item: AcceptCardState, now: Date): AcceptResult {
   const { claim, operation } = item;
   const earlier = findSavedResponse(uow, claim, operation._id, now);
   if (earlier) return earlier;
@@ -111,7 +111,7 @@ function accept(
   now: Date,
 ): CardOperation {
   if (isSo(card, operation.type)) return createOperation(uow, doneAlready(operation, now));
-  giveUp(uow, card, 'superseded', `by the ${operation.type} ${operation._id}`, now);
+  supersedePending(uow, card, 'superseded', `by the ${operation.type} ${operation._id}`, now);
   const changed = changeCardAndTell(uow, card, controlled(card, operation), now);
   return createOperation(uow, { ...operation, state_sequence: changed.state_control.sequence });
 }
@@ -128,19 +128,19 @@ const doneAlready = (operation: ControlOperation, now: Date): CardOperation => (
 });
 
 /** Ends what is under way for a card. */
-function giveUp(uow: UnitOfWork, card: Card, code: string, why: string, now: Date): void {
+function supersedePending(uow: UnitOfWork, card: Card, code: string, why: string, now: Date): void {
   const { pending_operation_id: id } = card.state_control;
   const before = id === null ? undefined : uow.record('card_operations', id);
   if (before && isOpen(before)) changeOperation(uow, before, givenUp(before, code, why, now));
 }
 
-function decideFact(uow: UnitOfWork, item: ControlFactItem, now: Date): ControlFactOutcome {
+function decideFact(uow: UnitOfWork, item: ApplyCardStateFact, now: Date): ApplyCardStateFactResult {
   const operation = uow.record('card_operations', item.id);
   const card = uow.record('cards', item.card);
   if (!operation || !card || operation.tenant_id !== item.tenantId || !isControl(operation)) {
     return { kind: 'controlFact', operation: null };
   }
-  const { next, card: set } = applyControlFact(operation, card, item.fact, now);
+  const { next, card: set } = transitionCardState(operation, card, item.fact, now);
   if (set) changeCardAndTell(uow, card, set, now);
   return {
     kind: 'controlFact',
@@ -149,13 +149,13 @@ function decideFact(uow: UnitOfWork, item: ControlFactItem, now: Date): ControlF
 }
 
 /** The end of a card whose month is over. The issuer knows that as well as we do. */
-function decideExpiry(uow: UnitOfWork, item: ExpireItem, now: Date): ExpireOutcome {
+function decideExpiry(uow: UnitOfWork, item: ExpireCard, now: Date): ExpireCardResult {
   const card = uow.record('cards', item.card);
   const isLive = card?.status === 'active' || card?.status === 'locked';
   if (!card || !isLive || card.tenant_id !== item.tenantId || !isPastExpiry(card, now)) {
     return { kind: 'expireCard', expired: false };
   }
-  giveUp(uow, card, 'card_expired', 'the card has expired', now);
+  supersedePending(uow, card, 'card_expired', 'the card has expired', now);
   const control = { ...card.state_control, pending_operation_id: null };
   changeCardAndTell(uow, card, { status: 'expired', state_control: control }, now);
   return { kind: 'expireCard', expired: true };

@@ -10,9 +10,9 @@ import {
 import type { Card } from './card.js';
 import { changeCard } from './change.js';
 import type { CardOperation } from './card-operation.js';
-import { applyIssueFactTo, type IssueFact, type IssueTransition } from './transitions.js';
+import { transitionIssuance, type IssuanceFact, type IssueTransition } from './transitions.js';
 
-export type AcceptCardItem = {
+export type AcceptCard = {
   kind: 'acceptCard';
   tenantId: string;
   /** Complete, with their ids, before they queue. */
@@ -22,16 +22,16 @@ export type AcceptCardItem = {
   /** What the client is told. */
   answer: SavedResponse;
 };
-export type IssueFactItem = {
+export type ApplyIssuanceFact = {
   kind: 'issueFact';
   tenantId: string;
   /** The operation's id. */
   id: string;
   card: string;
-  fact: IssueFact;
+  fact: IssuanceFact;
 };
 
-export type IssueFactOutcome =
+export type ApplyIssuanceFactResult =
   | {
       kind: 'issueFact';
       verdict: IssueTransition['verdict'];
@@ -40,7 +40,7 @@ export type IssueFactOutcome =
     }
   | { kind: 'no_such_operation' };
 
-const acceptCard: Mutation<AcceptCardItem, AcceptResult> = {
+const acceptCard: Mutation<AcceptCard, AcceptResult> = {
   reads: ({ card, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     // Nobody else can have made it: looked up only by who may have done so before.
@@ -50,7 +50,7 @@ const acceptCard: Mutation<AcceptCardItem, AcceptResult> = {
   weigh: ({ answer }) => 3_000 + 2 * answer.body.length,
 };
 
-const issueFact: Mutation<IssueFactItem, IssueFactOutcome> = {
+const applyIssuanceFact: Mutation<ApplyIssuanceFact, ApplyIssuanceFactResult> = {
   reads: ({ tenantId, id, card }) => ({
     records: { card_operations: [id], cards: [card] },
     wallets: [tenantId],
@@ -59,9 +59,9 @@ const issueFact: Mutation<IssueFactItem, IssueFactOutcome> = {
 };
 
 /** What issuing commits; see kinds.ts. */
-export const issuingKinds = { acceptCard, issueFact };
+export const issuingKinds = { acceptCard, issueFact: applyIssuanceFact };
 
-function decideAccept(uow: UnitOfWork, item: AcceptCardItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptCard, now: Date): AcceptResult {
   const { card, operation, claim, answer } = item;
   const earlier = findSavedResponse(uow, claim, card._id, now);
   if (earlier) return earlier;
@@ -74,13 +74,13 @@ function decideAccept(uow: UnitOfWork, item: AcceptCardItem, now: Date): AcceptR
   return saveResponse(uow, item, answer, card._id);
 }
 
-function decideFact(uow: UnitOfWork, item: IssueFactItem, now: Date): IssueFactOutcome {
+function decideFact(uow: UnitOfWork, item: ApplyIssuanceFact, now: Date): ApplyIssuanceFactResult {
   const operation = uow.record('card_operations', item.id);
   const card = uow.record('cards', item.card);
   if (operation?.tenant_id !== item.tenantId || card?._id !== operation.card_id) {
     return { kind: 'no_such_operation' };
   }
-  const transition = applyIssueFactTo(operation, card, item.fact, now);
+  const transition = transitionIssuance(operation, card, item.fact, now);
   const { verdict, operation: next } = transition;
   if (next !== operation) uow.change('card_operations', next);
   const changed = transition.card ? changeCard(uow, card, transition.card, now) : card;

@@ -16,9 +16,9 @@ import { recurringFollows } from '../recurring-charges/on-charge-change.js';
 import { bindToken, revokedToken } from '../payment-tokens/payment-token.js';
 import type { Charge } from './charge.js';
 import { withEvent } from './events.js';
-import { applyChargeFact, type ChargeFact, type Transition } from './transitions.js';
+import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
 
-export type AcceptChargeItem = {
+export type AcceptCharge = {
   kind: 'acceptCharge';
   tenantId: string;
   id: string;
@@ -32,7 +32,7 @@ export type AcceptChargeItem = {
 /** What of a charge says which other records its facts may change. */
 export type ChargeKey = Pick<Charge, '_id' | 'tenant_id' | 'payment_token_id' | 'recurring'>;
 
-export type ChargeFactItem = {
+export type ApplyChargeFact = {
   kind: 'chargeFact';
   tenantId: string;
   id: string;
@@ -40,7 +40,7 @@ export type ChargeFactItem = {
   fact: ChargeFact;
 };
 /** The provider has a page for the customer. */
-export type ChargeActionItem = {
+export type SetChargeAction = {
   kind: 'chargeAction';
   tenantId: string;
   id: string;
@@ -48,11 +48,11 @@ export type ChargeActionItem = {
   providerRequestId: string | null;
 };
 
-export type ChargeFactOutcome =
+export type ApplyChargeFactResult =
   { kind: 'fact'; verdict: Transition['verdict']; charge: Charge } | { kind: 'no_such_charge' };
-export type ChargeActionOutcome = { kind: 'action'; charge: Charge | null };
+export type SetChargeActionResult = { kind: 'action'; charge: Charge | null };
 
-const acceptCharge: Mutation<AcceptChargeItem, AcceptResult> = {
+const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
   reads: ({ charge, claim }, complete) => {
     const { references, records } = chargeReads(charge);
     return {
@@ -66,7 +66,7 @@ const acceptCharge: Mutation<AcceptChargeItem, AcceptResult> = {
   leavesWallet: () => true,
 };
 
-const chargeFact: Mutation<ChargeFactItem, ChargeFactOutcome> = {
+const applyChargeFact: Mutation<ApplyChargeFact, ApplyChargeFactResult> = {
   reads: (item) => ({
     records: {
       charges: [item.id],
@@ -79,17 +79,17 @@ const chargeFact: Mutation<ChargeFactItem, ChargeFactOutcome> = {
   leavesWallet: (item) => !moves(item),
 };
 
-const chargeAction: Mutation<ChargeActionItem, ChargeActionOutcome> = {
+const setChargeAction: Mutation<SetChargeAction, SetChargeActionResult> = {
   reads: ({ id }) => ({ records: { charges: [id] } }),
   decide: decideAction,
   leavesWallet: () => true,
 };
 
 /** What charges commit; see kinds.ts. */
-export const chargeKinds = { acceptCharge, chargeFact, chargeAction };
+export const chargeKinds = { acceptCharge, chargeFact: applyChargeFact, chargeAction: setChargeAction };
 
 /** Only a payment is credited. */
-const moves = ({ fact }: ChargeFactItem): boolean => fact.kind === 'succeeded';
+const moves = ({ fact }: ApplyChargeFact): boolean => fact.kind === 'succeeded';
 
 const referenceOf = ({ tenant_id: tenantId, reference }: Charge) =>
   ({ collection: 'charges', tenantId, reference }) as const;
@@ -133,7 +133,7 @@ function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
   return new ApiError('invalid_state', { field, message, details: { status: token.status } });
 }
 
-function decideAccept(uow: UnitOfWork, item: AcceptChargeItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptCharge, now: Date): AcceptResult {
   const { claim, charge, answer } = item;
   const earlier = findSavedResponse(uow, claim, charge._id, now);
   if (earlier) return earlier;
@@ -146,11 +146,11 @@ function decideAccept(uow: UnitOfWork, item: AcceptChargeItem, now: Date): Accep
   return saveResponse(uow, item, answer, charge._id);
 }
 
-function decideFact(uow: UnitOfWork, item: ChargeFactItem, now: Date): ChargeFactOutcome {
+function decideFact(uow: UnitOfWork, item: ApplyChargeFact, now: Date): ApplyChargeFactResult {
   const charge = own(uow, item);
   if (!charge) return { kind: 'no_such_charge' };
   const wallet = uow.wallet(item.tenantId);
-  const transition = applyChargeFact(charge, item.fact, now, wallet);
+  const transition = transitionCharge(charge, item.fact, now, wallet);
   const changed = transition.next !== charge;
   const next = changed ? changeCharge(uow, charge, transition.next) : charge;
   transition.postings.forEach(uow.post);
@@ -194,7 +194,7 @@ function revoke(
   uow.change('payment_tokens', revokedToken(token, now));
 }
 
-function decideAction(uow: UnitOfWork, item: ChargeActionItem, now: Date): ChargeActionOutcome {
+function decideAction(uow: UnitOfWork, item: SetChargeAction, now: Date): SetChargeActionResult {
   const charge = own(uow, item);
   if (!charge || !isOpen(charge) || charge.next_action?.url === item.url) {
     return { kind: 'action', charge: charge ?? null };

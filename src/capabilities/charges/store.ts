@@ -7,7 +7,7 @@ import { createInstructionStore } from '../../core/instructions/store.js';
 import { CHARGE_INDEXES } from './payment-collections.js';
 import type { Charge, ChargeStatus } from './charge.js';
 import type { ChargeFact } from './transitions.js';
-import type { AcceptChargeItem, ChargeFactOutcome, ChargeKey } from './mutations.js';
+import type { AcceptCharge, ApplyChargeFactResult, ChargeKey } from './mutations.js';
 
 export type ChargeListing = {
   page: number;
@@ -39,10 +39,10 @@ export function createCharges(
     }),
     ...chargeQueries(collection),
 
-    accept: (item: AcceptChargeItem): Promise<AcceptResult> => groupCommit.commit(item),
+    accept: (item: AcceptCharge): Promise<AcceptResult> => groupCommit.commit(item),
 
     /** Applies what became known, through the state guard; the answer is the charge as it stands then. */
-    applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ChargeFactOutcome> =>
+    applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ApplyChargeFactResult> =>
       groupCommit.commit({ kind: 'chargeFact', tenantId: of.tenant_id, id: of._id, of, fact }),
 
     /** Keeps where the customer goes on, and says so. */

@@ -8,7 +8,7 @@ import {
 } from '../../core/commit/unit-of-work.js';
 import type { PaymentToken } from './payment-token.js';
 
-export type CreateTokenItem = {
+export type CreatePaymentToken = {
   kind: 'createToken';
   tenantId: string;
   id: string;
@@ -18,7 +18,7 @@ export type CreateTokenItem = {
   answer: SavedResponse;
 };
 
-const createToken: Mutation<CreateTokenItem, AcceptResult> = {
+const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
   reads: ({ claim, id }, complete) => ({
     keys: claim ? [claim.id] : [],
     records: { payment_tokens: complete ? [id] : [] },
@@ -38,4 +38,4 @@ const createToken: Mutation<CreateTokenItem, AcceptResult> = {
 };
 
 /** What tokens commit; see kinds.ts. */
-export const tokenKinds = { createToken };
+export const tokenKinds = { createToken: createPaymentToken };

@@ -13,12 +13,12 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { Charge } from '../charges/charge.js';
 import { changeCharge } from '../charges/mutations.js';
-import { applyChargeFact } from '../charges/transitions.js';
+import { transitionCharge } from '../charges/transitions.js';
 import { cancelled, charged, paused, resumed, type Change, type Step } from './transitions.js';
 import { takeStep } from './on-charge-change.js';
 import { isDue, isOver, onTheirWay, type RecurringCharge } from './recurring-charge.js';
 
-export type AcceptRecurringItem = {
+export type AcceptRecurringCharge = {
   kind: 'acceptRecurring';
   tenantId: string;
   id: string;
@@ -29,7 +29,7 @@ export type AcceptRecurringItem = {
   answer: SavedResponse;
 };
 
-export type ChangeRecurringItem = {
+export type ChangeRecurringCharge = {
   kind: 'changeRecurring';
   tenantId: string;
   id: string;
@@ -43,9 +43,9 @@ export type ChangeRecurringItem = {
 };
 
 /** `overtaken`: it has a charge by now that is not among those. Nothing has changed, and it has to be read again. */
-export type ChangeOutcome = AcceptResult | { kind: 'overtaken' };
+export type ChangeRecurringChargeResult = AcceptResult | { kind: 'overtaken' };
 
-export type RenewItem = {
+export type RenewRecurringCharge = {
   kind: 'renewPeriod';
   tenantId: string;
   id: string;
@@ -55,9 +55,9 @@ export type RenewItem = {
 };
 
 /** Null where that period is not due: somebody else was faster, or the recurring charge has changed. */
-export type RenewOutcome = { kind: 'renewal'; charge: Charge | null };
+export type RenewRecurringChargeResult = { kind: 'renewal'; charge: Charge | null };
 
-const acceptRecurring: Mutation<AcceptRecurringItem, AcceptResult> = {
+const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult> = {
   reads: ({ recurring, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     records: {
@@ -69,7 +69,7 @@ const acceptRecurring: Mutation<AcceptRecurringItem, AcceptResult> = {
   leavesWallet: () => true,
 };
 
-const changeRecurring: Mutation<ChangeRecurringItem, ChangeOutcome> = {
+const changeRecurringCharge: Mutation<ChangeRecurringCharge, ChangeRecurringChargeResult> = {
   reads: ({ id, charges, claim }) => ({
     keys: claim ? [claim.id] : [],
     records: { recurring_charges: [id], charges },
@@ -78,7 +78,7 @@ const changeRecurring: Mutation<ChangeRecurringItem, ChangeOutcome> = {
   leavesWallet: () => true,
 };
 
-const renewPeriod: Mutation<RenewItem, RenewOutcome> = {
+const renewRecurringCharge: Mutation<RenewRecurringCharge, RenewRecurringChargeResult> = {
   reads: ({ tenantId, id, charge: { _id: charge, reference } }, complete) => ({
     references: [{ collection: 'charges', tenantId, reference }],
     records: { recurring_charges: [id], charges: complete ? [charge] : [] },
@@ -88,9 +88,9 @@ const renewPeriod: Mutation<RenewItem, RenewOutcome> = {
 };
 
 /** What recurring charges commit; see kinds.ts. */
-export const recurringKinds = { acceptRecurring, changeRecurring, renewPeriod };
+export const recurringKinds = { acceptRecurring: acceptRecurringCharge, changeRecurring: changeRecurringCharge, renewPeriod: renewRecurringCharge };
 
-function decideAccept(uow: UnitOfWork, item: AcceptRecurringItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): AcceptResult {
   const { claim, recurring, answer, id } = item;
   const earlier = findSavedResponse(uow, claim, id, now);
   if (earlier) return earlier;
@@ -114,7 +114,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptRecurringItem, now: Date): Ac
   return saveResponse(uow, item, answer, id);
 }
 
-function decideChange(uow: UnitOfWork, item: ChangeRecurringItem, now: Date): ChangeOutcome {
+function decideChange(uow: UnitOfWork, item: ChangeRecurringCharge, now: Date): ChangeRecurringChargeResult {
   const earlier = findSavedResponse(uow, item.claim, null, now);
   if (earlier) return earlier;
   const recurring = ownOf(uow, item);
@@ -133,7 +133,7 @@ function decideChange(uow: UnitOfWork, item: ChangeRecurringItem, now: Date): Ch
 /** The change; null where it is so already. */
 function changed(
   recurring: RecurringCharge,
-  { change, at }: ChangeRecurringItem,
+  { change, at }: ChangeRecurringCharge,
 ): Step | ApiError | null {
   const { status } = recurring;
   if (status === SO_ALREADY[change]) return null;
@@ -149,7 +149,7 @@ const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as
 /** A charge that waits for another attempt ends. What is with the provider already is seen to its end, without another. */
 function tryNoMore(
   uow: UnitOfWork,
-  { tenantId, at }: ChangeRecurringItem,
+  { tenantId, at }: ChangeRecurringCharge,
   charge: Charge | undefined,
 ): void {
   if (charge?.tenant_id !== tenantId || !isOpen(charge)) return;
@@ -165,7 +165,7 @@ function tryNoMore(
     note: 'its recurring charge was cancelled',
   } as const;
   if (charge.first_declined_at !== null && charge.submissions === 0) {
-    const { next } = applyChargeFact(last, fact, at, uow.wallet(tenantId));
+    const { next } = transitionCharge(last, fact, at, uow.wallet(tenantId));
     changeCharge(uow, charge, next);
     return;
   }
@@ -175,7 +175,7 @@ function tryNoMore(
 }
 
 /** One period, once: its charge is written in the commit that makes the next period the one that is due. */
-function decideRenew(uow: UnitOfWork, item: RenewItem): RenewOutcome {
+function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurringChargeResult {
   const { charge, at } = item;
   // My own earlier commit, whose result never reached me.
   const own = uow.record('charges', charge._id);

@@ -8,7 +8,7 @@ import type { Charge } from '../charges/charge.js';
 import { newCharge } from '../charges/new-charge.js';
 import { RECURRING_INDEXES } from '../charges/payment-collections.js';
 import type { PaymentToken } from '../payment-tokens/payment-token.js';
-import type { AcceptRecurringItem, ChangeOutcome, ChangeRecurringItem } from './mutations.js';
+import type { AcceptRecurringCharge, ChangeRecurringChargeResult, ChangeRecurringCharge } from './mutations.js';
 import {
   isDue,
   onTheirWay,
@@ -53,20 +53,20 @@ export function createRecurringCharges(
     ...recurringQueries(collection),
     ...looks(collection, stallTimeoutMs, clock),
 
-    accept: (item: AcceptRecurringItem | SaveRefusal): Promise<AcceptResult> =>
+    accept: (item: AcceptRecurringCharge | SaveRefusal): Promise<AcceptResult> =>
       groupCommit.commit(item),
 
     /** Pauses, resumes or cancels; the answer is made of the record as it stands then. */
     async change(
       recurring: RecurringCharge,
-      given: Pick<ChangeRecurringItem, 'change' | 'claim' | 'answer'>,
+      given: Pick<ChangeRecurringCharge, 'change' | 'claim' | 'answer'>,
     ): Promise<AcceptResult> {
       const { tenant_id: tenantId, _id: id } = recurring;
       const at = clock();
       for (let seen: RecurringCharge | null = recurring; ;) {
         const charges = given.change === 'cancel' && seen ? onTheirWay(seen) : [];
         const item = { kind: 'changeRecurring', tenantId, id, at, charges, ...given } as const;
-        const outcome: ChangeOutcome = await groupCommit.commit(item);
+        const outcome: ChangeRecurringChargeResult = await groupCommit.commit(item);
         if (outcome.kind !== 'overtaken') return outcome;
         seen = await collection.findOne({ _id: id, tenant_id: tenantId });
       }

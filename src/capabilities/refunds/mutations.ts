@@ -14,12 +14,12 @@ import { countEvent } from '../../core/instructions/events.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { attemptReference, type Charge } from '../charges/charge.js';
-import { applyRefundFact, type RefundTransition } from './transitions.js';
+import { transitionRefund, type RefundTransition } from './transitions.js';
 import { holdPosting } from './postings.js';
 import { presentRefund } from './presenter.js';
 import type { Refund } from './refund.js';
 
-export type AcceptRefundItem = {
+export type AcceptRefund = {
   kind: 'acceptRefund';
   tenantId: string;
   id: string;
@@ -33,7 +33,7 @@ export type AcceptRefundItem = {
 /** What of a refund says which other records its facts change. */
 export type RefundKey = Pick<Refund, '_id' | 'tenant_id' | 'charge_id'>;
 
-export type RefundFactItem = {
+export type ApplyRefundFact = {
   kind: 'refundFact';
   tenantId: string;
   id: string;
@@ -42,12 +42,12 @@ export type RefundFactItem = {
 };
 
 /** `made`: the refund, where this very request has made it. */
-export type AcceptRefundOutcome = AcceptResult & { made?: Refund };
-export type RefundFactOutcome =
+export type AcceptRefundResult = AcceptResult & { made?: Refund };
+export type ApplyRefundFactResult =
   | { kind: 'fact'; verdict: RefundTransition['verdict']; refund: Refund }
   | { kind: 'no_such_refund' };
 
-const acceptRefund: Mutation<AcceptRefundItem, AcceptRefundOutcome> = {
+const acceptRefund: Mutation<AcceptRefund, AcceptRefundResult> = {
   reads: ({ tenantId, refund, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     // One that is its own id can't have been taken.
@@ -59,7 +59,7 @@ const acceptRefund: Mutation<AcceptRefundItem, AcceptRefundOutcome> = {
   weigh: () => 4_000,
 };
 
-const refundFact: Mutation<RefundFactItem, RefundFactOutcome> = {
+const applyRefundFact: Mutation<ApplyRefundFact, ApplyRefundFactResult> = {
   reads: ({ tenantId, id, charge }) => ({
     records: { refunds: [id], charges: [charge] },
     wallets: [tenantId],
@@ -68,7 +68,7 @@ const refundFact: Mutation<RefundFactItem, RefundFactOutcome> = {
 };
 
 /** What refunds commit; see ledger/kinds.ts. */
-export const refundKinds = { acceptRefund, refundFact };
+export const refundKinds = { acceptRefund, refundFact: applyRefundFact };
 
 const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id' | 'reference'>) =>
   ({ collection: 'refunds', tenantId, reference }) as const;
@@ -79,7 +79,7 @@ const acceptedAnswer = (refund: Refund): SavedResponse => ({
   body: JSON.stringify({ success: true, data: presentRefund(refund) }),
 });
 
-function decideAccept(uow: UnitOfWork, item: AcceptRefundItem, now: Date): AcceptRefundOutcome {
+function decideAccept(uow: UnitOfWork, item: AcceptRefund, now: Date): AcceptRefundResult {
   const { claim, amountMinor } = item;
   const { _id: id, charge_id: chargeId } = item.refund;
   const own = uow.record('refunds', id);
@@ -151,13 +151,13 @@ function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): Ap
   });
 }
 
-function decideFact(uow: UnitOfWork, item: RefundFactItem, now: Date): RefundFactOutcome {
+function decideFact(uow: UnitOfWork, item: ApplyRefundFact, now: Date): ApplyRefundFactResult {
   const refund = uow.record('refunds', item.id);
   if (!refund || refund.tenant_id !== item.tenantId || refund.charge_id !== item.charge) {
     return { kind: 'no_such_refund' };
   }
   const wallet = uow.wallet(item.tenantId);
-  const { verdict, next, postings, ...added } = applyRefundFact(refund, item.fact, now, wallet);
+  const { verdict, next, postings, ...added } = transitionRefund(refund, item.fact, now, wallet);
   if (next === refund) return { kind: 'fact', verdict, refund };
   postings.forEach(uow.post);
   if (added.availableMinor !== 0n || added.owedMinor !== 0n) {

@@ -4,7 +4,7 @@ import type { SaveRefusal } from '../../core/commit/mutations.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import type { AcceptRefundItem, RefundFactOutcome, RefundKey } from './mutations.js';
+import type { AcceptRefund, ApplyRefundFactResult, RefundKey } from './mutations.js';
 import type { Refund } from './refund.js';
 
 export type Refunds = ReturnType<typeof createRefunds>;
@@ -24,13 +24,13 @@ export function createRefunds(
       stallTimeoutMs,
     }),
 
-    accept: <I extends AcceptRefundItem | SaveRefusal>(item: I) => groupCommit.commit(item),
+    accept: <I extends AcceptRefund | SaveRefusal>(item: I) => groupCommit.commit(item),
 
     /** Applies what became known, through the state guard; the answer is the refund as it stands then. */
     applyFact: (
       { tenant_id: tenantId, _id: id, charge_id: charge }: RefundKey,
       fact: InstructionFact,
-    ): Promise<RefundFactOutcome> =>
+    ): Promise<ApplyRefundFactResult> =>
       groupCommit.commit({ kind: 'refundFact', tenantId, id, charge, fact }),
 
     byReference: (tenantId: string, reference: string) =>

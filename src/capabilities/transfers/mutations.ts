@@ -13,14 +13,14 @@ import {
 import { restoreDailyLimit, usedOn, type Wallet } from '../../core/ledger/wallet.js';
 import { toWireAmount } from '../../shared/money.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
-import { refuseItems, type TransferBatch } from '../bulk-transfers/bulk-transfer.js';
+import { refuseItems, type BulkTransfer } from '../bulk-transfers/bulk-transfer.js';
 import { countChange } from './counts.js';
 import { withEvent } from './events.js';
-import { applyFact, type TransferFact, type Transition } from './transitions.js';
+import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
 import { holdPosting } from './postings.js';
 import type { Transfer } from './transfer.js';
 
-export type AcceptItem = {
+export type AcceptTransfer = {
   kind: 'acceptTransfer';
   tenantId: string;
   /** Complete, with its id, before it queues. */
@@ -31,34 +31,34 @@ export type AcceptItem = {
   answer: SavedResponse;
 };
 /** Transfers that came together: decided one by one, in order, and committed together. */
-export type BulkItem = {
+export type AcceptBulkTransfer = {
   kind: 'acceptBatch';
   tenantId: string;
   /** As it is if nothing is refused here. */
-  batch: TransferBatch;
+  batch: BulkTransfer;
   /** Those of the batch that are to be accepted, in its order. */
   transfers: Transfer[];
   dailyLimitMinor: bigint;
   claim: Claim | null;
   /** What the client is told of the batch as it was decided. */
-  answer: (batch: TransferBatch) => SavedResponse;
+  answer: (batch: BulkTransfer) => SavedResponse;
 };
-export type FactItem = { kind: 'transferFact'; tenantId: string; id: string; fact: TransferFact };
+export type ApplyTransferFact = { kind: 'transferFact'; tenantId: string; id: string; fact: TransferFact };
 /** The permission to let an order out, where the change that it makes is told to somebody. */
-export type PermitItem = {
+export type GrantTransferPermit = {
   kind: 'permitTransfer';
   tenantId: string;
   id: string;
   request: SubmitPermitRequest;
 };
 
-export type FactOutcome =
+export type ApplyTransferFactResult =
   | { kind: 'fact'; verdict: Transition['verdict']; transfer: Transfer }
   | { kind: 'no_such_transfer' };
 /** Null for who does not get the permission. */
-export type PermitOutcome = { kind: 'permit'; transfer: Transfer | null };
+export type GrantTransferPermitResult = { kind: 'permit'; transfer: Transfer | null };
 
-const acceptTransfer: Mutation<AcceptItem, AcceptResult> = {
+const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
   // A first try takes key and reference unread, two round trips less; and nobody else can have made this transfer before.
   reads: ({ tenantId, transfer, claim }, complete) =>
     complete
@@ -68,7 +68,7 @@ const acceptTransfer: Mutation<AcceptItem, AcceptResult> = {
   weigh: ({ answer }) => 2_000 + 2 * answer.body.length,
 };
 
-const acceptBatch: Mutation<BulkItem, AcceptResult> = {
+const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
   reads: ({ tenantId, batch, transfers, claim }, complete) => ({
     ...readsOf(tenantId, transfers, claim),
     records: { bulk_transfers: complete ? [batch._id] : [] },
@@ -79,7 +79,7 @@ const acceptBatch: Mutation<BulkItem, AcceptResult> = {
   long: true,
 };
 
-const transferFact: Mutation<FactItem, FactOutcome> = {
+const applyTransferFact: Mutation<ApplyTransferFact, ApplyTransferFactResult> = {
   reads: (item) => ({
     records: { transfers: [item.id] },
     wallets: isPaid(item) ? [] : [item.tenantId],
@@ -88,17 +88,17 @@ const transferFact: Mutation<FactItem, FactOutcome> = {
   leavesWallet: isPaid,
 };
 
-const permitTransfer: Mutation<PermitItem, PermitOutcome> = {
+const grantTransferPermit: Mutation<GrantTransferPermit, GrantTransferPermitResult> = {
   reads: ({ id }) => ({ records: { transfers: [id] } }),
   decide: decidePermit,
   leavesWallet: () => true,
 };
 
 /** What transfers commit; see kinds.ts. */
-export const transferKinds = { acceptTransfer, acceptBatch, transferFact, permitTransfer };
+export const transferKinds = { acceptTransfer, acceptBatch: acceptBulkTransfer, transferFact: applyTransferFact, permitTransfer: grantTransferPermit };
 
 /** A capture moves what is held, and that is not in the wallet's document. */
-function isPaid({ fact }: FactItem): boolean {
+function isPaid({ fact }: ApplyTransferFact): boolean {
   return fact.kind === 'succeeded';
 }
 
@@ -114,7 +114,7 @@ function readsOf(tenantId: string, transfers: readonly Transfer[], claim: Claim 
 const referenceOf = ({ tenant_id: tenantId, reference }: Transfer) =>
   ({ collection: 'transfers', tenantId, reference }) as const;
 
-function decideAccept(uow: UnitOfWork, item: AcceptItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptTransfer, now: Date): AcceptResult {
   const { claim, transfer, answer } = item;
   const earlier = findSavedResponse(uow, claim, transfer._id, now);
   if (earlier) return earlier;
@@ -130,7 +130,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptItem, now: Date): AcceptResul
 }
 
 /** Every transfer as if it had come alone, after those before it; then one answer for all, whatever they came to. */
-function decideBulk(uow: UnitOfWork, item: BulkItem, now: Date): AcceptResult {
+function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
   const { _id: id } = item.batch;
   const earlier = findSavedResponse(uow, item.claim, id, now);
   if (earlier) return earlier;
@@ -197,11 +197,11 @@ function refuse(
   return null;
 }
 
-function decideFact(uow: UnitOfWork, item: FactItem, now: Date): FactOutcome {
+function decideFact(uow: UnitOfWork, item: ApplyTransferFact, now: Date): ApplyTransferFactResult {
   const transfer = uow.record('transfers', item.id);
   if (!transfer || transfer.tenant_id !== item.tenantId) return { kind: 'no_such_transfer' };
   const wallet = uow.wallet(item.tenantId);
-  const transition = applyFact(transfer, item.fact, now, wallet);
+  const transition = transitionTransfer(transfer, item.fact, now, wallet);
   const changed = transition.next !== transfer;
   const next = changed ? change(uow, transfer, transition.next) : transfer;
   transition.postings.forEach(uow.post);
@@ -218,7 +218,7 @@ function decideFact(uow: UnitOfWork, item: FactItem, now: Date): FactOutcome {
   return { kind: 'fact', verdict: transition.verdict, transfer: next };
 }
 
-function decidePermit(uow: UnitOfWork, item: PermitItem, now: Date): PermitOutcome {
+function decidePermit(uow: UnitOfWork, item: GrantTransferPermit, now: Date): GrantTransferPermitResult {
   const transfer = uow.record('transfers', item.id);
   const own = transfer?.tenant_id === item.tenantId ? transfer : undefined;
   const next = own ? grantPermit(own, item.request, now) : null;

@@ -4,7 +4,7 @@ import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 import type { SaveRefusal } from '../../core/commit/mutations.js';
 import type { AcceptResult } from '../../core/commit/unit-of-work.js';
-import type { AcceptItem, FactOutcome } from './mutations.js';
+import type { AcceptTransfer, ApplyTransferFactResult } from './mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
@@ -101,10 +101,10 @@ export function createTransfers(
       });
     },
 
-    accept: (item: AcceptItem | SaveRefusal): Promise<AcceptResult> => groupCommit.commit(item),
+    accept: (item: AcceptTransfer | SaveRefusal): Promise<AcceptResult> => groupCommit.commit(item),
 
     /** Applies what became known, through the state guard; the answer is the transfer as it stands then. */
-    applyFact: (tenantId: string, id: string, fact: TransferFact): Promise<FactOutcome> =>
+    applyFact: (tenantId: string, id: string, fact: TransferFact): Promise<ApplyTransferFactResult> =>
       groupCommit.commit({ kind: 'transferFact', tenantId, id, fact }),
   };
 }

@@ -8,7 +8,7 @@ import type { RecurringCharge } from '../../capabilities/recurring-charges/recur
 import type { Refund } from '../../capabilities/refunds/refund.js';
 import type { PaymentToken } from '../../capabilities/payment-tokens/payment-token.js';
 import { sumChanges, type CountChange } from '../../capabilities/transfers/counts.js';
-import type { TransferBatch } from '../../capabilities/bulk-transfers/bulk-transfer.js';
+import type { BulkTransfer } from '../../capabilities/bulk-transfers/bulk-transfer.js';
 import type { Transfer } from '../../capabilities/transfers/transfer.js';
 import type { EventDraft } from '../webhooks/event.js';
 import type { Posting } from '../ledger/posting.js';
@@ -30,7 +30,7 @@ export type ClaimedKey = Claim & {
 /** What commits make and change beside the books, by collection. A capability adds its own line. */
 export type Records = {
   transfers: Transfer;
-  bulk_transfers: TransferBatch;
+  bulk_transfers: BulkTransfer;
   cards: Card;
   card_operations: CardOperation;
   card_authorizations: CardAuthorization;

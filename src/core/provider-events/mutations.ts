@@ -8,7 +8,7 @@ import {
 } from '../commit/unit-of-work.js';
 import type { CardEventReplay } from './event.js';
 
-export type ReplayItem = {
+export type AcceptProviderEventReplay = {
   kind: 'acceptReplay';
   tenantId: string;
   /** Complete, with its id, before it queues. */
@@ -17,7 +17,7 @@ export type ReplayItem = {
   answer: SavedResponse;
 };
 
-const acceptReplay: Mutation<ReplayItem, AcceptResult> = {
+const acceptProviderEventReplay: Mutation<AcceptProviderEventReplay, AcceptResult> = {
   reads: ({ replay, claim }, complete) => ({
     keys: claim ? [claim.id] : [],
     records: { provider_event_replays: complete ? [replay._id] : [] },
@@ -36,4 +36,4 @@ const acceptReplay: Mutation<ReplayItem, AcceptResult> = {
 };
 
 /** What replays commit; see kinds.ts. No money: what an event changes is its subject's own item. */
-export const cardEventKinds = { acceptReplay };
+export const cardEventKinds = { acceptReplay: acceptProviderEventReplay };

@@ -3,7 +3,7 @@ import { supervisionOf } from '../supervision/supervision.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { AcceptResult } from '../commit/unit-of-work.js';
 import type { CardEventReplay } from './event.js';
-import type { ReplayItem } from './mutations.js';
+import type { AcceptProviderEventReplay } from './mutations.js';
 
 export type CardEventReplays = ReturnType<typeof createCardEventReplays>;
 
@@ -22,7 +22,7 @@ export function createCardEventReplays(
   return {
     ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
 
-    accept: (item: ReplayItem): Promise<AcceptResult> => groupCommit.commit(item),
+    accept: (item: AcceptProviderEventReplay): Promise<AcceptResult> => groupCommit.commit(item),
 
     find: (id: string) => collection.findOne({ _id: id }),
 
