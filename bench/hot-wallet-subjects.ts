@@ -1,6 +1,6 @@
 import { connectDatabase, createMongoClient } from '../src/platform/database/client.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
-import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
+import { acceptTransfer, type AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { startChild, type Child } from './child.js';
@@ -40,7 +40,7 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   /** Accepted on the hot wallet and not settled. */
   const open: string[] = [];
   const store = async (item: AcceptTransfer) => {
-    const outcome = await groupCommit.commit(item);
+    const outcome = await groupCommit.commit(acceptTransfer, item);
     if (outcome.kind !== 'answered' || outcome.resource !== item.transfer._id) {
       throw new Error('not accepted');
     }

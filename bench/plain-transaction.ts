@@ -1,3 +1,4 @@
+import { transfers as transferRecords } from '../src/capabilities/transfers/transfer.js';
 import type { ClientSession, MongoClient } from 'mongodb';
 import { TRANSACTION_OPTIONS } from '../src/platform/database/client.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
@@ -19,11 +20,12 @@ export function createPlainTransactions(client: MongoClient, databaseName: strin
 }
 
 async function accept(
-  { keys, records: { transfers }, postings, wallets }: ReturnType<typeof ledgerCollections>,
+  { keys, records, postings, wallets }: ReturnType<typeof ledgerCollections>,
   { tenantId: tenant, transfer, claim, answer, dailyLimitMinor }: AcceptTransfer,
   session: ClientSession,
 ): Promise<void> {
   if (!claim) throw new Error('a bench item has a key');
+  const transfers = records(transferRecords);
   const wallet = await wallets.findOneAndUpdate(
     { _id: tenant, available_minor: { $gte: transfer.total_minor } },
     takeFromWallet(transfer),

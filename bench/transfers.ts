@@ -3,7 +3,7 @@ import { createApiKeys } from '../src/platform/api-keys/store.js';
 import type { Config } from '../src/shared/config.js';
 import type { Database } from '../src/platform/database/client.js';
 import { readClaim } from '../src/core/idempotency/claim.js';
-import type { SavedResponse } from '../src/core/commit/unit-of-work.js';
+import type { SavedResponse } from '../src/core/commit/saved-response.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { creditWallet } from '../src/core/ledger/credit.js';
 import type { GroupCommit } from '../src/core/commit/group-commit.js';

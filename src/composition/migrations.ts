@@ -3,21 +3,15 @@ import {
   ensureCollections,
   type Migration,
 } from '../platform/database/migrations.js';
-import {
-  cardEventReplaysCollection,
-  cardEventsCollection,
-} from '../core/provider-events/collections.js';
-import {
-  cardAuthorizationsCollection,
-  cardOperationsCollection,
-  cardsCollection,
-} from '../capabilities/cards/collections.js';
-import {
-  chargesCollection,
-  paymentTokensCollection,
-  recurringChargesCollection,
-  refundsCollection,
-} from '../capabilities/charges/payment-collections.js';
+import { cardEventsCollection } from '../core/provider-events/collections.js';
+import { providerEventReplays } from '../core/provider-events/event.js';
+import { cardAuthorizations } from '../capabilities/card-authorizations/card-authorization.js';
+import { cardOperations } from '../capabilities/cards/card-operation.js';
+import { cards } from '../capabilities/cards/card.js';
+import { charges } from '../capabilities/charges/charge.js';
+import { paymentTokens } from '../capabilities/payment-tokens/payment-token.js';
+import { recurringCharges } from '../capabilities/recurring-charges/recurring-charge.js';
+import { refunds } from '../capabilities/refunds/refund.js';
 import { apiKeysCollection } from '../platform/api-keys/document.js';
 import {
   idempotencyKeysCollection,
@@ -26,9 +20,9 @@ import {
 } from '../core/ledger/collections.js';
 import { rateLimitsCollection } from '../platform/rate-limits/store.js';
 import { tenantsCollection } from '../platform/tenants/store.js';
-import { transferBatchesCollection } from '../capabilities/bulk-transfers/store.js';
-import { rebuildCounts, transferCountsCollection } from '../capabilities/transfers/counts.js';
-import { transfersCollection } from '../capabilities/transfers/store.js';
+import { bulkTransfers } from '../capabilities/bulk-transfers/bulk-transfer.js';
+import { rebuildCounts, transferMonthlyCounts } from '../capabilities/transfers/counts.js';
+import { transfers } from '../capabilities/transfers/transfer.js';
 import { callbacksCollection } from '../core/provider-events/callbacks.js';
 import { deliveriesCollection, eventsCollection } from '../core/webhooks/deliveries.js';
 import { endpointsCollection } from '../core/webhooks/endpoints.js';
@@ -44,7 +38,7 @@ export const migrations: readonly Migration[] = [
     walletsCollection,
     postingsCollection,
     idempotencyKeysCollection,
-    transfersCollection,
+    transfers,
     callbacksCollection,
   ]),
   collectionsMigration('0003-webhooks-out', [
@@ -55,25 +49,20 @@ export const migrations: readonly Migration[] = [
   {
     id: '0004-transfer-lists',
     async up(db) {
-      await ensureCollections(db, [transfersCollection, transferCountsCollection]);
+      await ensureCollections(db, [transfers, transferMonthlyCounts]);
       await rebuildCounts(db);
     },
-    collections: [transfersCollection, transferCountsCollection],
+    collections: [transfers, transferMonthlyCounts],
   },
-  collectionsMigration('0005-transfer-batches', [transferBatchesCollection]),
+  collectionsMigration('0005-transfer-batches', [bulkTransfers]),
   collectionsMigration('0006-safeguards-key-rotation', [tenantsCollection, apiKeysCollection]),
   collectionsMigration('0007-cards', [
-    cardsCollection,
-    cardOperationsCollection,
-    cardAuthorizationsCollection,
+    cards,
+    cardOperations,
+    cardAuthorizations,
     cardEventsCollection,
-    cardEventReplaysCollection,
+    providerEventReplays,
   ]),
-  collectionsMigration('0008-payments', [
-    paymentTokensCollection,
-    chargesCollection,
-    refundsCollection,
-    recurringChargesCollection,
-  ]),
-  collectionsMigration('0009-authorizations-attention', [cardAuthorizationsCollection]),
+  collectionsMigration('0008-payments', [paymentTokens, charges, refunds, recurringCharges]),
+  collectionsMigration('0009-authorizations-attention', [cardAuthorizations]),
 ];

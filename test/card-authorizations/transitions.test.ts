@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { ApplyCardAuthorizationFact } from '../../src/capabilities/card-authorizations/item.js';
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
-import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import { decideItem, factItem, keyOf, stateWith } from '../support/authorizations.js';
 import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';

@@ -12,7 +12,7 @@ import { createControlStarter } from '../../src/capabilities/card-states/starter
 import { newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
 import { newId } from '../../src/shared/ids.js';
-import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';

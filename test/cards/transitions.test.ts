@@ -27,7 +27,12 @@ const issuedFace = {
 
 const issued: IssuanceFact = { ...byProvider, kind: 'issued', ...face };
 const refused: IssuanceFact = { ...byProvider, kind: 'rejected', code: 'not_eligible' };
-const paid: IssuanceFact = { ...byProvider, kind: 'succeeded', amountMinor: null, sessionId: 'c_1' };
+const paid: IssuanceFact = {
+  ...byProvider,
+  kind: 'succeeded',
+  amountMinor: null,
+  sessionId: 'c_1',
+};
 const confirmed: IssuanceFact = {
   ...byProvider,
   kind: 'operator_confirmed',

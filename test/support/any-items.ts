@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import type { AcceptBulkTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { acceptItem, bulkItem, byProvider, claimOf, NOW, pendingTransfer } from './transfers.js';
 

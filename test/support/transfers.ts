@@ -1,6 +1,10 @@
 import { newId } from '../../src/shared/ids.js';
-import { forRecords, type Claim, type Snapshot } from '../../src/core/commit/unit-of-work.js';
-import type { AcceptTransfer, AcceptBulkTransfer } from '../../src/capabilities/transfers/mutations.js';
+import { type Claim } from '../../src/core/commit/saved-response.js';
+import { forRecords, type Snapshot } from '../../src/core/commit/unit-of-work.js';
+import type {
+  AcceptTransfer,
+  AcceptBulkTransfer,
+} from '../../src/capabilities/transfers/mutations.js';
 import type { FactSource } from '../../src/core/instructions/fact.js';
 import { timelineEntry } from '../../src/core/instructions/timeline.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
@@ -51,7 +55,10 @@ export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
   return { id: key, fingerprint, createdAt: at, expiresAt };
 }
 
-export function acceptItem(transfer: Transfer, changes: Partial<AcceptTransfer> = {}): AcceptTransfer {
+export function acceptItem(
+  transfer: Transfer,
+  changes: Partial<AcceptTransfer> = {},
+): AcceptTransfer {
   return {
     kind: 'acceptTransfer',
     tenantId: transfer.tenant_id,

@@ -1,3 +1,4 @@
+import { audits } from '../../src/capabilities.js';
 import fc from 'fast-check';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
@@ -127,16 +128,16 @@ describe('lists of transfers', () => {
   });
 
   test('the counts are what the records say, and the audit finds it out when they are not', async () => {
-    expect((await auditLedger(database)).problems).toEqual([]);
+    expect((await auditLedger(database, audits)).problems).toEqual([]);
     const counts = database.db.collection<{ _id: string }>('transfer_monthly_counts');
     const month = { _id: `${tenantId}/2026-02` };
     await counts.updateOne(month, { $inc: { created: 1n, 'days.28.failed': -1n } });
-    expect((await auditLedger(database)).problems).toEqual([
+    expect((await auditLedger(database, audits)).problems).toEqual([
       expect.stringMatching(/2026-02-28 counts/),
       expect.stringMatching(/2026-02 counts/),
     ]);
     await rebuildCounts(database.db);
-    expect((await auditLedger(database)).problems).toEqual([]);
+    expect((await auditLedger(database, audits)).problems).toEqual([]);
   });
 
   test('first pages are read from an index in its order: as many records are looked at as are shown', async () => {

@@ -1,4 +1,7 @@
-import { transitionTransfer, type TransferFact } from '../../src/capabilities/transfers/transitions.js';
+import {
+  transitionTransfer,
+  type TransferFact,
+} from '../../src/capabilities/transfers/transitions.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { byProvider, NOW, pendingTransfer } from '../support/transfers.js';
 

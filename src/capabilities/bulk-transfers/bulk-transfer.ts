@@ -1,3 +1,5 @@
+import { nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../../core/commit/collection.js';
 import type { z } from 'zod';
 import type { ApiError } from '../../shared/errors.js';
 import type { bulkTransferResource } from '../transfers/api.js';
@@ -86,3 +88,17 @@ export function presentBatch(
     created_at: batch.created_at.toISOString(),
   };
 }
+
+/** Bulk transfers, each with the list of its items. */
+export const bulkTransfers = collection<BulkTransfer>('bulk_transfers', {
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'provider', 'items', 'created_at'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      items: { bsonType: 'array', minItems: 1 },
+      created_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [nextCheckIndex],
+});

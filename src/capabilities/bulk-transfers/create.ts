@@ -7,7 +7,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
@@ -120,7 +120,6 @@ function bulkItem(given: {
 }): AcceptBulkTransfer {
   const { tenant, batch, transfers, claim } = given;
   return {
-    kind: 'acceptBatch',
     tenantId: tenant.id,
     batch,
     transfers,

@@ -1,28 +1,12 @@
 import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
-import { nextCheckIndex } from '../../platform/database/indexes.js';
-import type { CollectionSpec } from '../../platform/database/migrations.js';
-import type { SaveRefusal } from '../../core/commit/mutations.js';
-import type { AcceptResult } from '../../core/commit/unit-of-work.js';
-import type { AcceptBulkTransfer } from '../transfers/mutations.js';
+import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
+import type { AcceptResult } from '../../core/commit/saved-response.js';
+import { acceptBulkTransfer, type AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { idsOf, type BulkTransfer } from './bulk-transfer.js';
 import { OPEN } from '../transfers/lists.js';
 import type { Transfer, TransferStatus } from '../transfers/transfer.js';
-
-export const transferBatchesCollection: CollectionSpec = {
-  name: 'bulk_transfers',
-  validator: {
-    bsonType: 'object',
-    required: ['tenant_id', 'provider', 'items', 'created_at'],
-    properties: {
-      tenant_id: { bsonType: 'string' },
-      items: { bsonType: 'array', minItems: 1 },
-      created_at: { bsonType: 'date' },
-    },
-  },
-  indexes: [nextCheckIndex],
-};
 
 export type Batches = ReturnType<typeof createBatches>;
 
@@ -45,7 +29,10 @@ export function createBatches(
   return {
     ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
 
-    accept: (item: AcceptBulkTransfer | SaveRefusal): Promise<AcceptResult> => groupCommit.commit(item),
+    accept: (input: AcceptBulkTransfer): Promise<AcceptResult> =>
+      groupCommit.commit(acceptBulkTransfer, input),
+    saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
+      groupCommit.commit(saveRefusal, input),
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 

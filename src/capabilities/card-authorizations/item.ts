@@ -11,7 +11,6 @@ export type AuthorizationKey = {
 };
 
 export type DecideCardAuthorization = AuthorizationKey & {
-  kind: 'decideAuthorization';
   request: AuthorizationRequest;
   /** Names this asking: whoever comes with the same token later has another one. */
   asking: string;
@@ -21,7 +20,6 @@ export type DecideCardAuthorization = AuthorizationKey & {
 };
 
 export type ApplyCardAuthorizationFact = AuthorizationKey & {
-  kind: 'authorizationFact';
   fact: AuthorizationFact;
   code: string | null;
   /** The issuer says so, or we: an asking that takes back what it may have decided, or a hold whose time is over. */

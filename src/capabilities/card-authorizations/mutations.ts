@@ -2,57 +2,71 @@ import type { Mutation } from '../../core/commit/mutation.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import type { Card } from '../cards/card.js';
+import { cards, type Card } from '../cards/card.js';
 import { changeCard } from '../cards/change.js';
 import { tryReload } from '../card-fundings/auto-reload.js';
 import { applyFact } from './apply.js';
-import { askingsOf, isApproved, type CardAuthorization } from './card-authorization.js';
-import type { ApplyCardAuthorizationFact, AuthorizationKey, DecideCardAuthorization } from './item.js';
+import {
+  cardAuthorizations,
+  askingsOf,
+  isApproved,
+  type CardAuthorization,
+} from './card-authorization.js';
+import type {
+  ApplyCardAuthorizationFact,
+  AuthorizationKey,
+  DecideCardAuthorization,
+} from './item.js';
 import { decided, neverDecided } from './new-authorization.js';
 import { holdPosting } from './postings.js';
-import { setCardSecurity } from './security.js';
 import { judge, spentOn, type AuthorizationVerdict } from './rules.js';
 
 /** Null: there is no such card, or the issuer has used the token for another one. */
-export type DecideCardAuthorizationResult = { kind: 'decided'; authorization: CardAuthorization | null };
+export type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
 export type ApplyCardAuthorizationFactResult = {
-  kind: 'authorization_fact';
   verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
   authorization: CardAuthorization | null;
 };
 
 const reads = ({ tenantId, id, card }: AuthorizationKey): Reads => ({
-  records: { cards: [card], card_authorizations: [id] },
+  records: [cards.ref(card), cardAuthorizations.ref(id)],
   wallets: [tenantId],
 });
 
-const decideCardAuthorization: Mutation<DecideCardAuthorization, DecideCardAuthorizationResult> = { reads, decide };
-const applyCardAuthorizationFact: Mutation<ApplyCardAuthorizationFact, ApplyCardAuthorizationFactResult> = {
+export const decideCardAuthorization: Mutation<
+  DecideCardAuthorization,
+  DecideCardAuthorizationResult
+> = { reads, decide };
+export const applyCardAuthorizationFact: Mutation<
+  ApplyCardAuthorizationFact,
+  ApplyCardAuthorizationFactResult
+> = {
   reads,
   decide: decideFact,
 };
 
-/** What authorizations commit; see kinds.ts. */
-export const authorizationKinds = { decideAuthorization: decideCardAuthorization, authorizationFact: applyCardAuthorizationFact, setCardSecurity };
-
-function decide(uow: UnitOfWork, item: DecideCardAuthorization, now: Date): DecideCardAuthorizationResult {
-  const known = uow.record('card_authorizations', item.id);
+function decide(
+  uow: UnitOfWork,
+  item: DecideCardAuthorization,
+  now: Date,
+): DecideCardAuthorizationResult {
+  const known = uow.get(cardAuthorizations, item.id);
   if (known) {
     const same = known.card_id === item.card;
-    return { kind: 'decided', authorization: same ? askedAgain(uow, known, item, now) : null };
+    return { authorization: same ? askedAgain(uow, known, item, now) : null };
   }
-  const card = uow.record('cards', item.card);
-  if (card?.tenant_id !== item.tenantId) return { kind: 'decided', authorization: null };
+  const card = uow.get(cards, item.card);
+  if (card?.tenant_id !== item.tenantId) return { authorization: null };
   const wallet = uow.wallet(item.tenantId);
   const verdict: AuthorizationVerdict =
     now > item.answerBy
       ? { approved: false, code: 'deadline_exceeded' }
       : judge(card, wallet, item.request, now);
   const authorization = decided(item, verdict, now);
-  uow.create('card_authorizations', authorization);
+  uow.create(cardAuthorizations, authorization);
   if (!verdict.approved) {
     if (verdict.code === 'insufficient_balance') reloadForNext(uow, card, now);
-    return { kind: 'decided', authorization };
+    return { authorization };
   }
   const { amountMinor } = item.request;
   const ofCard = verdict.fundingSource === 'card' ? amountMinor : 0n;
@@ -72,7 +86,7 @@ function decide(uow: UnitOfWork, item: DecideCardAuthorization, now: Date): Deci
     },
     now,
   );
-  return { kind: 'decided', authorization };
+  return { authorization };
 }
 
 /** What the card can't cover tries for a reload, as spending does: there may never be another spending. */
@@ -116,7 +130,7 @@ function noted(
     updated_at: now,
     timeline: [...known.timeline, timelineEntry(now, 'note', known.provider, { detail })],
   };
-  uow.change('card_authorizations', next);
+  uow.change(cardAuthorizations, next);
   return next;
 }
 
@@ -125,9 +139,9 @@ function decideFact(
   item: ApplyCardAuthorizationFact,
   now: Date,
 ): ApplyCardAuthorizationFactResult {
-  const card = uow.record('cards', item.card);
+  const card = uow.get(cards, item.card);
   if (card?.tenant_id !== item.tenantId) return outcome('unknown_card', null);
-  const found = uow.record('card_authorizations', item.id);
+  const found = uow.get(cardAuthorizations, item.id);
   // A token that stands for another card: whose money that is, nobody can say.
   if (found && found.card_id !== card._id) return outcome('unknown_card', null);
   if (found && !stands(found, item, now)) return outcome('unchanged', found);
@@ -136,7 +150,7 @@ function decideFact(
     return outcome('unchanged', withdraw(uow, found, item.by.withdraws, now));
   }
   const known = found ?? neverDecided(item, card, now);
-  if (!found) uow.create('card_authorizations', known);
+  if (!found) uow.create(cardAuthorizations, known);
   // What was never approved has no hold to end.
   if (item.fact.kind === 'declined' && !known.approved) return outcome('unchanged', known);
   const next = applyFact(uow, { card, authorization: known, item }, now);
@@ -155,4 +169,4 @@ function stands(found: CardAuthorization, { by }: ApplyCardAuthorizationFact, no
 const outcome = (
   verdict: ApplyCardAuthorizationFactResult['verdict'],
   authorization: CardAuthorization | null,
-): ApplyCardAuthorizationFactResult => ({ kind: 'authorization_fact', verdict, authorization });
+): ApplyCardAuthorizationFactResult => ({ verdict, authorization });

@@ -1,7 +1,11 @@
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { Card } from '../cards/card.js';
 import type { CardAuthorization } from './card-authorization.js';
-import type { ApplyCardAuthorizationFact, AuthorizationKey, DecideCardAuthorization } from './item.js';
+import type {
+  ApplyCardAuthorizationFact,
+  AuthorizationKey,
+  DecideCardAuthorization,
+} from './item.js';
 import type { AuthorizationVerdict } from './rules.js';
 
 /** After this the dispatcher starts a workflow that nobody has started. */
@@ -59,7 +63,12 @@ export function neverDecided(
   return typeof by === 'string' ? declined : { ...declined, ...askedFor(by.request) };
 }
 
-const askedFor = ({ amountMinor, currency, channel, merchant }: DecideCardAuthorization['request']) => ({
+const askedFor = ({
+  amountMinor,
+  currency,
+  channel,
+  merchant,
+}: DecideCardAuthorization['request']) => ({
   amount_minor: amountMinor,
   currency,
   channel,

@@ -3,7 +3,7 @@ import type { FundingState } from '../../core/providers/card-issuer.js';
 import type { FactSource } from '../../core/instructions/fact.js';
 import type { CardOperation } from '../cards/card-operation.js';
 import type { FundingFact } from './transitions.js';
-import type { CardFundingResult } from './mutations.js';
+import { applyCardFundingFact, expireCardFunding, type CardFundingResult } from './mutations.js';
 
 type Key = Pick<CardOperation, 'tenant_id' | '_id' | 'card_id' | 'reverses_operation_id'>;
 
@@ -27,11 +27,11 @@ export const applyFundingFact = (
   { tenant_id: tenantId, _id, reverses_operation_id: unwinds, card_id: card }: Key,
   fact: FundingFact,
 ): Promise<CardFundingResult> =>
-  groupCommit.commit({ kind: 'fundingFact', tenantId, id: unwinds ?? _id, card, fact });
+  groupCommit.commit(applyCardFundingFact, { tenantId, id: unwinds ?? _id, card, fact });
 
 /** Says that the deadline of a just-in-time funding has come. */
 export const expireFunding = (
   groupCommit: GroupCommit,
   { tenant_id: tenantId, _id, reverses_operation_id: unwinds, card_id: card }: Key,
 ): Promise<CardFundingResult> =>
-  groupCommit.commit({ kind: 'expireFunding', tenantId, id: unwinds ?? _id, card });
+  groupCommit.commit(expireCardFunding, { tenantId, id: unwinds ?? _id, card });

@@ -3,7 +3,7 @@ import type { IssueState } from '../../core/providers/card-issuer.js';
 import type { FactSource } from '../../core/instructions/fact.js';
 import type { CardOperation } from './card-operation.js';
 import type { IssuanceFact } from './transitions.js';
-import type { ApplyIssuanceFactResult } from './mutations.js';
+import { applyIssuanceFact, type ApplyIssuanceFactResult } from './mutations.js';
 
 /** What an issuer says of a card, as a fact; null while it says nothing final. */
 export function issueFactOf(state: IssueState, origin: FactSource): IssuanceFact | null {
@@ -19,4 +19,5 @@ export const applyIssueFact = (
     card_id: card,
   }: Pick<CardOperation, 'tenant_id' | '_id' | 'card_id'>,
   fact: IssuanceFact,
-): Promise<ApplyIssuanceFactResult> => groupCommit.commit({ kind: 'issueFact', tenantId, id, card, fact });
+): Promise<ApplyIssuanceFactResult> =>
+  groupCommit.commit(applyIssuanceFact, { tenantId, id, card, fact });

@@ -1,3 +1,4 @@
+import { cardOperations as cardOperationRecords } from './card-operation.js';
 import type { CoreDeps } from '../../core/capability.js';
 import { createCardControl } from '../card-states/create.js';
 import { createCardExpiry } from '../card-states/expiry.js';
@@ -37,7 +38,7 @@ export function createCards(deps: CoreDeps) {
   });
   const provider = providers.forCards.name;
   // Whoever's spending has made one fall due has not made it itself.
-  groupCommit.onCreated(({ card_operations: created }) => {
+  groupCommit.onCreated(cardOperationRecords, (created) => {
     created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
   });
   return {

@@ -5,7 +5,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
@@ -66,7 +66,6 @@ export function createTransferCreation(deps: {
 function acceptItem(tenant: Tenant, transfer: Transfer, claim: Claim | null): AcceptTransfer {
   const body = JSON.stringify({ success: true, data: presentTransfer(transfer) });
   return {
-    kind: 'acceptTransfer',
     tenantId: tenant.id,
     transfer,
     dailyLimitMinor: tenant.limits.dailyMinor,

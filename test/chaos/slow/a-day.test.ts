@@ -1,3 +1,4 @@
+import { audits } from '../../../src/capabilities.js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -154,7 +155,7 @@ describe('a transfer over hours', () => {
       });
       expect(stuck.timeline.filter(({ type }) => type === 'attention_raised')).toHaveLength(1);
       expect(stuck.polls).toBeGreaterThan(before.polls);
-      expect((await auditLedger(database)).problems).toEqual([]);
+      expect((await auditLedger(database, audits)).problems).toEqual([]);
 
       await bankAudit(bank.url).tell(transfer._id, 'paid');
     });
@@ -163,6 +164,6 @@ describe('a transfer over hours', () => {
       attention: null,
       submissions: 1,
     });
-    expect((await auditLedger(database)).problems).toEqual([]);
+    expect((await auditLedger(database, audits)).problems).toEqual([]);
   });
 });

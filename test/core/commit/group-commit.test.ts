@@ -1,3 +1,4 @@
+import { audits } from '../../../src/capabilities.js';
 import fc from 'fast-check';
 import { connectDatabase, type Database } from '../../../src/platform/database/client.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
@@ -228,7 +229,7 @@ describe('group commit', () => {
                 });
             }),
           );
-          const { problems } = await auditLedger(database);
+          const { problems } = await auditLedger(database, audits);
           expect(problems).toEqual([]);
         },
       ),

@@ -1,3 +1,4 @@
+import { audits } from '../../../src/capabilities.js';
 import { withSnapshot } from '../../../src/platform/database/client.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
 import { creditWallet } from '../../../src/core/ledger/credit.js';
@@ -34,7 +35,7 @@ async function after(...kinds: Kind[]): Promise<Transfer> {
   return transfer;
 }
 
-const problems = async () => (await auditLedger(database)).problems;
+const problems = async () => (await auditLedger(database, audits)).problems;
 
 test('whatever way transfers went, the audit finds their postings right', async () => {
   await after();
