@@ -51,7 +51,10 @@ export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
   return { id: key, fingerprint, createdAt: at, expiresAt };
 }
 
-export function acceptItem(transfer: Transfer, changes: Partial<AcceptItem> = {}): AcceptItem {
+export function acceptTransferMutation(
+  transfer: Transfer,
+  changes: Partial<AcceptItem> = {},
+): AcceptItem {
   return {
     kind: 'acceptTransfer',
     tenantId: transfer.tenant_id,
@@ -63,7 +66,7 @@ export function acceptItem(transfer: Transfer, changes: Partial<AcceptItem> = {}
   };
 }
 
-export function bulkItem(
+export function createBulkTransferMutation(
   tenantId: string,
   id: string,
   transfers: Transfer[],
