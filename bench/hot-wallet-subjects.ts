@@ -10,7 +10,7 @@ import { createPlainTransactions } from './plain-transaction.js';
 import type { SettlerAnswer, SettlerQuestion } from './settler.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { closedLoop, type Loop } from './support.js';
-import { createItemMaker, createRichTenant, type MakeItem } from './transfers.js';
+import { createMutationMaker, createRichTenant, type MakeMutation } from './transfers.js';
 
 const WALLETS = 100;
 /** How often the settling process is told what has been accepted. */
@@ -51,10 +51,10 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   const rawTransfers = peer.db(config.mongodb.database).collection<Transfer>('raw_transfers');
   const raw = ({ transfer }: AcceptTransfer) => rawTransfers.insertOne(transfer);
 
-  const makeItem = createItemMaker(PROVIDER);
-  const inProcess = createInProcess(mongod.pid, makeItem);
+  const makeMutation = createMutationMaker(PROVIDER);
+  const inProcess = createInProcess(mongod.pid, makeMutation);
   const overHttp = createOverHttp(mongod.pid, load, hot.key);
-  const settling = { tenant: hot.tenant, makeItem, store, open, settler, mongod: mongod.pid };
+  const settling = { tenant: hot.tenant, makeMutation, store, open, settler, mongod: mongod.pid };
   return {
     subjects: {
       plain: inProcess([plainHot.tenant], plain),
@@ -114,10 +114,10 @@ function createOverHttp(mongod: number, load: Child<LoadQuestion, Loop>, key: st
 const PROVIDER = 'sandbox-bank';
 
 /** Clients inside this process, each with one item after the other; several tenants take turns. */
-function createInProcess(mongod: number, makeItem: MakeItem) {
+function createInProcess(mongod: number, makeMutation: MakeMutation) {
   return (tenants: readonly Tenant[], act: (item: AcceptTransfer) => Promise<unknown>): Subject =>
     async ({ clients, forMs }) => {
-      const work = () => acceptLoop({ clients, forMs, tenants, makeItem, act });
+      const work = () => acceptLoop({ clients, forMs, tenants, makeMutation, act });
       const { result, ...cpu } = await measureCpu({ bench: process.pid, mongod }, work);
       return { loop: result, ...cpu, settledPerSecond: null };
     };
@@ -125,12 +125,12 @@ function createInProcess(mongod: number, makeItem: MakeItem) {
 
 function acceptLoop({
   tenants,
-  makeItem,
+  makeMutation,
   act,
   ...pace
 }: Pace & {
   tenants: readonly Tenant[];
-  makeItem: MakeItem;
+  makeMutation: MakeMutation;
   act: (item: AcceptTransfer) => Promise<unknown>;
 }): Promise<Loop> {
   let turn = 0;
@@ -139,7 +139,7 @@ function acceptLoop({
     async act() {
       turn += 1;
       const tenant = tenants[turn % tenants.length];
-      if (tenant) await act(await makeItem(tenant));
+      if (tenant) await act(await makeMutation(tenant));
     },
   });
 }
@@ -150,13 +150,13 @@ function acceptLoop({
  */
 function createSettling(parts: {
   tenant: Tenant;
-  makeItem: MakeItem;
+  makeMutation: MakeMutation;
   store: (item: AcceptTransfer) => Promise<void>;
   open: string[];
   settler: Child<SettlerQuestion, SettlerAnswer>;
   mongod: number;
 }): Subject {
-  const { tenant, makeItem, store, open, settler, mongod } = parts;
+  const { tenant, makeMutation, store, open, settler, mongod } = parts;
   const processes = { bench: process.pid, mongod, settler: settler.pid };
   const tenants = [tenant];
 
@@ -171,7 +171,7 @@ function createSettling(parts: {
       await store(item);
       untold += 1;
     };
-    const loop = await acceptLoop({ ...pace, tenants, makeItem, act });
+    const loop = await acceptLoop({ ...pace, tenants, makeMutation, act });
     clearInterval(timer);
     tell();
     return { loop, end: await settler.ask({ kind: 'finish' }) };
@@ -184,7 +184,7 @@ function createSettling(parts: {
         clients: pace.clients,
         forMs: 1.5 * pace.forMs,
         tenants,
-        makeItem,
+        makeMutation,
         act: store,
       });
       await settler.ask({ kind: 'prepare', tenant: tenant.id, ids: open.splice(0) });

@@ -66,13 +66,13 @@ export async function createRichTenant(
   return { tenant, key };
 }
 
-export type MakeItem = (tenant: Tenant) => Promise<AcceptTransfer>;
+export type MakeMutation = (tenant: Tenant) => Promise<AcceptTransfer>;
 
 /**
  * Makes what POST /transfers hands to group commit, by the very code that does so there: instead of committing, the
  * last step gives the item back. Every item has its own key, id and reference.
  */
-export function createItemMaker(provider: string): MakeItem {
+export function createMutationMaker(provider: string): MakeMutation {
   const itemOf = new WeakMap<SavedResponse, AcceptTransfer>();
   let count = 0;
   const create = createTransferCreation({

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { createPlainTransactions } from '../../bench/plain-transaction.js';
-import { createItemMaker } from '../../bench/transfers.js';
+import { createMutationMaker } from '../../bench/transfers.js';
 import { creditWallet } from '../../src/core/ledger/credit.js';
 import type { AcceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { createGroupCommit, type GroupCommit } from '../../src/core/commit/group-commit.js';
@@ -12,7 +12,7 @@ const BALANCE_MINOR = 10_000_000n;
 
 let database: TestDatabase;
 let groupCommit: GroupCommit;
-const makeItem = createItemMaker('sandbox-bank');
+const makeMutation = createMutationMaker('sandbox-bank');
 
 beforeAll(async () => {
   database = await openTestDatabase();
@@ -25,7 +25,7 @@ async function itemOfNewTenant(): Promise<AcceptTransfer> {
   const tenant = await tenants.create({ name: randomUUID(), plan: 'sandbox' });
   const credit = { tenantId: tenant.id, amountMinor: BALANCE_MINOR, reference: 'first' };
   await creditWallet(groupCommit, credit);
-  return makeItem(tenant);
+  return makeMutation(tenant);
 }
 
 /** Everything that an acceptance wrote, with what tells two transfers apart replaced by its place. */

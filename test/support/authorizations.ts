@@ -35,7 +35,7 @@ export const keyOf = (token: string): AuthorizationKey => ({
   token,
 });
 
-export const decideItem = (
+export const decideAuthorizationMutation = (
   asked: Partial<AuthorizationRequest> = {},
   changes: Partial<DecideCardAuthorization> = {},
 ): DecideCardAuthorization => ({
@@ -49,7 +49,7 @@ export const decideItem = (
 });
 
 /** The issuer's word; `at` in seconds, in the order of what really happened. */
-export const factItem = (
+export const authorizationFactMutation = (
   kind: ApplyCardAuthorizationFact['fact']['kind'],
   given: { key?: string; at?: number; minor?: bigint; token?: string } = {},
 ): ApplyCardAuthorizationFact => {

@@ -55,7 +55,7 @@ export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
   return { id: key, fingerprint, createdAt: at, expiresAt };
 }
 
-export function acceptItem(
+export function acceptTransferMutation(
   transfer: Transfer,
   changes: Partial<AcceptTransfer> = {},
 ): AcceptTransfer {
@@ -70,7 +70,7 @@ export function acceptItem(
   };
 }
 
-export function bulkItem(
+export function createBulkTransferMutation(
   tenantId: string,
   id: string,
   transfers: Transfer[],

@@ -9,7 +9,7 @@ import { indexFor, type TransferListing } from '../../src/capabilities/transfers
 import { createTransfers } from '../../src/capabilities/transfers/store.js';
 import type { Transfer, TransferStatus } from '../../src/capabilities/transfers/transfer.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
-import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
+import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 
 let database: TestDatabase;
 let transfers: ReturnType<typeof createTransfers>;
@@ -35,7 +35,7 @@ async function make(owner: string, n: number): Promise<string> {
   const at = new Date(`${DAYS[n % DAYS.length]}T${n % 2 === 0 ? '00:00:00.000' : '23:59:59.999'}Z`);
   const amount = BigInt(1_000 + ((n * 7) % 40));
   const transfer = pendingTransfer({ tenant_id: owner, created_at: at, amount_minor: amount });
-  await commit.commit(acceptItem(transfer));
+  await commit.commit(acceptTransferMutation(transfer));
   const about = { amountMinor: amount, sessionId: null };
   const paid = { ...byProvider, kind: 'succeeded', ...about } as const;
   if (n % 6 > 0) await transfers.acquireSubmitPermit(owner, transfer._id, 0, false);

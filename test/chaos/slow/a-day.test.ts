@@ -19,7 +19,7 @@ import { transferWorkflowId, type Transfer } from '../../../src/capabilities/tra
 import { createWorkers } from '../../../worker/worker.js';
 import { bankAudit } from '../../support/bank.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
-import { acceptItem, pendingTransfer } from '../../support/transfers.js';
+import { acceptTransferMutation, pendingTransfer } from '../../support/transfers.js';
 
 /** The server's number for the type of `attention`. */
 const INDEXED_VALUE_TYPE_BOOL = 5;
@@ -74,7 +74,7 @@ async function accept(account: string): Promise<Transfer> {
     amountMinor: transfer.total_minor,
     reference: transfer._id,
   });
-  await transfers.accept(acceptItem(transfer));
+  await transfers.accept(acceptTransferMutation(transfer));
   return transfer;
 }
 
