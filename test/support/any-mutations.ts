@@ -1,11 +1,6 @@
 import fc from 'fast-check';
-<<<<<<< HEAD:test/support/any-items.ts
-import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
-import type { AcceptBulkTransfer } from '../../src/capabilities/transfers/mutations.js';
-import { acceptItem, bulkItem, byProvider, claimOf, NOW, pendingTransfer } from './transfers.js';
-=======
 import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
-import type { BulkItem } from '../../src/capabilities/transfers/mutations.js';
+import type { AcceptBulkTransfer } from '../../src/capabilities/transfers/mutations.js';
 import {
   acceptTransferMutation,
   createBulkTransferMutation,
@@ -14,7 +9,6 @@ import {
   NOW,
   pendingTransfer,
 } from './transfers.js';
->>>>>>> delta:test/support/any-mutations.ts
 
 export const TENANTS = ['ten_a', 'ten_b'];
 /** Ids and their amounts: few, so that facts meet transfers that were accepted. */
@@ -95,11 +89,7 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
 );
 
 /** A batch, which must come to what its items would come to alone. */
-<<<<<<< HEAD:test/support/any-items.ts
-export const bulk: fc.Arbitrary<AcceptBulkTransfer> = fc
-=======
-export const anyBulkTransfer: fc.Arbitrary<BulkItem> = fc
->>>>>>> delta:test/support/any-mutations.ts
+export const anyBulkTransfer: fc.Arbitrary<AcceptBulkTransfer> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
     batch: fc.constantFrom('btr_1', 'btr_2'),
