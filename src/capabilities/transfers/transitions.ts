@@ -16,7 +16,7 @@ import {
 } from './postings.js';
 import type { NoSuchAccount } from './workflow-contract.js';
 import { failure, type Transfer } from './transfer.js';
-import { transferWords } from './labels.js';
+import { transferContract } from './workflow-contract.js';
 
 /** What became known, whoever said it. */
 export type TransferFact = InstructionFact | (FactSource & NoSuchAccount);
@@ -61,7 +61,7 @@ export function transitionTransfer(
 }
 
 const termsOf = (transfer: Transfer, { availableMinor }: Purse): TransitionRules<Transfer> => ({
-  labels: transferWords,
+  labels: transferContract.labels,
   requestedMinor: transfer.amount_minor,
   covered: availableMinor >= transfer.total_minor,
   failure,
