@@ -100,7 +100,7 @@ export function shelfOf(file) {
   const [top, shelf] = file.split('/');
   if (top !== 'src') return null;
   const index = SHELVES.indexOf(shelf ?? '');
-  // src/main.ts and src/capabilities.ts stand above and beside the shelves; see docs/decisions/0014.
+  // src/main.ts and src/composition/capabilities.ts stand above and beside the shelves; see docs/decisions/0014.
   return index < 0 ? null : index;
 }
 

@@ -1,4 +1,4 @@
-import { audits } from '../../../src/capabilities.js';
+import { audits } from '../../../src/composition/capabilities.js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
