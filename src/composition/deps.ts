@@ -17,7 +17,10 @@ import { createProviders } from '../core/providers/registry.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
-import { transferApplier, transferCallback } from '../capabilities/transfers/provider-events.js';
+import {
+  transferEventHandler,
+  transferCallback,
+} from '../capabilities/transfers/provider-events.js';
 import { createTransferParts } from '../capabilities/transfers/index.js';
 import { createCompletionWaiters } from '../shared/completion-waiter.js';
 import { createCallbacks } from '../core/provider-events/callbacks.js';
@@ -58,7 +61,7 @@ export async function createDeps(config: Config, name: string) {
   const cards = createCards(core);
   const payments = createPayments({ ...core, tenants });
   const appliers = {
-    transfer: transferApplier({ ...transfers, log }),
+    transfer: transferEventHandler({ ...transfers, log }),
     charge: chargeApplier({ ...payments, log }),
     refund: refundApplier({ ...payments, log }),
   };
@@ -87,7 +90,7 @@ export async function createDeps(config: Config, name: string) {
     async close(): Promise<void> {
       const { cardStarters, authorizations, cardEvents } = cards;
       await idle([authorizations.decisions, groupCommit]);
-      await idle([transfers.starter, transfers.batchStarter]);
+      await idle([transfers.starter, transfers.bulkTransferStarter]);
       await idle([cardStarters, authorizations.starter, cardEvents, payments.paymentStarters]);
       await webhooks.close();
       await idle([apiKeys, rateLimits]);
