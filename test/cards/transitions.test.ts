@@ -18,7 +18,7 @@ const ordered = (changes: Partial<CardOperation> = {}): CardOperation => ({
 const unissued = { _id: 'crd_1', status: 'pending', issued: null } as Card;
 const face = { card: 'c_1', brand: 'verve', last4: '4242', expiryMonth: 1, expiryYear: 2030 };
 const issuedFace = {
-  card: 'c_1',
+  issuer_card_id: 'c_1',
   brand: 'verve',
   last4: '4242',
   expiry_month: 1,

@@ -73,7 +73,7 @@ describe('an operation answers as it says, to the example of its body', () => {
     const reply = await tenant.call(one.method, path, request.body, { headers: request.headers });
     expect(reply.status).toBe(one.status);
     expect(problemsOf(one, reply)).toEqual([]);
-    const example = operations[id as keyof typeof operations] as Operation;
+    const example = operations[id] as Operation;
     if (example.examples?.data === undefined) return;
     // What the document shows is what comes, but for what is new each time.
     expect(lasting(reply.body.data)).toEqual(lasting(example.examples.data));

@@ -1,3 +1,4 @@
+import { acceptCardFunding } from '../../src/capabilities/card-fundings/mutations.js';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { cardEventResource, replayResource } from '../../src/core/provider-events/api.js';
@@ -105,8 +106,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
         new Date(),
         'accepted late',
       );
-      await service.deps.groupCommit.commit({
-        kind: 'acceptFunding',
+      await service.deps.groupCommit.commit(acceptCardFunding, {
         tenantId: tenant.id,
         operation: made as Funding,
         claim: null,

@@ -1,3 +1,4 @@
+import { applyTransferFact } from '../../../src/capabilities/transfers/mutations.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { eventually } from '../../support/eventually.js';
 import { startListening, type Listening } from '../../support/listening.js';
@@ -24,8 +25,7 @@ describe('whoever writes an event', () => {
     });
     const fact = { kind: 'succeeded', amountMinor: null, sessionId: 's-1' } as const;
     const origin = { via: 'webhook', actor: 'test', providerRequestId: null, note: null } as const;
-    await dying.commit({
-      kind: 'transferFact',
+    await dying.commit(applyTransferFact, {
       tenantId: tenant.id,
       id,
       fact: { ...fact, ...origin },
