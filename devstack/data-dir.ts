@@ -8,7 +8,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock } from './lock.js';
 
@@ -31,6 +31,8 @@ export type DevFile = {
 
 /** Generated once; without the pepper the stored keys are worthless, so they live next to the data. */
 export type Secrets = {
+  /** Layout of everything in the folder: databases, workflow histories, the sandbox bank's files. */
+  layout: typeof LAYOUT;
   key_pepper: string;
   bank_secret: string;
   demo: { tenant: string; secret: string; public: string } | null;
@@ -50,6 +52,9 @@ export type DataDir = {
   markStopping(): void;
   release(): void;
 };
+
+/** Raised by a change that the data of earlier versions does not survive. Folders without a layout are older than 1. */
+const LAYOUT = 1;
 
 /** How long a living supervisor may take to show that it is about to stop. */
 const NOTICE_MS = 2_000;
@@ -105,14 +110,28 @@ async function lockDataDir(path: string, log: (line: string) => void): Promise<(
 
 function readSecrets(file: string): Secrets {
   if (!existsSync(file)) {
-    const secrets = { key_pepper: random(), bank_secret: random(), demo: null };
+    const secrets = {
+      layout: LAYOUT,
+      key_pepper: random(),
+      bank_secret: random(),
+      demo: null,
+    } as const;
     writeWhole(file, secrets);
     return secrets;
   }
+  const secrets = parseSecrets(file);
+  if (secrets.layout === LAYOUT) return secrets;
+  throw new Error(
+    `${dirname(file)} has the layout of another version of Bursar, which this version cannot read.\n` +
+      `Its data is for development only: delete .bursar (${dirname(file)}) and start again.`,
+  );
+}
+
+function parseSecrets(file: string): Secrets {
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as Secrets;
   } catch {
-    // Its content must not be quoted.
+    // The message must not quote the file's content.
     throw new Error(`${file} is not readable as JSON: put back its backup, or delete the folder.`);
   }
 }

@@ -106,6 +106,19 @@ test('a damaged secrets file is an error that does not quote it', async () => {
   home.release();
 });
 
+test.each([
+  ['no layout', {}],
+  ['another layout', { layout: 0 }],
+])('a folder with %s is refused, with the words that say what to delete', async (_, layout) => {
+  const folder = join(root, `layout-${JSON.stringify(layout).length}`);
+  mkdirSync(folder);
+  const secrets = { ...layout, key_pepper: 'p', bank_secret: 'b', demo: null };
+  writeFileSync(join(folder, 'secrets.json'), JSON.stringify(secrets));
+  const home = await openDataDir(folder, quiet);
+  expect(() => home.secrets()).toThrow('delete .bursar');
+  home.release();
+});
+
 test('what a killed start left running is stopped, also if it will not listen; nothing else is', async () => {
   const home = await openDataDir(join(root, 'orphans'), quiet);
   const ours = [

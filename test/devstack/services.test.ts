@@ -19,7 +19,12 @@ const ports: Ports = {
   temporalUi: claim(8234),
   mongod: claim(27_018),
 };
-const secrets = { key_pepper: 'p'.repeat(43), bank_secret: 'b'.repeat(43), demo: null };
+const secrets = {
+  layout: 1 as const,
+  key_pepper: 'p'.repeat(43),
+  bank_secret: 'b'.repeat(43),
+  demo: null,
+};
 const dataDir = { path: '/h', bankData: '/h/bank' } as DataDir;
 const environment = (env: NodeJS.ProcessEnv) =>
   serviceEnvironment(env, { ports, secrets, home: dataDir });

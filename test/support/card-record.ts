@@ -9,6 +9,7 @@ export function openCard(changes: Partial<Card> = {}): Card {
     _id: CARD,
     tenant_id: 'ten_a',
     version: 1,
+    event_sequence: 0,
     customer_id: 'customer-7',
     type: 'virtual',
     funding: 'prepaid',

@@ -17,6 +17,7 @@ export function recurringCharge(changes: Partial<RecurringCharge> = {}): Recurri
     _id: newId('recurringCharge'),
     tenant_id: 'ten_a',
     version: 1,
+    event_sequence: 0,
     payment_token_id: 'tok_a',
     customer_id: 'customer-1',
     amount_minor: 500_000n,

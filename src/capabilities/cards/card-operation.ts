@@ -98,6 +98,7 @@ export function newOperation(given: Ordered, now: Date, detail: string): CardOpe
   return {
     _id: id,
     version: 1,
+    event_sequence: 0,
     status: 'pending',
     reference: id,
     transaction_reference: null,
@@ -114,6 +115,7 @@ export function newOperation(given: Ordered, now: Date, detail: string): CardOpe
     submissions: 0,
     rejected_submissions: 0,
     polls: 0,
+    next_attempt_at: null,
     attention: null,
     monitor_until: null,
     next_check_at: new Date(now.getTime() + START_WITHIN_MS),

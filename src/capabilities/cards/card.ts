@@ -10,7 +10,7 @@ export type Card = {
   tenant_id: string;
   version: number;
   /** Changes of state so far: the order number of the latest event. Not there before the first. */
-  event_sequence?: number;
+  event_sequence: number;
   /** The tenant's own id of who holds the card. */
   customer_id: string;
   type: 'virtual' | 'physical';

@@ -58,6 +58,7 @@ function newCard(tenantId: string, body: CreateCardBody, provider: string, now: 
     _id: newId('card'),
     tenant_id: tenantId,
     version: 1,
+    event_sequence: 0,
     customer_id: body.customer_id,
     type: body.type,
     funding: body.funding,

@@ -43,7 +43,7 @@ export function changeCardAndTell(
 ): Card {
   const name = eventOf(before, { ...before, ...set });
   if (!name) return changeCard(uow, before, set, now);
-  const sequence = (before.event_sequence ?? 0) + 1;
+  const sequence = before.event_sequence + 1;
   const next = changeCard(uow, before, { ...set, event_sequence: sequence }, now);
   const { tenant_id: tenantId, _id: resource } = next;
   uow.emit({ tenantId, resource, sequence, at: now, name, data: presentCard(next) });

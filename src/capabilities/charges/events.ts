@@ -11,7 +11,7 @@ export function withEvent(
 ): { next: Charge; event: EventDraft | null } {
   const status = statusOf(after);
   if (status === statusOf(before) || !TOLD.has(status)) return { next: after, event: null };
-  const sequence = (before.event_sequence ?? 0) + 1;
+  const sequence = before.event_sequence + 1;
   const next = { ...after, event_sequence: sequence };
   const { tenant_id: tenantId, _id: resource, updated_at: at } = next;
   const told = { name: `charge.${status}`, data: presentCharge(next) };

@@ -32,6 +32,7 @@ export function newCharge(order: ChargeOrder, now: Date): Charge {
   return {
     _id: id,
     version: 1,
+    event_sequence: 0,
     status: 'pending',
     currency: 'NGN',
     reference: reference ?? id,

@@ -108,6 +108,7 @@ function newRecurring(
     _id: newId('recurringCharge'),
     tenant_id: tenant.id,
     version: 1,
+    event_sequence: 0,
     payment_token_id: body.payment_token_id,
     customer_id: customer,
     amount_minor: BigInt(body.amount_minor),

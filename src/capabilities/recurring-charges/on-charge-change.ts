@@ -15,7 +15,7 @@ export function recurringFollows(uow: UnitOfWork, before: Charge, after: Charge)
 
 /** Writes a change and states its events; answers the recurring charge with them counted. */
 export function takeStep(uow: UnitOfWork, { next, told }: Step): RecurringCharge {
-  const before = next.event_sequence ?? 0;
+  const before = next.event_sequence;
   const counted = told.length === 0 ? next : { ...next, event_sequence: before + told.length };
   uow.change(recurringCharges, counted);
   const { tenant_id: tenantId, _id: resource, updated_at: at } = counted;

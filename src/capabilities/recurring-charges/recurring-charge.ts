@@ -28,7 +28,7 @@ export type RecurringCharge = {
   tenant_id: string;
   version: number;
   /** Changes that were told: the order number of the latest event. */
-  event_sequence?: number;
+  event_sequence: number;
   payment_token_id: string;
   customer_id: string;
   amount_minor: bigint;

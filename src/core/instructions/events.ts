@@ -14,7 +14,7 @@ export function countEvent<R extends InstructionRecord>(
   describeChange: DescribeChange<R>,
 ): { next: R; event: EventDraft | null } {
   if (after.status === before.status) return { next: after, event: null };
-  const sequence = (before.event_sequence ?? 0) + 1;
+  const sequence = before.event_sequence + 1;
   const next = { ...after, event_sequence: sequence };
   const { tenant_id: tenantId, _id: resource, updated_at: at } = next;
   return { next, event: { tenantId, resource, sequence, at, ...describeChange(before, next) } };

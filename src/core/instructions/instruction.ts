@@ -10,8 +10,8 @@ export type InstructionRecord = {
   _id: string;
   tenant_id: string;
   version: number;
-  /** Changes of state so far: the order number of the latest event. Not there before the first. */
-  event_sequence?: number;
+  /** Number of events so far, which is the sequence number of the latest one; 0 before the first. */
+  event_sequence: number;
   status: InstructionStatus;
   provider: string;
   /** How many times the order was allowed to leave us. The next send must name this number to get its permission. */
@@ -19,8 +19,8 @@ export type InstructionRecord = {
   /** Sends that the provider explicitly did not take. */
   rejected_submissions: number;
   polls: number;
-  /** The order must not leave us before this; null or not there: it may at once. */
-  next_attempt_at?: Date | null;
+  /** Nothing is submitted before this time; null if it may be submitted at once. */
+  next_attempt_at: Date | null;
   attention: { since: Date; reason: string } | null;
   /** Until then the provider is asked on although the record was failed by hand: it may have done it all the same. */
   monitor_until: Date | null;

@@ -24,8 +24,7 @@ export type StoredCallback = {
   /** `<provider>/<the provider's own key of the event>`: a repeat is the same document. */
   _id: string;
   provider: string;
-  /** Not there: a transfer, from before there was anything else. */
-  subject?: CallbackSubject;
+  subject: CallbackSubject;
   reference: string;
   state: CallbackDraft['state'];
   occurred_at: Date | null;
@@ -76,7 +75,7 @@ export function createCallbacks({ db }: Database, deps: CallbackDeps) {
 
   async function apply(stored: StoredCallback): Promise<void> {
     failpoint('provider_event.stored');
-    const outcome = (await appliers[stored.subject ?? 'transfer']?.(stored)) ?? 'nothing_to_apply';
+    const outcome = (await appliers[stored.subject]?.(stored)) ?? 'nothing_to_apply';
     failpoint('provider_event.applied');
     const $set = { processed_at: clock(), next_check_at: null, result: outcome };
     await collection.updateOne({ _id: stored._id }, { $set, $unset: { 'state.secret': 1 } });

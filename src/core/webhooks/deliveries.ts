@@ -237,15 +237,16 @@ export function newDelivery(event: StoredEvent, endpoint: string, dueAt: Date): 
     attempt_count: 0,
     attempts: [],
     next_check_at: dueAt,
+    redeliveries: 0,
     created_at: event.created_at,
   };
 }
 
 function toWrite(record: DeliveryRecord): AnyBulkWriteOperation<Delivery> {
-  // No such field is what null finds: most are delivered by themselves.
+  // An attempt that began before a redelivery no longer counts.
   const filter = {
     _id: record.of._id,
-    redeliveries: record.of.redeliveries ?? null,
+    redeliveries: record.of.redeliveries,
   } as Filter<Delivery>;
   switch (record.kind) {
     case 'delivered': {

@@ -85,6 +85,6 @@ export type Delivery = {
   delivered_at?: Date;
   /** Which sweep took it last. */
   claimed_by?: string;
-  /** How often it was delivered again by hand: an attempt of before has no say in it any more. */
-  redeliveries?: number;
+  /** How often an operator has had it delivered again. Attempts that began before the last time do not count. */
+  redeliveries: number;
 };

@@ -23,8 +23,8 @@ export type ApiKeyDocument = {
   last_used_at: Date | null;
   expires_at: Date | null;
   revoked_at: Date | null;
-  /** The key that took its place; not there in records from before keys could be rotated. */
-  replaced_by?: string | null;
+  /** The key that replaces it; null before a rotation. */
+  replaced_by: string | null;
 };
 
 const dateOrNull = { bsonType: ['date', 'null'] };
@@ -33,7 +33,7 @@ export const apiKeysCollection: CollectionSpec = {
   name: 'api_keys',
   validator: {
     bsonType: 'object',
-    required: ['hash', 'tenant_id', 'kind', 'level', 'allowed_ips', 'created_at'],
+    required: ['hash', 'tenant_id', 'kind', 'level', 'allowed_ips', 'created_at', 'replaced_by'],
     properties: {
       hash: { bsonType: 'string' },
       tenant_id: { bsonType: 'string' },

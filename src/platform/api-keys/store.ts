@@ -175,7 +175,7 @@ function toInfo(document: ApiKeyDocument, now: Date): ApiKeyInfo {
     lastUsedAt: document.last_used_at,
     expiresAt: document.expires_at,
     revokedAt: document.revoked_at,
-    replacedBy: document.replaced_by ?? null,
+    replacedBy: document.replaced_by,
     rotationDue: inUse && isRotationDue(document.created_at, now),
   };
 }

@@ -37,9 +37,32 @@ type Lock = { _id: string; owner: string; expires_at: Date };
  * older version can start beside a newer one.
  */
 export async function migrate(db: Db, migrations: readonly Migration[]): Promise<void> {
+  refuseEarlierLayout(db, migrations, await applied(db));
   if ((await missing(db, migrations)).length > 0) await applyMissing(db, migrations);
   await ensureUnique(db, migrations);
 }
+
+/**
+ * Throws if the database was made before the migrations were squashed into the present ones. Its documents have other
+ * fields, so no migration leads from it to here. Such a database has an unknown record under a number that is ours.
+ */
+function refuseEarlierLayout(
+  db: Db,
+  migrations: readonly Migration[],
+  recorded: readonly string[],
+): void {
+  const known = new Set(migrations.map(({ id }) => id));
+  const newest = Math.max(...migrations.map(({ id }) => numberOf(id)));
+  const replaced = recorded.find((id) => !known.has(id) && numberOf(id) <= newest);
+  if (replaced === undefined) return;
+  throw new Error(
+    `The database ${db.databaseName} has an earlier layout (${replaced}), which this version cannot read. ` +
+      'If npm start made it, stop it, delete .bursar and start again; otherwise use an empty database.',
+  );
+}
+
+/** The number that a migration's id begins with; NaN without one, which compares as false. */
+const numberOf = (id: string) => Number.parseInt(id, 10);
 
 async function applyMissing(db: Db, migrations: readonly Migration[]): Promise<void> {
   const lock = await acquireLock(db);

@@ -18,11 +18,11 @@ type TenantDocument = {
   plan: Plan;
   rate_per_minute: number | null;
   features: Record<Feature, boolean>;
-  /** Not there in records from before there were any. */
-  safeguards?: Partial<Record<Safeguard, number>>;
+  /** Rates that differ from the defaults of SAFEGUARDS. */
+  safeguards: Partial<Record<Safeguard, number>>;
   limits: { min_minor: bigint; max_minor: bigint; daily_minor: bigint };
-  /** Not there: as the deployment has it. */
-  dunning_days?: number[] | null;
+  /** Null: those of the deployment. */
+  dunning_days: number[] | null;
   created_at: Date;
 };
 
@@ -32,7 +32,16 @@ export const tenantsCollection: CollectionSpec = {
   name: 'tenants',
   validator: {
     bsonType: 'object',
-    required: ['name', 'plan', 'rate_per_minute', 'features', 'limits', 'created_at'],
+    required: [
+      'name',
+      'plan',
+      'rate_per_minute',
+      'features',
+      'safeguards',
+      'limits',
+      'dunning_days',
+      'created_at',
+    ],
     properties: {
       name: { bsonType: 'string', minLength: 1 },
       plan: { enum: PLAN_NAMES },
@@ -101,11 +110,13 @@ export function createTenants({ db, environment }: { db: Db; environment: 'sandb
         plan: input.plan,
         rate_per_minute: input.ratePerMinute ?? null,
         features: { ...allFeatures(environment === 'sandbox'), ...input.features },
+        safeguards: {},
         limits: {
           min_minor: DEFAULT_TRANSFER_LIMITS.minMinor,
           max_minor: DEFAULT_TRANSFER_LIMITS.maxMinor,
           daily_minor: input.dailyLimitMinor ?? DEFAULT_TRANSFER_LIMITS.dailyMinor,
         },
+        dunning_days: null,
         created_at: new Date(),
       };
       await tenants.insertOne(document);
@@ -161,13 +172,13 @@ function toTenant(document: TenantDocument): Tenant {
     plan: document.plan,
     ratePerMinute: document.rate_per_minute,
     features: document.features,
-    safeguards: document.safeguards ?? {},
+    safeguards: document.safeguards,
     limits: {
       minMinor: document.limits.min_minor,
       maxMinor: document.limits.max_minor,
       dailyMinor: document.limits.daily_minor,
     },
-    dunningDays: document.dunning_days ?? null,
+    dunningDays: document.dunning_days,
     createdAt: document.created_at,
   };
 }

@@ -96,10 +96,10 @@ test('plan, rate, daily limit and safeguards change by name, and a rate goes bac
   expect(await tenants.get(made.id)).toEqual(last);
 });
 
-test('a tenant from before there were safeguards has the defaults', async () => {
+test('a new tenant has the default safeguards and the dunning days of the deployment', async () => {
   const tenants = tenantsOf('sandbox');
-  const { id } = await tenants.create({ name: 'Old', plan: 'sandbox' });
+  const { id } = await tenants.create({ name: 'New', plan: 'sandbox' });
   const stored = database.db.collection<{ _id: string }>('tenants');
-  expect(await stored.findOne({ _id: id })).not.toHaveProperty('safeguards');
-  expect((await tenants.get(id))?.safeguards).toEqual({});
+  expect(await stored.findOne({ _id: id })).toMatchObject({ safeguards: {}, dunning_days: null });
+  expect(await tenants.get(id)).toMatchObject({ safeguards: {}, dunningDays: null });
 });
