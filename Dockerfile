@@ -11,6 +11,8 @@ COPY client/src client/src
 COPY workflows workflows
 COPY activities activities
 COPY worker worker
+COPY sandbox-bank sandbox-bank
+COPY devstack devstack
 RUN npm run build && npm prune --omit=dev
 
 FROM node:20.20.2-bookworm-slim

@@ -129,9 +129,9 @@ function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
     const { kind } = found;
     const there = kind === 'funded' || kind === 'pending';
     if (!there || !isOpen(operation)) return asSuccess(found);
-    failpoint('unwind.before');
+    failpoint('fund_reversal.before');
     const answer = await issuer.reverseFunding(reference, signal);
-    failpoint('unwind.answered');
+    failpoint('fund_reversal.answered');
     const { providerRequestId } = answer;
     switch (answer.kind) {
       case 'reversed':

@@ -1,3 +1,4 @@
+import { applyCardStateFact } from '../src/capabilities/card-states/mutations.js';
 import { isControl, STANDING } from '../src/capabilities/card-states/card-state.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type {
@@ -75,7 +76,7 @@ const cardStateHandler = ({
     if (!operation) return null;
     const { card_id: card } = operation;
     const fact = toFact(report, origin);
-    return (await groupCommit.commit({ kind: 'controlFact', tenantId, id, card, fact })).operation;
+    return (await groupCommit.commit(applyCardStateFact, { tenantId, id, card, fact })).operation;
   },
 });
 

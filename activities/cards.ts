@@ -42,7 +42,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     if (answer.kind !== 'issued') return answer as Exclude<Answer, { kind: 'issued' }>;
     const { providerRequestId, card: sessionId } = answer;
     const fact = issueFactOf(answer, { via, actor: null, providerRequestId, note: null });
-    failpoint('issue.heard');
+    failpoint('issuance.answered');
     if (fact) await applyIssueFact(groupCommit, operation, fact);
     return { kind: 'succeeded' as const, amountMinor: null, sessionId, providerRequestId };
   }

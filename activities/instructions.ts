@@ -110,9 +110,9 @@ async function submit<R extends InstructionRecord, Own>(
   if (over || performance.now() - began > SUBMIT_WITHIN_MS) {
     return { kind: 'unknown', reason: 'too_old', ...counts };
   }
-  failpoint('send.permitted');
+  failpoint('submit.permitted');
   const answer = await calls.submit(requestedAt, signal);
-  failpoint('send.answered');
+  failpoint('submit.answered');
   if (answer.result) return resultOf(handler, answer.result, record);
   if (!isFinal(answer)) {
     // Support reads this; a failure to write it must not turn an answer into silence.
@@ -214,9 +214,9 @@ async function applyOutcome<R extends InstructionRecord, Own>(
     providerRequestId: fact.providerRequestId,
     note: operator?.reason ?? null,
   };
-  failpoint('settle.before');
+  failpoint('outcome.before');
   const record = await handler.apply({ tenantId, id }, fact, origin);
-  failpoint('settle.after');
+  failpoint('outcome.after');
   if (!record) throw noSuch(handler);
   const { status, attention, monitor_until: watchUntil } = record;
   return { status, attention: attention?.reason ?? null, monitored: watchUntil !== null };

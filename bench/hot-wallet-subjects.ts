@@ -1,6 +1,6 @@
 import { connectDatabase, createMongoClient } from '../src/platform/database/client.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
-import type { AcceptItem } from '../src/capabilities/transfers/mutations.js';
+import { acceptTransfer, type AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { startChild, type Child } from './child.js';
@@ -10,7 +10,7 @@ import { createPlainTransactions } from './plain-transaction.js';
 import type { SettlerAnswer, SettlerQuestion } from './settler.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { closedLoop, type Loop } from './support.js';
-import { createItemMaker, createRichTenant, type MakeItem } from './transfers.js';
+import { createMutationMaker, createRichTenant, type MakeMutation } from './transfers.js';
 
 const WALLETS = 100;
 /** How often the settling process is told what has been accepted. */
@@ -39,8 +39,8 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   const tenants = many.map(({ tenant }) => tenant);
   /** Accepted on the hot wallet and not settled. */
   const open: string[] = [];
-  const store = async (item: AcceptItem) => {
-    const outcome = await groupCommit.commit(item);
+  const store = async (item: AcceptTransfer) => {
+    const outcome = await groupCommit.commit(acceptTransfer, item);
     if (outcome.kind !== 'answered' || outcome.resource !== item.transfer._id) {
       throw new Error('not accepted');
     }
@@ -49,12 +49,12 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   const peer = createMongoClient(mongod.uri, 'bursar-bench-peer');
   const plain = createPlainTransactions(peer, config.mongodb.database);
   const rawTransfers = peer.db(config.mongodb.database).collection<Transfer>('raw_transfers');
-  const raw = ({ transfer }: AcceptItem) => rawTransfers.insertOne(transfer);
+  const raw = ({ transfer }: AcceptTransfer) => rawTransfers.insertOne(transfer);
 
-  const makeItem = createItemMaker(PROVIDER);
-  const inProcess = createInProcess(mongod.pid, makeItem);
+  const makeMutation = createMutationMaker(PROVIDER);
+  const inProcess = createInProcess(mongod.pid, makeMutation);
   const overHttp = createOverHttp(mongod.pid, load, hot.key);
-  const settling = { tenant: hot.tenant, makeItem, store, open, settler, mongod: mongod.pid };
+  const settling = { tenant: hot.tenant, makeMutation, store, open, settler, mongod: mongod.pid };
   return {
     subjects: {
       plain: inProcess([plainHot.tenant], plain),
@@ -114,10 +114,10 @@ function createOverHttp(mongod: number, load: Child<LoadQuestion, Loop>, key: st
 const PROVIDER = 'sandbox-bank';
 
 /** Clients inside this process, each with one item after the other; several tenants take turns. */
-function createInProcess(mongod: number, makeItem: MakeItem) {
-  return (tenants: readonly Tenant[], act: (item: AcceptItem) => Promise<unknown>): Subject =>
+function createInProcess(mongod: number, makeMutation: MakeMutation) {
+  return (tenants: readonly Tenant[], act: (item: AcceptTransfer) => Promise<unknown>): Subject =>
     async ({ clients, forMs }) => {
-      const work = () => acceptLoop({ clients, forMs, tenants, makeItem, act });
+      const work = () => acceptLoop({ clients, forMs, tenants, makeMutation, act });
       const { result, ...cpu } = await measureCpu({ bench: process.pid, mongod }, work);
       return { loop: result, ...cpu, settledPerSecond: null };
     };
@@ -125,13 +125,13 @@ function createInProcess(mongod: number, makeItem: MakeItem) {
 
 function acceptLoop({
   tenants,
-  makeItem,
+  makeMutation,
   act,
   ...pace
 }: Pace & {
   tenants: readonly Tenant[];
-  makeItem: MakeItem;
-  act: (item: AcceptItem) => Promise<unknown>;
+  makeMutation: MakeMutation;
+  act: (item: AcceptTransfer) => Promise<unknown>;
 }): Promise<Loop> {
   let turn = 0;
   return closedLoop({
@@ -139,7 +139,7 @@ function acceptLoop({
     async act() {
       turn += 1;
       const tenant = tenants[turn % tenants.length];
-      if (tenant) await act(await makeItem(tenant));
+      if (tenant) await act(await makeMutation(tenant));
     },
   });
 }
@@ -150,13 +150,13 @@ function acceptLoop({
  */
 function createSettling(parts: {
   tenant: Tenant;
-  makeItem: MakeItem;
-  store: (item: AcceptItem) => Promise<void>;
+  makeMutation: MakeMutation;
+  store: (item: AcceptTransfer) => Promise<void>;
   open: string[];
   settler: Child<SettlerQuestion, SettlerAnswer>;
   mongod: number;
 }): Subject {
-  const { tenant, makeItem, store, open, settler, mongod } = parts;
+  const { tenant, makeMutation, store, open, settler, mongod } = parts;
   const processes = { bench: process.pid, mongod, settler: settler.pid };
   const tenants = [tenant];
 
@@ -167,11 +167,11 @@ function createSettling(parts: {
       untold = 0;
     };
     const timer = setInterval(tell, TELL_EVERY_MS);
-    const act = async (item: AcceptItem) => {
+    const act = async (item: AcceptTransfer) => {
       await store(item);
       untold += 1;
     };
-    const loop = await acceptLoop({ ...pace, tenants, makeItem, act });
+    const loop = await acceptLoop({ ...pace, tenants, makeMutation, act });
     clearInterval(timer);
     tell();
     return { loop, end: await settler.ask({ kind: 'finish' }) };
@@ -184,7 +184,7 @@ function createSettling(parts: {
         clients: pace.clients,
         forMs: 1.5 * pace.forMs,
         tenants,
-        makeItem,
+        makeMutation,
         act: store,
       });
       await settler.ask({ kind: 'prepare', tenant: tenant.id, ids: open.splice(0) });

@@ -15,10 +15,10 @@ const BANK = { SANDBOX_BANK_DEDUPLICATE: 'false', SANDBOX_BANK_CONCLUSIVE_AFTER_
 
 export type Order = ReturnType<typeof transferBody>;
 /** `told`: an operator is called. */
-export type Standing = 'none' | 'open' | 'told' | 'completed' | 'failed';
+export type SubjectStatus = 'none' | 'open' | 'told' | 'completed' | 'failed';
 
 /** A service that makes transfers, and what it keeps them in. */
-export type Victim = {
+export type Target = {
   /** Its processes; what calls the bank dies at the point, if one is named. Resolves when all of them are there. */
   start(point?: Failpoint): Promise<void>;
   /** kill -9 of whatever is left of them. */
@@ -27,7 +27,7 @@ export type Victim = {
   isDead(): boolean;
   /** One try of a client. Rejects where it got no answer, and where that says to try again. */
   order(order: Order, signal: AbortSignal): Promise<void>;
-  standing(reference: string): Promise<Standing>;
+  standing(reference: string): Promise<SubjectStatus>;
   keptIn: readonly Database[];
 };
 
@@ -39,7 +39,7 @@ export type Database = {
 };
 
 /** All of them beside one bank, on engines of one kind. */
-export async function openVictims(stack: Stack) {
+export async function openTargets(stack: Stack) {
   const [mongod, temporal] = [await stack.mongod(), await stack.temporal()];
   const ports = [await stack.freePort(), await stack.freePort(), await stack.freePort()] as const;
   const [bankPort, apiPort, naivePort] = ports;
@@ -64,7 +64,7 @@ export async function openVictims(stack: Stack) {
   const naive = createNaive({ ...shared, port: naivePort });
   return {
     bank,
-    victims: { ours: ours.victim, bare: bare.victim, naive },
+    targets: { ours: ours.target, bare: bare.target, naive },
     versions: { MongoDB: mongod.version, 'Temporal CLI': temporal.version },
     close: async () => {
       await ours.close();
@@ -132,7 +132,7 @@ async function createOurs({ stack, config, env, engines, url }: Shared & { url: 
   await start();
   await killAll(running);
   const { key } = await createRichTenant(config, database, createGroupCommit(database));
-  const victim: Victim = {
+  const target: Target = {
     start,
     kill: () => killAll(running),
     isDead: () => running[0]?.hasEnded() ?? true,
@@ -148,7 +148,7 @@ async function createOurs({ stack, config, env, engines, url }: Shared & { url: 
     },
     keptIn: [engines.mongod, engines.temporal],
   };
-  return { victim, close: () => database.client.close() };
+  return { target, close: () => database.client.close() };
 }
 
 function createBare({ stack, config, env, engines }: Shared) {
@@ -156,7 +156,7 @@ function createBare({ stack, config, env, engines }: Shared) {
   const { workflow, connection } = temporal.client;
   const running: Running[] = [];
   const { address, namespace } = config.temporal;
-  const victim: Victim = {
+  const target: Target = {
     async start(point) {
       const own = { ...pointed(env, point), BENCH_PEER_QUEUE: BARE_QUEUE };
       running.push(stack.node('bareWorker', own));
@@ -193,10 +193,10 @@ function createBare({ stack, config, env, engines }: Shared) {
     },
     keptIn: [engines.temporal],
   };
-  return { victim, close: () => temporal.close() };
+  return { target, close: () => temporal.close() };
 }
 
-function createNaive({ stack, config, env, engines, port }: Shared & { port: number }): Victim {
+function createNaive({ stack, config, env, engines, port }: Shared & { port: number }): Target {
   const running: Running[] = [];
   const url = `http://127.0.0.1:${port}/transfers`;
   const headers = { authorization: `Bearer ${config.sandboxBank.secret}` };
@@ -212,7 +212,7 @@ function createNaive({ stack, config, env, engines, port }: Shared & { port: num
       const response = await fetch(`${url}/${reference}`, { headers });
       if (response.status === 404) return 'none';
       const { status } = (await response.json()) as { status: string };
-      return status === 'pending' ? 'open' : (status as Standing);
+      return status === 'pending' ? 'open' : (status as SubjectStatus);
     },
     keptIn: [engines.mongod],
   };

@@ -4,7 +4,13 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Failpoint } from '../src/shared/failpoints.js';
-import { breathe, openVictims, type Order, type Standing, type Victim } from './kill-subjects.js';
+import {
+  breathe,
+  openTargets,
+  type Order,
+  type SubjectStatus,
+  type Target,
+} from './kill-subjects.js';
 import { openStack } from './stack.js';
 import { isShort, printMachine, printTable } from './support.js';
 import { transferBody } from './transfers.js';
@@ -21,22 +27,22 @@ const SLOW_MS = 1_500;
 const DIES_WITHIN_MS = 30_000;
 
 type Fault = { call: 'submit'; kind: 'slow' | 'drop_after'; probability: 1; ms?: number };
-type Arena = { victim: Victim; bank: string };
+type Arena = { target: Target; bank: string };
 
 const KILLS = {
-  'service killed before the bank is asked': (arena: Arena) => dieAt(arena, 'send.permitted'),
+  'service killed before the bank is asked': (arena: Arena) => dieAt(arena, 'submit.permitted'),
   'service killed after the bank has paid, its answer not recorded': (arena: Arena) =>
-    dieAt(arena, 'send.answered'),
+    dieAt(arena, 'submit.answered'),
   'answer lost: paid, and the connection is cut': loseAnswers,
   'database killed while the answer is recorded': killDatabase,
   'client gives up at once, and repeats its request': repeatRequests,
 };
 
 /** A client that wants its order to be taken: the same reference and key, again and again. */
-async function insist(victim: Victim, order: Order, firstWaitMs = CLIENT_WAITS_MS): Promise<void> {
+async function insist(target: Target, order: Order, firstWaitMs = CLIENT_WAITS_MS): Promise<void> {
   const giveUpAt = Date.now() + CLIENT_TRIES_FOR_MS;
   for (let waitMs = firstWaitMs; Date.now() < giveUpAt; waitMs = CLIENT_WAITS_MS) {
-    const taken = await victim.order(order, AbortSignal.timeout(waitMs)).then(
+    const taken = await target.order(order, AbortSignal.timeout(waitMs)).then(
       () => true,
       () => false,
     );
@@ -48,25 +54,25 @@ async function insist(victim: Victim, order: Order, firstWaitMs = CLIENT_WAITS_M
 let count = 0;
 const newOrders = () => Array.from({ length: ORDERS }, () => transferBody((count += 1)));
 
-async function dieAt({ victim }: Arena, point: Failpoint): Promise<Order[]> {
-  await victim.kill();
-  await victim.start(point);
+async function dieAt({ target }: Arena, point: Failpoint): Promise<Order[]> {
+  await target.kill();
+  await target.start(point);
   const orders = newOrders();
-  const clients = orders.map((order) => insist(victim, order));
-  for (const giveUpAt = Date.now() + DIES_WITHIN_MS; !victim.isDead(); await sleep(5)) {
+  const clients = orders.map((order) => insist(target, order));
+  for (const giveUpAt = Date.now() + DIES_WITHIN_MS; !target.isDead(); await sleep(5)) {
     if (Date.now() > giveUpAt) throw new Error(`nothing died at ${point}`);
   }
-  await victim.kill();
+  await target.kill();
   await breathe();
-  await victim.start();
+  await target.start();
   await Promise.all(clients);
   return orders;
 }
 
-async function loseAnswers({ victim, bank }: Arena): Promise<Order[]> {
+async function loseAnswers({ target, bank }: Arena): Promise<Order[]> {
   const orders = newOrders();
   await setFaults(bank, { call: 'submit', kind: 'drop_after', probability: 1 });
-  const clients = orders.map((order) => insist(victim, order));
+  const clients = orders.map((order) => insist(target, order));
   await untilPaid(bank, orders, ORDERS);
   await setFaults(bank);
   await Promise.all(clients);
@@ -74,24 +80,24 @@ async function loseAnswers({ victim, bank }: Arena): Promise<Order[]> {
 }
 
 /** Frozen at the bank's first payment, and then killed: what is to be recorded from then on can't be. */
-async function killDatabase({ victim, bank }: Arena): Promise<Order[]> {
+async function killDatabase({ target, bank }: Arena): Promise<Order[]> {
   const orders = newOrders();
-  const clients = orders.map((order) => insist(victim, order));
+  const clients = orders.map((order) => insist(target, order));
   await untilPaid(bank, orders, 1);
-  for (const database of victim.keptIn) database.freeze();
+  for (const database of target.keptIn) database.freeze();
   await breathe();
-  for (const database of victim.keptIn) database.kill();
+  for (const database of target.keptIn) database.kill();
   await breathe();
-  await Promise.all(victim.keptIn.map((database) => database.back()));
+  await Promise.all(target.keptIn.map((database) => database.back()));
   await Promise.all(clients);
   return orders;
 }
 
-async function repeatRequests({ victim, bank }: Arena): Promise<Order[]> {
+async function repeatRequests({ target, bank }: Arena): Promise<Order[]> {
   const orders = newOrders();
   await setFaults(bank, { call: 'submit', kind: 'slow', probability: 1, ms: SLOW_MS });
   // Both at once, as a client does whose time is up while its first request is still on its way.
-  const clients = orders.flatMap((order) => [insist(victim, order, 1), insist(victim, order, 20)]);
+  const clients = orders.flatMap((order) => [insist(target, order, 1), insist(target, order, 20)]);
   await Promise.all(clients);
   await setFaults(bank);
   return orders;
@@ -125,7 +131,7 @@ async function untilPaid(bank: string, orders: Order[], least: number): Promise<
 type Verdict = 'right' | 'paidTwice' | 'wrong' | 'told' | 'stuck';
 
 /** `wrong`: paid and called failed, not paid and called completed, or nobody knows of it. */
-function judge(paid: number, standing: Standing): Verdict {
+function judge(paid: number, standing: SubjectStatus): Verdict {
   if (paid > 1) return 'paidTwice';
   if (standing === 'told') return 'told';
   if (standing === 'open') return 'stuck';
@@ -134,9 +140,9 @@ function judge(paid: number, standing: Standing): Verdict {
 }
 
 /** What has become of these once nothing moves any more. */
-async function outcomes({ victim, bank }: Arena, orders: Order[]): Promise<Verdict[]> {
+async function outcomes({ target, bank }: Arena, orders: Order[]): Promise<Verdict[]> {
   const standings = async () =>
-    Promise.all(orders.map(({ reference }) => victim.standing(reference).catch(() => 'open')));
+    Promise.all(orders.map(({ reference }) => target.standing(reference).catch(() => 'open')));
   const giveUpAt = Date.now() + SETTLED_WITHIN_MS;
   let present = await standings();
   while (present.includes('open') && Date.now() < giveUpAt) {
@@ -144,22 +150,24 @@ async function outcomes({ victim, bank }: Arena, orders: Order[]): Promise<Verdi
     present = await standings();
   }
   const paid = await payments(bank);
-  return orders.map(({ reference }, i) => judge(paid.get(reference) ?? 0, present[i] as Standing));
+  return orders.map(({ reference }, i) =>
+    judge(paid.get(reference) ?? 0, present[i] as SubjectStatus),
+  );
 }
 
 const stack = await openStack();
 try {
-  const { victims, bank, versions, close } = await openVictims(stack);
+  const { targets, bank, versions, close } = await openTargets(stack);
   const rows: string[][] = [];
   for (const [what, kill] of Object.entries(KILLS)) {
-    for (const [name, victim] of Object.entries(victims)) {
+    for (const [name, target] of Object.entries(targets)) {
       process.stderr.write(`${name}: ${what}\n`);
-      const arena = { victim, bank };
-      await victim.start();
+      const arena = { target, bank };
+      await target.start();
       const orders: Order[] = [];
       for (let round = 0; round < ROUNDS; round += 1) orders.push(...(await kill(arena)));
       const found = await outcomes(arena, orders);
-      await victim.kill();
+      await target.kill();
       const many = (verdict: Verdict) => String(found.filter((one) => one === verdict).length);
       const figures = [many('right'), many('paidTwice'), many('stuck'), many('wrong')];
       const row = [what, name, String(orders.length), ...figures, many('told')];

@@ -1,6 +1,7 @@
+import { transfers as transferRecords } from '../src/capabilities/transfers/transfer.js';
 import type { ClientSession, MongoClient } from 'mongodb';
 import { TRANSACTION_OPTIONS } from '../src/platform/database/client.js';
-import type { AcceptItem } from '../src/capabilities/transfers/mutations.js';
+import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { ledgerCollections } from '../src/core/commit/store.js';
 import { holdPosting } from '../src/capabilities/transfers/postings.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
@@ -12,18 +13,19 @@ import type { Transfer } from '../src/capabilities/transfers/transfer.js';
  */
 export function createPlainTransactions(client: MongoClient, databaseName: string) {
   const collections = ledgerCollections(client.db(databaseName));
-  return (item: AcceptItem): Promise<void> =>
+  return (item: AcceptTransfer): Promise<void> =>
     client.withSession((session) =>
       session.withTransaction(() => accept(collections, item, session), TRANSACTION_OPTIONS),
     );
 }
 
 async function accept(
-  { keys, records: { transfers }, postings, wallets }: ReturnType<typeof ledgerCollections>,
-  { tenantId: tenant, transfer, claim, answer, dailyLimitMinor }: AcceptItem,
+  { keys, records, postings, wallets }: ReturnType<typeof ledgerCollections>,
+  { tenantId: tenant, transfer, claim, answer, dailyLimitMinor }: AcceptTransfer,
   session: ClientSession,
 ): Promise<void> {
   if (!claim) throw new Error('a bench item has a key');
+  const transfers = records(transferRecords);
   const wallet = await wallets.findOneAndUpdate(
     { _id: tenant, available_minor: { $gte: transfer.total_minor } },
     takeFromWallet(transfer),

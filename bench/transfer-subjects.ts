@@ -5,7 +5,7 @@ import { isPolled } from '../devstack/temporal.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { createTemporal } from '../src/platform/temporal/client.js';
 import { watchCompletions } from './completions.js';
-import type { PeerOrder } from './peers/bare-temporal/activities.js';
+import type { PeerTransferRequest } from './peers/bare-temporal/activities.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { createRichTenant, transferBody } from './transfers.js';
 
@@ -80,7 +80,7 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
     bare: {
       processes: processes.bare,
       async act() {
-        const order = peerOrder();
+        const order = peerTransferRequest();
         await temporal.client.workflow.execute('peerTransfer', {
           taskQueue: BARE_QUEUE,
           workflowId: `peer/${order.reference}`,
@@ -123,7 +123,7 @@ async function timed<Result>(postMs: number[], act: () => Promise<Result>): Prom
 let count = 0;
 const nextBody = () => transferBody((count += 1));
 
-function peerOrder(): PeerOrder {
+function peerTransferRequest(): PeerTransferRequest {
   const body = nextBody();
   return {
     reference: body.reference,

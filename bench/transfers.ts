@@ -3,8 +3,8 @@ import { createApiKeys } from '../src/platform/api-keys/store.js';
 import type { Config } from '../src/shared/config.js';
 import type { Database } from '../src/platform/database/client.js';
 import { readClaim } from '../src/core/idempotency/claim.js';
-import type { SavedResponse } from '../src/core/commit/unit-of-work.js';
-import type { AcceptItem } from '../src/capabilities/transfers/mutations.js';
+import type { SavedResponse } from '../src/core/commit/saved-response.js';
+import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { creditWallet } from '../src/core/ledger/credit.js';
 import type { GroupCommit } from '../src/core/commit/group-commit.js';
 import { createLog } from '../src/shared/log.js';
@@ -66,19 +66,19 @@ export async function createRichTenant(
   return { tenant, key };
 }
 
-export type MakeItem = (tenant: Tenant) => Promise<AcceptItem>;
+export type MakeMutation = (tenant: Tenant) => Promise<AcceptTransfer>;
 
 /**
  * Makes what POST /transfers hands to group commit, by the very code that does so there: instead of committing, the
  * last step gives the item back. Every item has its own key, id and reference.
  */
-export function createItemMaker(provider: string): MakeItem {
-  const itemOf = new WeakMap<SavedResponse, AcceptItem>();
+export function createMutationMaker(provider: string): MakeMutation {
+  const itemOf = new WeakMap<SavedResponse, AcceptTransfer>();
   let count = 0;
   const create = createTransferCreation({
     // Of the store and the starter it uses nothing else.
     transfers: {
-      async accept(item: AcceptItem) {
+      async accept(item: AcceptTransfer) {
         itemOf.set(item.answer, item);
         return { kind: 'answered', answer: item.answer, resource: null, replayed: false };
       },

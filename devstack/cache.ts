@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ENGINES, type EngineName } from './releases.js';
+import { RELEASES, type EngineName } from './releases.js';
 import { withLock } from './lock.js';
 import { cacheFolder } from './paths.js';
 
@@ -21,7 +21,7 @@ const ABANDONED_AFTER_MS = 60 * 60 * 1000;
 export type Fetched = { file: string; from: string };
 
 function entryFolder(engine: EngineName, env: NodeJS.ProcessEnv): string {
-  const name = `${ENGINES[engine].cacheKey}-${process.platform}-${process.arch}`;
+  const name = `${RELEASES[engine].cacheKey}-${process.platform}-${process.arch}`;
   return join(cacheFolder(env), name);
 }
 
@@ -45,7 +45,7 @@ export async function whileFetching<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   mkdirSync(cacheFolder(env), { recursive: true });
-  sweepAbandoned(cacheFolder(env));
+  removeAbandoned(cacheFolder(env));
   return withLock(`${entryFolder(engine, env)}.lock`, onWait, work);
 }
 
@@ -72,7 +72,7 @@ export async function fillCache(
 }
 
 /** Removes what fetches that were killed have left behind. */
-function sweepAbandoned(folder: string): void {
+function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
     if (!name.startsWith('.fetching-')) continue;

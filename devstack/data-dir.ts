@@ -36,7 +36,7 @@ export type Secrets = {
   demo: { tenant: string; secret: string; public: string } | null;
 };
 
-export type Home = {
+export type DataDir = {
   path: string;
   mongodData: string;
   temporalFile: string;
@@ -59,10 +59,10 @@ const STOPPING_LIMIT_MS = 120_000;
  * Opens the folder of a copy for this process alone. Throws if a living `npm start` has it; waits for
  * one that is stopping.
  */
-export async function openHome(folder: string, log: (line: string) => void): Promise<Home> {
+export async function openDataDir(folder: string, log: (line: string) => void): Promise<DataDir> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const path = realpathSync(folder);
-  const release = await lockHome(path, log);
+  const release = await lockDataDir(path, log);
   const at = (name: string) => join(path, name);
   rmSync(at('stopping'), { force: true });
   mkdirSync(at('logs'), { recursive: true, mode: 0o700 });
@@ -84,7 +84,7 @@ export async function openHome(folder: string, log: (line: string) => void): Pro
   };
 }
 
-async function lockHome(path: string, log: (line: string) => void): Promise<() => void> {
+async function lockDataDir(path: string, log: (line: string) => void): Promise<() => void> {
   const began = Date.now();
   let told = false;
   for (;;) {

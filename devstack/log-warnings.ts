@@ -10,7 +10,7 @@ const WINDOW_MS = 10_000;
  * Shows the warnings and errors that a service writes to its log file from now on. Reads the file, so
  * that the service does not depend on us. Returns a function that ends it.
  */
-export function echoWarnings(
+export function logWarnings(
   name: string,
   logFile: string,
   show: (line: string) => void,

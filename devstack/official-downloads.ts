@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, readdirSync, renameSync, copyFileSync, chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fetched } from './cache.js';
-import { ENGINES, type EngineName } from './releases.js';
+import { RELEASES, type EngineName } from './releases.js';
 import { compiled } from './paths.js';
 
 const LIMITS = {
@@ -16,14 +16,14 @@ const LIMITS = {
  * Gets an engine from its makers. Runs the downloader (download.ts) as a process of its own: none of
  * them can be cancelled, and on a network that swallows packets each would wait for minutes.
  */
-export async function fetchOfficial(
+export async function downloadOfficial(
   engine: EngineName,
   folder: string,
   env: NodeJS.ProcessEnv,
   onProgress: (megabytes: number) => void,
   { script = compiled('devstack', 'download.js'), limits = LIMITS } = {},
 ): Promise<Fetched> {
-  const { official } = ENGINES[engine];
+  const { official } = RELEASES[engine];
   if (official === null) throw new Error('it is not published there');
   const args = [script, engine, official.version, folder];
   const result = await watched(args, env, { folder, onProgress, limits });

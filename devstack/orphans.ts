@@ -1,9 +1,9 @@
-import type { Home } from './data-dir.js';
+import type { DataDir } from './data-dir.js';
 import { listProcesses, stopStranger, type ProcessEntry } from './processes.js';
 
 /** Marks our Node processes on their command line, so that a later start knows whose they are. */
-export function homeMark(home: Pick<Home, 'path'>): string {
-  return `--home=${home.path}`;
+export function dataDirMark(dataDir: Pick<DataDir, 'path'>): string {
+  return `--home=${dataDir.path}`;
 }
 
 const GRACE_MS = 15_000;
@@ -14,12 +14,12 @@ const GRACE_MS = 15_000;
  * holding the home. Returns what was stopped; throws if something would not stop.
  */
 export async function stopOrphans(
-  home: Pick<Home, 'path' | 'mongodData' | 'temporalFile'>,
+  dataDir: Pick<DataDir, 'path' | 'mongodData' | 'temporalFile'>,
 ): Promise<string[]> {
   const marks: [name: string, mark: string][] = [
-    ['service', homeMark(home)],
-    ['temporal', `--db-filename ${home.temporalFile}`],
-    ['mongod', `--dbpath ${home.mongodData}`],
+    ['service', dataDirMark(dataDir)],
+    ['temporal', `--db-filename ${dataDir.temporalFile}`],
+    ['mongod', `--dbpath ${dataDir.mongodData}`],
   ];
   const stopped: string[] = [];
   for (const [name, mark] of marks) {

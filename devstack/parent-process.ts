@@ -8,9 +8,9 @@ const EVERY_MS = process.platform === 'linux' ? 500 : 2_000;
  * Tells when the npm that started us has gone without telling us, as after kill -9: otherwise we would
  * run on unseen, and its next start would find us in the way. Does nothing for a start without npm.
  */
-export function watchStarter(env: NodeJS.ProcessEnv, onGone: () => void): void {
+export function watchParentProcess(env: NodeJS.ProcessEnv, onGone: () => void): void {
   if (env['npm_lifecycle_event'] === undefined) return;
-  const watched = starters();
+  const watched = parentProcesses();
   if (watched === null) {
     onGone();
     return;
@@ -27,7 +27,7 @@ export function watchStarter(env: NodeJS.ProcessEnv, onGone: () => void): void {
  * Our parent, and the one above it where npm runs its scripts in a shell that stays. Null if that
  * shell was already orphaned: npm died while the packages or the build were being made.
  */
-function starters(): ProcessIdentity[] | null {
+function parentProcesses(): ProcessIdentity[] | null {
   const isShell = /(^|\/)(ba|da|z|k)?sh$/.test(argumentsOf(process.ppid)[0] ?? '');
   const above = isShell ? parentOf(process.ppid) : null;
   // In a container npm itself may be process 1.

@@ -19,7 +19,7 @@ export function compiled(...parts: string[]): string {
 }
 
 /** Where `npm start` keeps data, secrets and logs: BURSAR_HOME, or .bursar in the clone. */
-export function homeFolder(env: NodeJS.ProcessEnv): string {
+export function dataDirPath(env: NodeJS.ProcessEnv): string {
   return env['BURSAR_HOME'] ? resolve(env['BURSAR_HOME']) : join(packageRoot, '.bursar');
 }
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { ENGINES, type EngineName } from './releases.js';
+import { RELEASES, type EngineName } from './releases.js';
 
 /** What the wheel of mongod links against, as Debian and Ubuntu name it. */
 const MONGOD_LIBRARIES = 'libcurl4 libssl3 liblzma5';
@@ -21,7 +21,7 @@ export function probe(engine: EngineName, binary: string): string {
         (engine === 'mongod' ? ` (Debian, Ubuntu: apt-get install ${MONGOD_LIBRARIES})` : ''),
     );
   }
-  if (engine === 'temporal-test-server') return ENGINES[engine].wheel.version;
+  if (engine === 'temporal-test-server') return RELEASES[engine].wheel.version;
 
   const version = /version v?(\d+)\.(\d+)\.(\d+)/.exec(output);
   if (result.status !== 0 || version === null) {
@@ -29,7 +29,7 @@ export function probe(engine: EngineName, binary: string): string {
     throw new Error(`${binary} --version ended with ${result.status ?? result.signal}: ${said}`);
   }
   const [, major = '0', minor = '0', patch = '0'] = version;
-  const [oldestMajor, oldestMinor] = ENGINES[engine].oldest;
+  const [oldestMajor, oldestMinor] = RELEASES[engine].oldest;
   const [a, b] = [Number(major), Number(minor)];
   if (a < oldestMajor || (a === oldestMajor && b < oldestMinor)) {
     throw new Error(

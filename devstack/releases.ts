@@ -1,7 +1,7 @@
 /** The programs that we need beside Node. The time-skipping test server is for tests alone. */
 export type EngineName = 'temporal' | 'mongod' | 'temporal-test-server';
 
-export type EngineFacts = {
+export type EngineRelease = {
   /** Names a binary of the user's own, which is then the only one considered. */
   variable: string;
   /** Oldest version that our code works with; what is on the PATH may be older. */
@@ -21,7 +21,7 @@ export type EngineFacts = {
   };
 };
 
-export const ENGINES: Record<EngineName, EngineFacts> = {
+export const RELEASES: Record<EngineName, EngineRelease> = {
   temporal: {
     variable: 'BURSAR_TEMPORAL_BIN',
     oldest: [1, 3],

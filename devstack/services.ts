@@ -1,6 +1,6 @@
-import type { Home, Secrets } from './data-dir.js';
+import type { DataDir, Secrets } from './data-dir.js';
 import { startMongod } from './mongod.js';
-import { homeMark } from './orphans.js';
+import { dataDirMark } from './orphans.js';
 import { compiled } from './paths.js';
 import { claimPort, type PortClaim } from './ports.js';
 import { launch } from './processes.js';
@@ -54,7 +54,7 @@ export function addresses(env: NodeJS.ProcessEnv, ports: Ports): Addresses {
 /** The environment of API, worker, bank and command line; what the user has set wins where it is safe. */
 export function serviceEnvironment(
   env: NodeJS.ProcessEnv,
-  { ports, secrets, home }: { ports: Ports; secrets: Secrets; home: Home },
+  { ports, secrets, home }: { ports: Ports; secrets: Secrets; home: DataDir },
 ): NodeJS.ProcessEnv {
   const { mongodbUri, temporalAddress, namespace } = addresses(env, ports);
   const api = `http://127.0.0.1:${ports.api.port}`;
@@ -89,21 +89,27 @@ export const workerEnvironment = (env: NodeJS.ProcessEnv, ports: Ports): NodeJS.
   BURSAR_METRICS_PORT: String(ports.workerMetrics.port),
 });
 
-export function mongodService(binary: string, home: Home, port: number): Service {
+export function mongodService(binary: string, dataDir: DataDir, port: number): Service {
   return {
     name: 'mongod',
     graceMs: 20_000,
     start: (onSpawn) =>
-      startMongod({ binary, port, onSpawn, dataDir: home.mongodData, logFile: home.log('mongod') }),
+      startMongod({
+        binary,
+        port,
+        onSpawn,
+        dataDir: dataDir.mongodData,
+        logFile: dataDir.log('mongod'),
+      }),
   };
 }
 
 export function temporalService(
   binary: string,
-  home: Home,
+  dataDir: DataDir,
   { port, uiPort, namespace }: { port: number; uiPort: number; namespace: string },
 ): Service {
-  const [dbFile, logFile] = [home.temporalFile, home.log('temporal')];
+  const [dbFile, logFile] = [dataDir.temporalFile, dataDir.log('temporal')];
   return {
     name: 'temporal',
     graceMs: 15_000,
@@ -122,14 +128,18 @@ const NODE_SERVICES = {
 export type NodeServiceName = keyof typeof NODE_SERVICES;
 
 /** One of our own processes. It counts as started when it exists; what waits for more asks it. */
-export function nodeService(name: NodeServiceName, home: Home, env: NodeJS.ProcessEnv): Service {
+export function nodeService(
+  name: NodeServiceName,
+  dataDir: DataDir,
+  env: NodeJS.ProcessEnv,
+): Service {
   const { script, graceMs } = NODE_SERVICES[name];
   return {
     name,
     graceMs,
     async start(onSpawn) {
-      const args = ['--enable-source-maps', script, homeMark(home)];
-      onSpawn(launch({ command: process.execPath, args, env, logFile: home.log(name) }));
+      const args = ['--enable-source-maps', script, dataDirMark(dataDir)];
+      onSpawn(launch({ command: process.execPath, args, env, logFile: dataDir.log(name) }));
     },
   };
 }

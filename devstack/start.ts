@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureDemo } from '../src/ops/cli/demo.js';
 import { loadConfig } from '../src/shared/config.js';
-import { banner } from './startup-banner.js';
-import { echoWarnings } from './log-warnings.js';
+import { startupBanner } from './startup-banner.js';
+import { logWarnings } from './log-warnings.js';
 import { findEngine } from './find.js';
-import { openHome, type DevFile, type Home } from './data-dir.js';
+import { openDataDir, type DevFile, type DataDir } from './data-dir.js';
 import { stopOrphans } from './orphans.js';
-import { homeFolder } from './paths.js';
+import { dataDirPath } from './paths.js';
 import { readFrom, sizeOf } from './processes.js';
 import {
   addresses,
@@ -19,7 +19,7 @@ import {
   workerEnvironment,
   type Ports,
 } from './services.js';
-import { watchStarter } from './parent-process.js';
+import { watchParentProcess } from './parent-process.js';
 import { keepRunning, type Service, type Supervised } from './supervise.js';
 import { isPolled } from './temporal.js';
 
@@ -29,12 +29,12 @@ const say = (line: string) => console.log(`bursar: ${line}`);
 
 /** Everything that has been started, oldest first: it is stopped in the opposite order. */
 const started: Supervised[] = [];
-let home: Home | null = null;
+let dataDir: DataDir | null = null;
 let dev: DevFile | null = null;
 let stopping = false;
 
 function start(service: Service): Supervised {
-  if (stopping || home === null) throw new Error('stopping');
+  if (stopping || dataDir === null) throw new Error('stopping');
   const supervised = keepRunning(service, {
     log: say,
     onSpawn: () => writeDevFile(),
@@ -50,7 +50,7 @@ function writeDevFile(): void {
     if (name in dev.pids) dev.pids[name as keyof DevFile['pids']] = pid();
   }
   const content = dev;
-  attempt(() => home?.writeDevFile(content));
+  attempt(() => dataDir?.writeDevFile(content));
 }
 
 /** For what is helpful but must not keep us from the services: somebody may have removed the folder. */
@@ -63,8 +63,8 @@ function attempt(work: () => void): void {
 }
 
 async function main(): Promise<void> {
-  home = await openHome(homeFolder(process.env), say);
-  const opened = home;
+  dataDir = await openDataDir(dataDirPath(process.env), say);
+  const opened = dataDir;
   opened.removeDevFile();
   for (const name of await stopOrphans(opened))
     say(`stopped ${name}, left by a start that was killed`);
@@ -78,7 +78,7 @@ async function main(): Promise<void> {
 
   await startEngines(opened, ports, binaries);
   const services = (['bank', 'worker', 'api'] as const).map((name) => {
-    echoWarnings(name, opened.log(name), say);
+    logWarnings(name, opened.log(name), say);
     const own = name === 'worker' ? workerEnvironment(env, ports) : env;
     return start(nodeService(name, opened, own));
   });
@@ -91,7 +91,7 @@ async function main(): Promise<void> {
   dev = describe(ports, env, demo);
   writeDevFile();
   console.log(
-    banner(dev, opened.path, { colours: process.stdout.isTTY && !process.env['NO_COLOR'] }),
+    startupBanner(dev, opened.path, { colours: process.stdout.isTTY && !process.env['NO_COLOR'] }),
   );
 }
 
@@ -113,7 +113,7 @@ async function findEngines(): Promise<{ mongod: string | null; temporal: string 
 }
 
 async function startEngines(
-  opened: Home,
+  opened: DataDir,
   ports: Ports,
   { mongod, temporal }: { mongod: string | null; temporal: string | null },
 ): Promise<void> {
@@ -134,7 +134,7 @@ async function until(
   what: string,
   ask: () => Promise<boolean>,
   services: Supervised[],
-  opened: Home,
+  opened: DataDir,
 ): Promise<void> {
   const offsets = new Map(services.map(({ name }) => [name, sizeOf(opened.log(name))]));
   let last = '';
@@ -191,13 +191,13 @@ function describe(
 
 /** Users before what they use: API, worker, bank, then the engines. */
 async function stopEverything(): Promise<void> {
-  attempt(() => home?.markStopping());
-  attempt(() => home?.removeDevFile());
+  attempt(() => dataDir?.markStopping());
+  attempt(() => dataDir?.removeDevFile());
   for (const service of started.toReversed()) {
     say(`stopping ${service.name} …`);
     await service.stop();
   }
-  attempt(() => home?.release());
+  attempt(() => dataDir?.release());
 }
 
 async function stop(why: string, exitCode: number): Promise<void> {
@@ -221,7 +221,7 @@ process.on('uncaughtException', (error) => {
   console.error(error);
   void stop('', 1);
 });
-watchStarter(process.env, () => void stop('npm is gone', 0));
+watchParentProcess(process.env, () => void stop('npm is gone', 0));
 
 try {
   await main();

@@ -9,7 +9,11 @@ const ANSI: Style = {
 };
 
 /** What `npm start` prints when everything is up: where things are, a key, and a request to paste. */
-export function banner(dev: DevFile, home: string, { colours }: { colours: boolean }): string {
+export function startupBanner(
+  dev: DevFile,
+  home: string,
+  { colours }: { colours: boolean },
+): string {
   const { bold, dim } = colours ? ANSI : PLAIN;
   const rows: [string, string][] = [
     ['API', dev.api_url],

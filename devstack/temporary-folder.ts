@@ -16,7 +16,7 @@ export type TemporaryFolder = {
   remove: () => Promise<void>;
 };
 
-/** A folder for engines that are gone with this process, or at the latest with the next sweep. */
+/** A folder for engines that are gone with this process, or at the latest with the next clean-up. */
 export function createTemporaryFolder(): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), PREFIX));
   const record: ProcessIdentity[] = [];
@@ -39,7 +39,7 @@ export function createTemporaryFolder(): TemporaryFolder {
 }
 
 /** Kills and removes what processes left that ended too suddenly to do it themselves. */
-export async function sweepTemporaryFolders(): Promise<void> {
+export async function removeAbandonedFolders(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const path = join(tmpdir(), name);
     const [owner, ...others] = readRecord(join(path, RECORD));

@@ -10,7 +10,7 @@ import { startMongod } from './mongod.js';
 import { claimPort } from './ports.js';
 import type { Running } from './processes.js';
 import { startTemporal } from './temporal.js';
-import { createTemporaryFolder, sweepTemporaryFolders } from './temporary-folder.js';
+import { createTemporaryFolder, removeAbandonedFolders } from './temporary-folder.js';
 
 const PARENT_CHECK_MS = 500;
 
@@ -20,7 +20,7 @@ const logs = process.argv[2] ?? folder.path;
 let stopping = false;
 
 async function main(): Promise<void> {
-  await sweepTemporaryFolders();
+  await removeAbandonedFolders();
   const [mongod, temporal] = await Promise.all([
     findEngine('mongod', process.env, say),
     findEngine('temporal', process.env, say),

@@ -1,13 +1,13 @@
-import type { AuthorizationEnd, AuthorizationOrder, CardRecord } from './card-records.js';
-import { cardEffect, type Card, type CardState } from './card-state.js';
-import type { Effects } from './journal-effects.js';
-import { createNumbered } from './numbered-records.js';
+import type { AuthorizationEnd, AuthorizationRequest, CardRecord } from './card-records.js';
+import { cardEffect, type Card, type CardRecords } from './card-state.js';
+import type { JournalEffects } from './journal-effects.js';
+import { createNumberedRecords } from './numbered-records.js';
 
 export type Authorization = {
   number: number;
   token: string;
   card: Card;
-  order: AuthorizationOrder;
+  order: AuthorizationRequest;
   status: 'asked' | 'authorized' | 'declined' | AuthorizationEnd;
   code: string | null;
   /** What was asked for, and in the end what was taken or let go. */
@@ -17,8 +17,8 @@ export type Authorization = {
 
 type Record = Extract<CardRecord, { authorization: number }>;
 
-export function createAuthorizationState(effects: Effects, cards: CardState) {
-  const authorizations = createNumbered<Authorization>();
+export function createAuthorizationState(effects: JournalEffects, cards: CardRecords) {
+  const authorizations = createNumberedRecords<Authorization>();
   const byToken = new Map<string, Authorization>();
 
   function add(record: Extract<Record, { kind: 'authorization_asked' }>): void {

@@ -1,27 +1,27 @@
 import { randomUUID } from 'node:crypto';
-import type { AuthorizationEnd, AuthorizationOrder } from './card-records.js';
+import type { AuthorizationEnd, AuthorizationRequest } from './card-records.js';
 import type { Authorization } from './authorization-state.js';
 import { decisionAnswer, noSuchCard, presentAuthorization } from './card-wire.js';
 import type { IssuerState } from './issuer-state.js';
 import type { Journal } from './journal.js';
 import type { Log } from './log.js';
-import type { PostAnswer, Poster } from './callback-sender.js';
+import type { CallbackResponse, CallbackSender } from './callback-sender.js';
 import { answer, errorAnswer, type Outcome } from './wire.js';
 
 const NO_ANSWER = { approved: false, code: 'no_answer' };
 
 type Decision = { approved: boolean; code: string };
 
-type EndOrder = {
+type AuthorizationEndRequest = {
   outcome: 'cleared' | 'reversed' | 'expired';
   amount_minor?: number | undefined;
 };
 
 export type Authorizations = {
   /** Someone pays with a card, named by the client's reference or by the issuer's id: asks the client at once. */
-  authorize(order: AuthorizationOrder & { card: string }): Promise<Outcome>;
+  authorize(order: AuthorizationRequest & { card: string }): Promise<Outcome>;
   /** What becomes of an authorization; told to the client. */
-  end(token: string, order: EndOrder): Outcome;
+  end(token: string, order: AuthorizationEndRequest): Outcome;
   /** After a start: what had no decision at the last stop is declined. */
   resume(): void;
 };
@@ -30,13 +30,13 @@ export function createAuthorizations(parts: {
   state: IssuerState;
   journal: Journal;
   log: Log;
-  poster: Poster;
+  callbackSender: CallbackSender;
   /** Where the client is asked; null: nowhere, and everything is declined. */
   url: string | null;
-  /** How long the client has for each of two askings. */
+  /** How long the client has for each of two authorization requests. */
   answerWithinMs: number;
 }): Authorizations {
-  const { journal, log, poster, url, answerWithinMs } = parts;
+  const { journal, log, callbackSender, url, answerWithinMs } = parts;
   const { cards, authorizations } = parts.state;
 
   /** Null: nothing that could be read was heard in time, twice. */
@@ -44,13 +44,15 @@ export function createAuthorizations(parts: {
     if (url === null) return null;
     await log.flushed();
     const body = requestBody(authorization);
-    const first = await poster.post('authorization', url, body, answerWithinMs);
+    const first = await callbackSender.post('authorization', url, body, answerWithinMs);
     const isHeard = first !== null && first.status < 500;
-    return read(isHeard ? first : await poster.post('authorization', url, body, answerWithinMs));
+    return read(
+      isHeard ? first : await callbackSender.post('authorization', url, body, answerWithinMs),
+    );
   }
 
   /**
-   * The client is told of every decline that it was asked about: it may have approved at an asking that was not heard, or
+   * The client is told of every decline that it was asked about: it may have approved to a request whose answer was not received, or
    * have changed its mind, and hold the money.
    */
   function decide({ number }: Authorization, { approved, code }: Decision, isAsked: boolean) {
@@ -59,7 +61,7 @@ export function createAuthorizations(parts: {
     const record = { kind, authorization: number, seq: journal.nextSeq(), code, at } as const;
     const about = { authorization: number };
     if (approved || !isAsked) journal.commit([record]);
-    else journal.commitAndTell(record, { about, event: 'card.declined', at });
+    else journal.commitAndNotify(record, { about, event: 'card.declined', at });
     return { approved, code };
   }
 
@@ -89,7 +91,7 @@ export function createAuthorizations(parts: {
       if (status === 'authorized') {
         const at = Date.now();
         const seq = journal.nextSeq();
-        journal.commitAndTell(
+        journal.commitAndNotify(
           { kind, authorization: number, seq, amount_minor: amount, at },
           { about: { authorization: number }, event: `card.${kind}`, at },
         );
@@ -127,7 +129,7 @@ function requestBody({ token, card, order, createdAt }: Authorization) {
   };
 }
 
-function read(reply: PostAnswer): Decision | null {
+function read(reply: CallbackResponse): Decision | null {
   if (reply?.status !== 200) return null;
   try {
     return decisionAnswer.parse(JSON.parse(reply.text));

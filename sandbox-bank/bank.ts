@@ -1,36 +1,39 @@
 import { behaviourOf } from './behaviours.js';
-import type { Books } from './transfer-outcomes.js';
+import type { TransferOutcomes } from './transfer-outcomes.js';
 import { accountName, findBank } from './directory.js';
-import { createIntake, type IntakeRules } from './request-handler.js';
+import { createRequestHandler, type RequestRules } from './request-handler.js';
 import type { Journal } from './journal.js';
-import type { Order } from './records.js';
-import { isKeptQuiet, type State, type Status, type Transfer } from './state.js';
-import { transferKind } from './submit.js';
+import type { TransferRequest } from './records.js';
+import { isOutcomeWithheld, type State, type Status, type Transfer } from './state.js';
+import { transferRequestKind } from './submit.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 
 export type Bank = {
-  submit(order: Order): Outcome;
+  submit(order: TransferRequest): Outcome;
   /** The newest transfer with this reference. */
   lookup(reference: string): Outcome;
   enquire(account: { account: string; bank_code: string }): Outcome;
   /** Someone outside decides a pending transfer, named by its own or by the client's reference. */
-  tell(reference: string, outcome: 'paid' | 'failed'): Outcome;
+  setOutcome(reference: string, outcome: 'paid' | 'failed'): Outcome;
 };
 
 /** The bank's operations. Nothing of their outcomes may be sent before the log has been flushed. */
 export function createBank(parts: {
   state: State;
   journal: Journal;
-  books: Books;
-  rules: IntakeRules;
+  outcomes: TransferOutcomes;
+  rules: RequestRules;
   sendsCallbacks: boolean;
 }): Bank {
-  const { state, journal, books, rules, sendsCallbacks } = parts;
+  const { state, journal, outcomes, rules, sendsCallbacks } = parts;
   const presentVisible = (transfer: Transfer) =>
-    present(transfer, isKeptQuiet(transfer, sendsCallbacks) ? 'pending' : transfer.status);
+    present(transfer, isOutcomeWithheld(transfer, sendsCallbacks) ? 'pending' : transfer.status);
 
   return {
-    submit: createIntake(transferKind({ state, journal, books, present: presentVisible }), rules),
+    submit: createRequestHandler(
+      transferRequestKind({ state, journal, outcomes, present: presentVisible }),
+      rules,
+    ),
     lookup(reference) {
       const newest = state.withReference(reference).at(-1);
       return newest ? answer(200, presentVisible(newest)) : noSuchTransfer();
@@ -49,7 +52,7 @@ export function createBank(parts: {
         nip_code: bank.nip_code,
       });
     },
-    tell(reference, outcome) {
+    setOutcome(reference, outcome) {
       const named = state.withReference(reference);
       const candidates = named.length > 0 ? named : state.withClientReference(reference);
       const pending = candidates.filter((transfer) => transfer.status === 'pending');
@@ -59,7 +62,7 @@ export function createBank(parts: {
         return errorAnswer(409, 'ambiguous', 'several transfers have this client reference');
       }
       const wanted = outcome === 'paid' ? 'paid' : 'refused';
-      if (transfer.status === 'pending') books.settle(transfer, wanted);
+      if (transfer.status === 'pending') outcomes.applyOutcome(transfer, wanted);
       else if (transfer.status !== wanted) {
         return errorAnswer(409, 'already_settled', `the transfer is already ${transfer.status}`);
       }

@@ -9,7 +9,7 @@ export type Behaviour =
   | 'pending'
   | 'failing_first'
   | 'reversed_later'
-  | 'told_out_of_order'
+  | 'reported_out_of_order'
   | 'throttled_first'
   | 'enquiry_without_answer'
   | 'slow'
@@ -80,7 +80,7 @@ export const TEST_ACCOUNTS: readonly {
   },
   {
     ending: '009',
-    behaviour: 'told_out_of_order',
+    behaviour: 'reported_out_of_order',
     bank: 'three callbacks, out of order',
     transfer: 'completed, once',
   },
@@ -106,12 +106,12 @@ export function behaviourOf(account: string): Behaviour {
 }
 
 /** The outcome is told by callback alone: look-ups say pending until a callback was taken. */
-export function isToldByCallbackOnly(behaviour: Behaviour): boolean {
-  return behaviour === 'done_later' || behaviour === 'told_out_of_order';
+export function isReportedByCallbackOnly(behaviour: Behaviour): boolean {
+  return behaviour === 'done_later' || behaviour === 'reported_out_of_order';
 }
 
-export function isDoneAtOnce(behaviour: Behaviour): boolean {
-  return behaviour !== 'pending' && !isToldByCallbackOnly(behaviour);
+export function isExecutedAtOnce(behaviour: Behaviour): boolean {
+  return behaviour !== 'pending' && !isReportedByCallbackOnly(behaviour);
 }
 
 const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
@@ -129,7 +129,7 @@ export function timesTurnedAway(behaviour: Behaviour): number {
 /** How long after acceptance a pending order is done by itself; null: not by itself. */
 export function doneAfterMs(behaviour: Behaviour): number | null {
   if (behaviour === 'done_later') return 2_000;
-  return behaviour === 'told_out_of_order' ? 500 : null;
+  return behaviour === 'reported_out_of_order' ? 500 : null;
 }
 
 /** How long after payment the money comes back; null: it stays. */

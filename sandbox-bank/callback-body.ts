@@ -21,9 +21,9 @@ function dataOf(state: State, about: Subject, stale: boolean) {
     const { reference, client_reference, card, amount_minor, currency } = order;
     return { reference, client_reference, card, amount_minor, currency, code };
   }
-  if ('charge' in about) return presentCharge(state.network.charges.get(about.charge), stale);
+  if ('charge' in about) return presentCharge(state.acquirer.charges.get(about.charge), stale);
   if ('refund' in about) {
-    const refund = presentRefund(state.network.refunds.get(about.refund), stale);
+    const refund = presentRefund(state.acquirer.refunds.get(about.refund), stale);
     return { reference: refund.charge, ...refund };
   }
   const { token, card, amountMinor, code } = state.issuer.authorizations.get(about.authorization);

@@ -5,7 +5,7 @@ import type { CallbackRecord, EventName, Subject } from './records.js';
 const STEP_MS = 150;
 
 /** An outcome to be told. */
-export type News = {
+export type OutcomeNotice = {
   about: Subject;
   event: EventName;
   at: number;
@@ -13,12 +13,12 @@ export type News = {
   before?: { event: EventName; at: number } | undefined;
 };
 
-type Told = Pick<CallbackRecord, 'id' | 'event' | 'occurred_at'>;
+type CallbackEvent = Pick<CallbackRecord, 'id' | 'event' | 'occurred_at'>;
 
 /** The callbacks that tell it, as records of the journal. `delivery` is the number of the first one. */
-export function planCallbacks(news: News, delivery: number): CallbackRecord[] {
-  const tell: Told = { id: newEventId(), event: news.event, occurred_at: news.at };
-  return inOrder(news, tell).map((each, i) => ({
+export function planCallbacks(news: OutcomeNotice, delivery: number): CallbackRecord[] {
+  const tell: CallbackEvent = { id: newEventId(), event: news.event, occurred_at: news.at };
+  return inDeliveryOrder(news, tell).map((each, i) => ({
     kind: 'callback',
     delivery: delivery + i,
     ...news.about,
@@ -28,9 +28,9 @@ export function planCallbacks(news: News, delivery: number): CallbackRecord[] {
 }
 
 /** Out of order: the outcome, an older "pending", the same event again, and the same outcome as an event of its own. */
-function inOrder({ before }: News, tell: Told): Told[] {
+function inDeliveryOrder({ before }: OutcomeNotice, tell: CallbackEvent): CallbackEvent[] {
   if (!before) return [tell];
-  const stale: Told = { id: newEventId(), event: before.event, occurred_at: before.at };
+  const stale: CallbackEvent = { id: newEventId(), event: before.event, occurred_at: before.at };
   return [tell, stale, tell, { ...tell, id: newEventId() }];
 }
 

@@ -7,18 +7,24 @@ const CONNECTIONS = 32;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 /** Null: no answer was had, whether or not the client has it. */
-export type PostAnswer = { status: number; text: string } | null;
+export type CallbackResponse = { status: number; text: string } | null;
 
-export type Poster = {
+export type CallbackSender = {
   /** One signed request to the client. Never throws, never tries again. */
-  post(call: FaultyCall, url: string, body: unknown, withinMs: number): Promise<PostAnswer>;
+  post(call: FaultyCall, url: string, body: unknown, withinMs: number): Promise<CallbackResponse>;
   close(): Promise<void>;
 };
 
-export function createPoster({ secret, faults }: { secret: string; faults: Faults }): Poster {
+export function createCallbackSender({
+  secret,
+  faults,
+}: {
+  secret: string;
+  faults: Faults;
+}): CallbackSender {
   const agent = new Agent({ connections: CONNECTIONS, maxResponseSize: MAX_ANSWER_BYTES });
 
-  async function send(url: string, body: string, signal: AbortSignal): Promise<PostAnswer> {
+  async function send(url: string, body: string, signal: AbortSignal): Promise<CallbackResponse> {
     const timestamp = String(Math.floor(Date.now() / 1000));
     const response = await request(url, {
       dispatcher: agent,
@@ -34,7 +40,7 @@ export function createPoster({ secret, faults }: { secret: string; faults: Fault
     return { status: response.statusCode, text: await response.body.text() };
   }
 
-  async function within(ms: number, url: string, body: string): Promise<PostAnswer> {
+  async function within(ms: number, url: string, body: string): Promise<CallbackResponse> {
     // By hand, as AbortSignal.timeout would live on after the answer.
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), ms);

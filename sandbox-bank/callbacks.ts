@@ -1,5 +1,5 @@
 import type { Log } from './log.js';
-import type { Poster } from './callback-sender.js';
+import type { CallbackSender } from './callback-sender.js';
 import type { CallbackRecord, EventName } from './records.js';
 import type { Timers } from './timers.js';
 
@@ -22,20 +22,25 @@ export type Callbacks = {
 /** Nothing leaves before the log has it on disk; `done` is told of what was taken or given up. */
 export function createCallbacks(parts: {
   urls: CallbackUrls;
-  poster: Poster;
+  callbackSender: CallbackSender;
   log: Log;
   timers: Timers;
   /** What the client gets. */
   bodyOf: (callback: CallbackRecord) => unknown;
   done: (delivery: number, delivered: boolean) => void;
 }): Callbacks {
-  const { urls, poster, log, timers, bodyOf, done } = parts;
+  const { urls, callbackSender, log, timers, bodyOf, done } = parts;
   const urlOf = (event: EventName) => (event.startsWith('card.') ? urls.cards : urls.transfers);
   let closed = false;
 
   async function attempt(target: string, callback: CallbackRecord, tries: number): Promise<void> {
     await log.flushed();
-    const answer = await poster.post('callback', target, bodyOf(callback), ANSWER_WITHIN_MS);
+    const answer = await callbackSender.post(
+      'callback',
+      target,
+      bodyOf(callback),
+      ANSWER_WITHIN_MS,
+    );
     if (closed) return;
     const delivered = answer !== null && answer.status >= 200 && answer.status < 300;
     const expired = Date.now() - callback.not_before > GIVE_UP_AFTER_MS;

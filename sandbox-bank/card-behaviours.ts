@@ -18,7 +18,7 @@ const FUNDINGS = new Map<string, Behaviour>([
   ['006', 'pending'],
   ['007', 'failing_first'],
   ['008', 'reversed_later'],
-  ['009', 'told_out_of_order'],
+  ['009', 'reported_out_of_order'],
   ['010', 'throttled_first'],
   ['012', 'slow'],
   ['013', 'slow_for_good'],

@@ -1,5 +1,5 @@
 /** What a client asks of the issuer, as it is on the wire and in the journal. There is no card number anywhere. */
-export type CardOrder = {
+export type CardRequest = {
   reference: string;
   client_reference: string;
   type: 'virtual' | 'physical';
@@ -7,7 +7,7 @@ export type CardOrder = {
   requested_at: string;
 };
 
-export type FundingOrder = {
+export type CardFundingRequest = {
   reference: string;
   client_reference: string;
   /** The issuer's id. */
@@ -17,16 +17,16 @@ export type FundingOrder = {
   requested_at: string;
 };
 
-export type CardStanding = 'open' | 'locked' | 'closed';
+export type IssuerCardState = 'open' | 'locked' | 'closed';
 
-export type StateOrder = {
-  state: CardStanding;
+export type CardStateRequest = {
+  state: IssuerCardState;
   version: number;
   client_reference: string;
   requested_at: string;
 };
 
-export type AuthorizationOrder = {
+export type AuthorizationRequest = {
   amount_minor: number;
   channel: 'online' | 'pos' | 'atm' | 'contactless';
   merchant: { name: string; category: string; country: string };
@@ -56,12 +56,12 @@ export type CardFace = {
 
 /** The issuer's facts of the journal; each thing by the number that its first record gave it. */
 export type CardRecord =
-  | { kind: 'card_ordered'; card: number; order: CardOrder; at: number }
+  | { kind: 'card_ordered'; card: number; order: CardRequest; at: number }
   | { kind: 'issued'; card: number; seq: number; face: CardFace; at: number }
   | { kind: 'issue_refused'; card: number; code: string; at: number }
   /** Without `seq` the state was the same already, and only its version is new. */
-  | { kind: 'state_set'; card: number; seq: number | null; order: StateOrder; at: number }
-  | { kind: 'funding_ordered'; funding: number; order: FundingOrder; at: number }
+  | { kind: 'state_set'; card: number; seq: number | null; order: CardStateRequest; at: number }
+  | { kind: 'funding_ordered'; funding: number; order: CardFundingRequest; at: number }
   | { kind: 'funded' | 'funding_reversed'; funding: number; seq: number; at: number }
   | { kind: 'funding_refused'; funding: number; code: string; at: number }
   | {
@@ -69,7 +69,7 @@ export type CardRecord =
       authorization: number;
       token: string;
       card: number;
-      order: AuthorizationOrder;
+      order: AuthorizationRequest;
       at: number;
     }
   | {

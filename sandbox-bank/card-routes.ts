@@ -5,7 +5,7 @@ import {
   endBody,
   fundingBody,
   stateBody,
-  tellFundingBody,
+  setFundingOutcomeBody,
 } from './card-wire.js';
 import type { Fundings } from './fundings.js';
 import { readBody } from './http.js';
@@ -76,8 +76,8 @@ function fundingRoutes(fundings: Fundings): RouteEntry[] {
         POST: {
           call: null,
           read: async (req) => {
-            const { outcome } = await readBody(req, tellFundingBody);
-            return () => fundings.tell(reference, outcome);
+            const { outcome } = await readBody(req, setFundingOutcomeBody);
+            return () => fundings.setOutcome(reference, outcome);
           },
         },
       }),

@@ -1,15 +1,15 @@
 import { stateBehaviour } from './card-behaviours.js';
-import type { StateOrder } from './card-records.js';
+import type { CardStateRequest } from './card-records.js';
 import type { Card } from './card-state.js';
 import { noSuchCard, presentCard } from './card-wire.js';
-import type { CardParts } from './card-context.js';
+import type { CardContext } from './card-context.js';
 import { answered } from './request-handler.js';
 import { errorAnswer, type Outcome } from './wire.js';
 
 /** Sets the state of a card, named by the issuer's id. The same order may be repeated. */
-export function createSetState(parts: CardParts) {
+export function createCardStateSetter(parts: CardContext) {
   const { state, journal, rules } = parts;
-  return (id: string, order: StateOrder): Outcome => {
+  return (id: string, order: CardStateRequest): Outcome => {
     const at = Date.now();
     const card = state.cards.withId(id);
     if (!card) return noSuchCard();
@@ -27,7 +27,7 @@ export function createSetState(parts: CardParts) {
 }
 
 /** An older order never overwrites a newer one, and a closed card stays closed. */
-function refusalOf(card: Card, { state, version }: StateOrder): Outcome | null {
+function refusalOf(card: Card, { state, version }: CardStateRequest): Outcome | null {
   if (version < card.version) {
     return errorAnswer(409, 'superseded', 'a newer version has been set');
   }

@@ -1,28 +1,33 @@
 import { issueBehaviour } from './card-behaviours.js';
-import type { CardFace, CardOrder, CardRecord, CardStanding } from './card-records.js';
-import { stateEffect, type Effect, type EffectKind, type Effects } from './journal-effects.js';
-import { createNumbered, orderedAt, type Ordered } from './numbered-records.js';
+import type { CardFace, CardRequest, CardRecord, IssuerCardState } from './card-records.js';
+import {
+  stateEffect,
+  type Effect,
+  type EffectKind,
+  type JournalEffects,
+} from './journal-effects.js';
+import { createNumberedRecords, newRecordAt, type NumberedRecord } from './numbered-records.js';
 
-export type Card = Ordered<CardOrder, 'pending' | 'issued' | 'refused'> & {
+export type Card = NumberedRecord<CardRequest, 'pending' | 'issued' | 'refused'> & {
   face: CardFace | null;
-  state: CardStanding;
+  state: IssuerCardState;
   /** Of the newest order about the state. */
   version: number;
 };
 
-export type CardState = ReturnType<typeof createCardState>;
+export type CardRecords = ReturnType<typeof createCardState>;
 
 type Record = Exclude<CardRecord, { authorization: number } | { funding: number }>;
 
-export function createCardState(effects: Effects) {
-  const cards = createNumbered<Card>();
+export function createCardState(effects: JournalEffects) {
+  const cards = createNumberedRecords<Card>();
   const byReference = new Map<string, Card>();
   const byId = new Map<string, Card>();
 
-  function add(number: number, order: CardOrder, at: number): void {
+  function add(number: number, order: CardRequest, at: number): void {
     const behaviour = issueBehaviour(order.client_reference);
     const start = { status: 'pending', face: null, state: 'open', version: 0 } as const;
-    cards.add({ number, order, behaviour, ...start, ...orderedAt(at) });
+    cards.add({ number, order, behaviour, ...start, ...newRecordAt(at) });
     byReference.set(order.reference, cards.get(number));
   }
 

@@ -31,7 +31,7 @@ export const stateBody = z.strictObject({
   requested_at: requestedAt,
 });
 
-export const tellFundingBody = z.strictObject({ outcome: z.enum(['funded', 'failed']) });
+export const setFundingOutcomeBody = z.strictObject({ outcome: z.enum(['funded', 'failed']) });
 
 export const authorizationBody = z.strictObject({
   /** The client's reference of the card, or the issuer's id. */
@@ -70,8 +70,8 @@ export const decisionAnswer = z.object({
 });
 
 /** A card as the issuer shows it; whoever knows its id was told that it is issued. */
-export function presentCard(card: Card, isQuiet = false) {
-  const isOpen = card.status === 'pending' || isQuiet;
+export function presentCard(card: Card, isWithheld = false) {
+  const isOpen = card.status === 'pending' || isWithheld;
   const face = isOpen ? null : card.face;
   return {
     reference: card.order.reference,
@@ -90,8 +90,8 @@ export function presentCard(card: Card, isQuiet = false) {
   };
 }
 
-export function presentFunding(funding: Funding, isQuiet = false) {
-  const isOpen = funding.status === 'pending' || isQuiet;
+export function presentFunding(funding: Funding, isWithheld = false) {
+  const isOpen = funding.status === 'pending' || isWithheld;
   const { reference: ours, client_reference, card, amount_minor, currency } = funding.order;
   return {
     reference: ours,

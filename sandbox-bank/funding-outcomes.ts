@@ -1,12 +1,12 @@
 import { doneAfterMs, reversedAfterMs } from './behaviours.js';
 import type { CardEventName, CardRecord } from './card-records.js';
-import type { CardParts } from './card-context.js';
+import type { CardContext } from './card-context.js';
 import type { Funding } from './funding-state.js';
 
-export type FundingBooks = ReturnType<typeof createFundingBooks>;
+export type FundingOutcomes = ReturnType<typeof createFundingOutcomes>;
 
 /** What becomes of fundings. */
-export function createFundingBooks(parts: CardParts) {
+export function createFundingOutcomes(parts: CardContext) {
   const { journal, timers } = parts;
   const { fundings } = parts.state;
 
@@ -14,9 +14,9 @@ export function createFundingBooks(parts: CardParts) {
     return { kind, funding, seq: journal.nextSeq(), at };
   }
 
-  function commitAndTell(funding: Funding, outcome: CardRecord, event: CardEventName): void {
-    const isOutOfOrder = funding.behaviour === 'told_out_of_order';
-    journal.commitAndTell(outcome, {
+  function commitAndNotify(funding: Funding, outcome: CardRecord, event: CardEventName): void {
+    const isOutOfOrder = funding.behaviour === 'reported_out_of_order';
+    journal.commitAndNotify(outcome, {
       about: { funding: funding.number },
       event,
       at: outcome.at,
@@ -24,32 +24,32 @@ export function createFundingBooks(parts: CardParts) {
     });
   }
 
-  function settle(funding: Funding, outcome: 'funded' | 'refused'): void {
+  function applyOutcome(funding: Funding, outcome: 'funded' | 'refused'): void {
     const { number } = funding;
     const at = Date.now();
-    if (outcome === 'funded') commitAndTell(funding, moved('funded', number, at), 'card.funded');
+    if (outcome === 'funded') commitAndNotify(funding, moved('funded', number, at), 'card.funded');
     else {
       const refused = { kind: 'funding_refused', funding: number, code: 'declined', at } as const;
-      commitAndTell(funding, refused, 'card.funding_refused');
+      commitAndNotify(funding, refused, 'card.funding_refused');
     }
-    scheduleWhatIsDue(funding);
+    scheduleNextOutcome(funding);
   }
 
   /** The times count from the journal, so that a restart neither loses nor prolongs them. */
-  function scheduleWhatIsDue(funding: Funding): void {
+  function scheduleNextOutcome(funding: Funding): void {
     const { number, status, behaviour, createdAt, updatedAt } = funding;
     const fundAfterMs = status === 'pending' ? doneAfterMs(behaviour) : null;
     const reverseAfterMs = status === 'funded' ? reversedAfterMs(behaviour) : null;
     if (fundAfterMs !== null) {
       timers.after(createdAt + fundAfterMs - Date.now(), () => {
-        if (funding.status === 'pending') settle(funding, 'funded');
+        if (funding.status === 'pending') applyOutcome(funding, 'funded');
       });
     }
     if (reverseAfterMs !== null) {
       timers.after(updatedAt + reverseAfterMs - Date.now(), () => {
         if (funding.status !== 'funded') return;
         const reversed = moved('funding_reversed', number, Date.now());
-        commitAndTell(funding, reversed, 'card.funding_reversed');
+        commitAndNotify(funding, reversed, 'card.funding_reversed');
       });
     }
   }
@@ -65,14 +65,14 @@ export function createFundingBooks(parts: CardParts) {
     /** The record of money that moves now; commit it in the same turn. */
     moved,
     /** Plans what the table says will happen to this funding by itself. */
-    scheduleWhatIsDue,
+    scheduleNextOutcome,
     /** Decides a pending funding, and calls back. */
-    settle,
+    applyOutcome,
     /** Takes back what was funded, and keeps what is pending from ever being funded. */
     undo,
     /** After a start: takes up what was left undone at the last stop. */
     resume: (): void => {
-      for (const funding of fundings.all) scheduleWhatIsDue(funding);
+      for (const funding of fundings.all) scheduleNextOutcome(funding);
     },
   };
 }

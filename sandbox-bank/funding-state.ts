@@ -1,20 +1,28 @@
 import { fundingBehaviour } from './card-behaviours.js';
-import type { CardRecord, FundingOrder } from './card-records.js';
-import type { Effects } from './journal-effects.js';
-import { addTo, createNumbered, orderedAt, type Ordered } from './numbered-records.js';
+import type { CardRecord, CardFundingRequest } from './card-records.js';
+import type { JournalEffects } from './journal-effects.js';
+import {
+  addToIndex,
+  createNumberedRecords,
+  newRecordAt,
+  type NumberedRecord,
+} from './numbered-records.js';
 
-export type Funding = Ordered<FundingOrder, 'pending' | 'funded' | 'refused' | 'reversed'>;
+export type Funding = NumberedRecord<
+  CardFundingRequest,
+  'pending' | 'funded' | 'refused' | 'reversed'
+>;
 
-export function createFundingState(effects: Effects) {
-  const fundings = createNumbered<Funding>();
+export function createFundingState(effects: JournalEffects) {
+  const fundings = createNumberedRecords<Funding>();
   const byReference = new Map<string, Funding[]>();
   const byClientReference = new Map<string, Funding[]>();
 
-  function add(number: number, order: FundingOrder, at: number): void {
+  function add(number: number, order: CardFundingRequest, at: number): void {
     const behaviour = fundingBehaviour(order.client_reference);
-    fundings.add({ number, order, behaviour, status: 'pending', ...orderedAt(at) });
-    addTo(byReference, order.reference, fundings.get(number));
-    addTo(byClientReference, order.client_reference, fundings.get(number));
+    fundings.add({ number, order, behaviour, status: 'pending', ...newRecordAt(at) });
+    addToIndex(byReference, order.reference, fundings.get(number));
+    addToIndex(byClientReference, order.client_reference, fundings.get(number));
   }
 
   return {

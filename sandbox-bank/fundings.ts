@@ -1,61 +1,64 @@
-import { isDoneAtOnce } from './behaviours.js';
+import { isExecutedAtOnce } from './behaviours.js';
 import { fundingBehaviour } from './card-behaviours.js';
-import type { CardRecord, FundingOrder } from './card-records.js';
+import type { CardRecord, CardFundingRequest } from './card-records.js';
 import { presentFunding } from './card-wire.js';
-import type { CardParts } from './card-context.js';
-import { createFundingBooks, type FundingBooks } from './funding-outcomes.js';
+import type { CardContext } from './card-context.js';
+import { createFundingOutcomes, type FundingOutcomes } from './funding-outcomes.js';
 import type { Funding } from './funding-state.js';
-import { createIntake, type Kind } from './request-handler.js';
+import { createRequestHandler, type RequestKind } from './request-handler.js';
 import type { IssuerState } from './issuer-state.js';
-import { isKeptQuiet } from './state.js';
+import { isOutcomeWithheld } from './state.js';
 import { answer, errorAnswer, type Outcome } from './wire.js';
 
 export type Fundings = {
-  fund(order: FundingOrder): Outcome;
+  fund(order: CardFundingRequest): Outcome;
   /** The newest funding with this reference that was not refused, if there is one. */
   lookup(reference: string): Outcome;
   /** Afterwards nothing of this reference is on the card, and nothing will be. May be repeated. */
   reverse(reference: string): Outcome;
   /** Someone outside decides a pending funding, named by its own or by the client's reference. */
-  tell(reference: string, outcome: 'funded' | 'failed'): Outcome;
+  setOutcome(reference: string, outcome: 'funded' | 'failed'): Outcome;
   /** After a start: takes up what was left undone at the last stop. */
   resume(): void;
 };
 
-export function createFundings(parts: CardParts): Fundings {
+export function createFundings(parts: CardContext): Fundings {
   const { journal, rules, sendsCallbacks } = parts;
   const { fundings } = parts.state;
-  const books = createFundingBooks(parts);
+  const outcomes = createFundingOutcomes(parts);
   const present = (funding: Funding) =>
-    presentFunding(funding, funding.status === 'funded' && isKeptQuiet(funding, sendsCallbacks));
+    presentFunding(
+      funding,
+      funding.status === 'funded' && isOutcomeWithheld(funding, sendsCallbacks),
+    );
 
-  function take(order: FundingOrder, at: number): Funding {
+  function take(order: CardFundingRequest, at: number): Funding {
     const number = fundings.all.length;
     const refusal = refusalOf(parts.state, order);
     const outcome: CardRecord[] = [];
     if (refusal !== null) {
       outcome.push({ kind: 'funding_refused', funding: number, code: refusal, at });
-    } else if (isDoneAtOnce(fundingBehaviour(order.client_reference))) {
-      outcome.push(books.moved('funded', number, at));
+    } else if (isExecutedAtOnce(fundingBehaviour(order.client_reference))) {
+      outcome.push(outcomes.moved('funded', number, at));
     }
     journal.commit([{ kind: 'funding_ordered', funding: number, order, at }, ...outcome]);
     const funding = fundings.get(number);
-    books.scheduleWhatIsDue(funding);
+    outcomes.scheduleNextOutcome(funding);
     return funding;
   }
 
-  const kind: Kind<FundingOrder, Funding> = {
+  const kind: RequestKind<CardFundingRequest, Funding> = {
     what: 'funding',
     find: ({ reference }) => fundings.withReference(reference)[0],
     isSame: ({ order }, repeated) => isSameFunding(order, repeated),
     behaviourOf: ({ client_reference }) => fundingBehaviour(client_reference),
     keyOf: ({ reference }) => `funding/${reference}`,
-    take,
+    accept: take,
     present,
   };
 
   return {
-    fund: createIntake(kind, rules),
+    fund: createRequestHandler(kind, rules),
     lookup(reference) {
       const found = decisive(fundings.withReference(reference));
       return found ? answer(200, present(found)) : noSuchFunding();
@@ -67,15 +70,15 @@ export function createFundings(parts: CardParts): Fundings {
       if (found.behaviour === 'slow_for_good' && found.status === 'funded') {
         return errorAnswer(422, 'not_reversible', 'the funding can not be reversed');
       }
-      for (const funding of all) books.undo(funding);
+      for (const funding of all) outcomes.undo(funding);
       return answer(200, present(found));
     },
-    tell(reference, outcome) {
+    setOutcome(reference, outcome) {
       const named = fundings.withReference(reference);
       const found = named.length > 0 ? named : fundings.withClientReference(reference);
-      return tell(found, outcome, books.settle);
+      return setFundingOutcome(found, outcome, outcomes.applyOutcome);
     },
-    resume: books.resume,
+    resume: outcomes.resume,
   };
 }
 
@@ -84,10 +87,10 @@ function decisive(all: readonly Funding[]): Funding | undefined {
   return all.findLast(({ status }) => status !== 'refused') ?? all.at(-1);
 }
 
-function tell(
+function setFundingOutcome(
   candidates: readonly Funding[],
   outcome: 'funded' | 'failed',
-  settle: FundingBooks['settle'],
+  applyOutcome: FundingOutcomes['applyOutcome'],
 ): Outcome {
   const pending = candidates.filter(({ status }) => status === 'pending');
   const funding = pending.at(-1) ?? candidates.at(-1);
@@ -96,21 +99,21 @@ function tell(
     return errorAnswer(409, 'ambiguous', 'several fundings have this client reference');
   }
   const wanted = outcome === 'funded' ? 'funded' : 'refused';
-  if (funding.status === 'pending') settle(funding, wanted);
+  if (funding.status === 'pending') applyOutcome(funding, wanted);
   else if (funding.status !== wanted) {
     return errorAnswer(409, 'already_settled', `the funding is already ${funding.status}`);
   }
   return answer(200, presentFunding(funding));
 }
 
-function refusalOf({ cards }: IssuerState, order: FundingOrder): string | null {
+function refusalOf({ cards }: IssuerState, order: CardFundingRequest): string | null {
   const card = cards.withId(order.card);
   if (!card) return 'no_such_card';
   if (card.state === 'closed') return 'card_closed';
   return fundingBehaviour(order.client_reference) === 'refused' ? 'funding_refused' : null;
 }
 
-function isSameFunding(a: FundingOrder, b: FundingOrder): boolean {
+function isSameFunding(a: CardFundingRequest, b: CardFundingRequest): boolean {
   return (
     a.client_reference === b.client_reference &&
     a.card === b.card &&

@@ -1,13 +1,13 @@
 import { createAuthorizationState } from './authorization-state.js';
 import type { CardRecord } from './card-records.js';
 import { createCardState } from './card-state.js';
-import type { Effects } from './journal-effects.js';
+import type { JournalEffects } from './journal-effects.js';
 import { createFundingState } from './funding-state.js';
 
 export type IssuerState = ReturnType<typeof createIssuerState>;
 
 /** All that the issuer knows. Like the bank's state, it changes by `apply` alone. */
-export function createIssuerState(effects: Effects) {
+export function createIssuerState(effects: JournalEffects) {
   const cards = createCardState(effects);
   const fundings = createFundingState(effects);
   const authorizations = createAuthorizationState(effects, cards);

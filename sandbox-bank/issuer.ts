@@ -1,27 +1,27 @@
 import { createAuthorizations, type Authorizations } from './authorizations.js';
 import type { CallbackUrls } from './callbacks.js';
-import type { CardParts } from './card-context.js';
+import type { CardContext } from './card-context.js';
 import { createCards, type Cards } from './cards.js';
 import { createFundings, type Fundings } from './fundings.js';
 import type { Log } from './log.js';
-import type { Poster } from './callback-sender.js';
+import type { CallbackSender } from './callback-sender.js';
 
 /** The card issuer: it shares the bank's journal, signatures and faults, and nothing else. */
 export type Issuer = { cards: Cards; fundings: Fundings; authorizations: Authorizations };
 
 export function createIssuer(
-  parts: Omit<CardParts, 'sendsCallbacks'> & {
+  parts: Omit<CardContext, 'sendsCallbacks'> & {
     urls: CallbackUrls;
     log: Log;
-    poster: Poster;
+    callbackSender: CallbackSender;
     answerWithinMs?: number;
   },
 ): Issuer {
   const { urls, answerWithinMs = 2_000 } = parts;
-  const cardParts = { ...parts, sendsCallbacks: urls.cards !== null };
+  const cardContext = { ...parts, sendsCallbacks: urls.cards !== null };
   return {
-    cards: createCards(cardParts),
-    fundings: createFundings(cardParts),
+    cards: createCards(cardContext),
+    fundings: createFundings(cardContext),
     authorizations: createAuthorizations({ ...parts, url: urls.cards, answerWithinMs }),
   };
 }

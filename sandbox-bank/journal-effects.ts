@@ -1,4 +1,4 @@
-import type { AuthorizationEnd, CardStanding } from './card-records.js';
+import type { AuthorizationEnd, IssuerCardState } from './card-records.js';
 
 const STATE_EFFECTS = {
   open: 'card_opened',
@@ -12,7 +12,7 @@ export type EffectKind =
   | 'issued'
   | 'funded'
   | 'funding_reversed'
-  | (typeof STATE_EFFECTS)[CardStanding]
+  | (typeof STATE_EFFECTS)[IssuerCardState]
   | 'authorized'
   | 'declined'
   | AuthorizationEnd
@@ -36,14 +36,14 @@ export type Effect = {
   at: number;
 };
 
-export function stateEffect(state: CardStanding): EffectKind {
+export function stateEffect(state: IssuerCardState): EffectKind {
   return STATE_EFFECTS[state];
 }
 
-export type Effects = ReturnType<typeof createEffects>;
+export type JournalEffects = ReturnType<typeof createJournalEffects>;
 
 /** All effects in the order in which they happened, `seq` 1, 2, 3 … */
-export function createEffects() {
+export function createJournalEffects() {
   const all: Effect[] = [];
   return {
     all: all as readonly Effect[],

@@ -1,4 +1,4 @@
-import { planCallbacks, type News } from './callback-plan.js';
+import { planCallbacks, type OutcomeNotice } from './callback-plan.js';
 import type { Callbacks } from './callbacks.js';
 import type { Log } from './log.js';
 import type { BankRecord } from './records.js';
@@ -24,7 +24,7 @@ export function createJournal(parts: { state: State; log: Log; callbacks: Callba
   return {
     commit,
     /** Commits an outcome, with the callbacks that tell it. */
-    commitAndTell(outcome: BankRecord, news: News): void {
+    commitAndNotify(outcome: BankRecord, news: OutcomeNotice): void {
       const plan = callbacks.reaches(news.event) ? planCallbacks(news, state.nextDelivery()) : [];
       commit([outcome, ...plan]);
     },

@@ -1,7 +1,7 @@
 import type { Behaviour } from './behaviours.js';
 
 /** Something that was ordered, by its number. */
-export type Ordered<Order, Status> = {
+export type NumberedRecord<Order, Status> = {
   number: number;
   order: Order;
   behaviour: Behaviour;
@@ -10,15 +10,15 @@ export type Ordered<Order, Status> = {
   createdAt: number;
   updatedAt: number;
   /** A callback with the outcome was taken, or the issuer has given up sending it. */
-  told: boolean;
+  isNotified: boolean;
 };
 
-export function orderedAt(at: number) {
-  return { code: null, createdAt: at, updatedAt: at, told: false };
+export function newRecordAt(at: number) {
+  return { code: null, createdAt: at, updatedAt: at, isNotified: false };
 }
 
 /** Things by number, 0, 1, 2 … A journal that skips one is damaged. */
-export function createNumbered<Thing>() {
+export function createNumberedRecords<Thing>() {
   const all: (Thing & { number: number })[] = [];
   return {
     all: all as readonly Thing[],
@@ -34,7 +34,7 @@ export function createNumbered<Thing>() {
   };
 }
 
-export function addTo<Thing>(index: Map<string, Thing[]>, key: string, thing: Thing): void {
+export function addToIndex<Thing>(index: Map<string, Thing[]>, key: string, thing: Thing): void {
   const found = index.get(key);
   if (found) found.push(thing);
   else index.set(key, [thing]);

@@ -1,8 +1,8 @@
 import type { CardEventName, CardRecord } from './card-records.js';
-import type { NetworkEventName, NetworkRecord } from './acquirer/records.js';
+import type { AcquirerEventName, AcquirerRecord } from './acquirer/records.js';
 
 /** What a client asks for, as it is on the wire and in the journal. */
-export type Order = {
+export type TransferRequest = {
   reference: string;
   client_reference: string;
   amount_minor: number;
@@ -16,7 +16,7 @@ export type Order = {
 export type TransferEventName =
   'transfer.paid' | 'transfer.refused' | 'transfer.reversed' | 'transfer.pending';
 
-export type EventName = TransferEventName | CardEventName | NetworkEventName;
+export type EventName = TransferEventName | CardEventName | AcquirerEventName;
 
 /** What an event is about: the number of it. */
 export type Subject =
@@ -39,13 +39,13 @@ export type CallbackRecord = {
 
 /** One fact of the journal. Times are milliseconds since 1970; `transfer` is the number that `submitted` gave. */
 export type BankRecord =
-  | { kind: 'submitted'; transfer: number; order: Order; at: number }
+  | { kind: 'submitted'; transfer: number; order: TransferRequest; at: number }
   /** `reference`: what is counted; a transfer's own reference, or the kind and name of something else. */
   | { kind: 'turned_away'; reference: string; at: number }
   | { kind: 'paid'; transfer: number; seq: number; session_id: string; at: number }
   | { kind: 'reversed'; transfer: number; seq: number; at: number }
   | { kind: 'refused'; transfer: number; code: string; at: number }
   | CardRecord
-  | NetworkRecord
+  | AcquirerRecord
   | CallbackRecord
   | { kind: 'callback_done'; delivery: number; delivered: boolean; at: number };

@@ -6,10 +6,10 @@ import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 /** How far ahead of ours a client's clock may be where the age of a request matters: it adds to the age limit. */
 const CLOCK_AHEAD_MS = 250;
 
-type Request = { requested_at: string };
+type TimedRequest = { requested_at: string };
 
 /** What an intake has to know of the things that are ordered. */
-export type Kind<Order extends Request, Thing> = {
+export type RequestKind<Order extends TimedRequest, Thing> = {
   what: string;
   /** The oldest with the reference of this order. */
   find(order: Order): Thing | undefined;
@@ -17,19 +17,19 @@ export type Kind<Order extends Request, Thing> = {
   behaviourOf(order: Order): Behaviour;
   /** What its turned away requests are counted under. */
   keyOf(order: Order): string;
-  take(order: Order, at: number): Thing;
+  accept(order: Order, at: number): Thing;
   present(thing: Thing): unknown;
 };
 
-export type IntakeRules = { turnAway: TurnAway; deduplicate: boolean; conclusiveAfterMs: number };
+export type RequestRules = { turnAway: TurnAway; deduplicate: boolean; conclusiveAfterMs: number };
 
 /**
  * Takes an order, in one turn of the event loop: requests are judged one by one, each at the time at which it is
  * executed, however long it waited in a socket.
  */
-export function createIntake<Order extends Request, Thing>(
-  kind: Kind<Order, Thing>,
-  rules: IntakeRules,
+export function createRequestHandler<Order extends TimedRequest, Thing>(
+  kind: RequestKind<Order, Thing>,
+  rules: RequestRules,
 ): (order: Order) => Outcome {
   const { turnAway, deduplicate, conclusiveAfterMs } = rules;
   return (order) => {
@@ -46,7 +46,7 @@ export function createIntake<Order extends Request, Thing>(
     if (behaviour === 'lost') return SILENCE;
     const away = turnAway(kind.keyOf(order), behaviour, at);
     if (away) return away;
-    return answered(behaviour, 201, kind.present(kind.take(order, at)));
+    return answered(behaviour, 201, kind.present(kind.accept(order, at)));
   };
 }
 
@@ -75,7 +75,7 @@ export function createTurnAway({ state, journal }: { state: State; journal: Jour
  * Without de-duplication the age of a request is all that stands between a freeze and a second payment. Says only
  * that this request did nothing: an earlier one with the same reference may have paid.
  */
-function outOfTime(order: Request, at: number, conclusiveAfterMs: number): Outcome | null {
+function outOfTime(order: TimedRequest, at: number, conclusiveAfterMs: number): Outcome | null {
   const ageMs = at - Date.parse(order.requested_at);
   if (ageMs >= conclusiveAfterMs) {
     return errorAnswer(422, 'too_old', 'not executed: the request is too old');

@@ -5,8 +5,8 @@ import { faultsBody, type Faults } from './faults.js';
 import { readBody, Refusal, validate } from './http.js';
 import type { Issuer } from './issuer.js';
 import type { Methods, Route, RouteEntry } from './route.js';
-import type { Network } from './acquirer/acquirer.js';
-import { networkRoutes } from './acquirer/routes.js';
+import type { Acquirer } from './acquirer/acquirer.js';
+import { acquirerRoutes } from './acquirer/routes.js';
 import type { Effect } from './journal-effects.js';
 import type { State } from './state.js';
 import {
@@ -14,7 +14,7 @@ import {
   enquiryBody,
   errorAnswer,
   journalQuery,
-  tellBody,
+  setOutcomeBody,
   transferBody,
   type Outcome,
 } from './wire.js';
@@ -22,7 +22,7 @@ import {
 type Parts = {
   bank: Bank;
   issuer: Issuer;
-  network: Network;
+  acquirer: Acquirer;
   state: State;
   faults: Faults;
   about: Record<string, unknown>;
@@ -33,7 +33,7 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
   const all = [
     ...bankRoutes(parts),
     ...cardRoutes(parts.issuer),
-    ...networkRoutes(parts.network),
+    ...acquirerRoutes(parts.acquirer),
     ...auditRoutes(parts),
   ];
   const fixed = new Map(all.filter(([path]) => !path.includes(':')));
@@ -91,8 +91,8 @@ function bankRoutes({ bank }: Parts): RouteEntry[] {
         POST: {
           call: null,
           read: async (req) => {
-            const { outcome } = await readBody(req, tellBody);
-            return () => bank.tell(reference, outcome);
+            const { outcome } = await readBody(req, setOutcomeBody);
+            return () => bank.setOutcome(reference, outcome);
           },
         },
       }),

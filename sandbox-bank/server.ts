@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createBank } from './bank.js';
-import { createBooks } from './transfer-outcomes.js';
+import { createTransferOutcomes } from './transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
 import { createCallbacks } from './callbacks.js';
 import { createFaults, type Faults } from './faults.js';
@@ -12,8 +12,8 @@ import { createTurnAway } from './request-handler.js';
 import { createIssuer } from './issuer.js';
 import { createJournal, type Journal } from './journal.js';
 import { openLog, type Log } from './log.js';
-import { createNetwork } from './acquirer/acquirer.js';
-import { createPoster } from './callback-sender.js';
+import { createAcquirer } from './acquirer/acquirer.js';
+import { createCallbackSender } from './callback-sender.js';
 import type { BankRecord } from './records.js';
 import type { Route } from './route.js';
 import { createRoutes } from './routes.js';
@@ -57,11 +57,11 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   });
   const timers = createTimers();
   const faults = createFaults();
-  const poster = createPoster({ secret: options.secret, faults });
+  const callbackSender = createCallbackSender({ secret: options.secret, faults });
   const urls = { transfers: options.callbackUrl ?? null, cards: options.cardCallbackUrl ?? null };
   const callbacks = createCallbacks({
     urls,
-    poster,
+    callbackSender,
     log,
     timers,
     bodyOf: (callback) => callbackBody(state, callback),
@@ -70,17 +70,24 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const journal: Journal = createJournal({ state, log, callbacks });
   const rules = { turnAway: createTurnAway({ state, journal }), deduplicate, conclusiveAfterMs };
   const common = { journal, timers, rules };
-  const books = createBooks({ state, journal, timers });
+  const outcomes = createTransferOutcomes({ state, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
-  const bank = createBank({ state, journal, books, rules, sendsCallbacks });
-  const issuer = createIssuer({ ...options, ...common, state: state.issuer, urls, log, poster });
+  const bank = createBank({ state, journal, outcomes, rules, sendsCallbacks });
+  const issuer = createIssuer({
+    ...options,
+    ...common,
+    state: state.issuer,
+    urls,
+    log,
+    callbackSender,
+  });
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const networkParts = { ...common, state: state.network, sendsCallbacks, publicUrl };
-  const network = createNetwork(networkParts);
+  const acquirerContext = { ...common, state: state.acquirer, sendsCallbacks, publicUrl };
+  const acquirer = createAcquirer(acquirerContext);
   const routes = createRoutes({
     bank,
     issuer,
-    network,
+    acquirer,
     state,
     faults,
     about: {
@@ -105,7 +112,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     await log.close();
     throw error;
   }
-  for (const each of [books, ...Object.values(issuer), network, journal]) each.resume();
+  for (const each of [outcomes, ...Object.values(issuer), acquirer, journal]) each.resume();
   return {
     url: urlOf(server, host),
     port: (server.address() as AddressInfo).port,
@@ -113,7 +120,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
       timers.clear();
       const stopped = new Promise<void>((resolve) => server.close(() => resolve()));
       callbacks.close();
-      await poster.close();
+      await callbackSender.close();
       await log.flushed().catch(() => {});
       server.closeAllConnections();
       await stopped;

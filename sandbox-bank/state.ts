@@ -1,15 +1,15 @@
-import { behaviourOf, isToldByCallbackOnly, type Behaviour } from './behaviours.js';
-import { createEffects, type Effect, type Effects } from './journal-effects.js';
+import { behaviourOf, isReportedByCallbackOnly, type Behaviour } from './behaviours.js';
+import { createJournalEffects, type Effect, type JournalEffects } from './journal-effects.js';
 import { createIssuerState, type IssuerState } from './issuer-state.js';
-import { createNetworkState, type NetworkState } from './acquirer/state.js';
-import { addTo } from './numbered-records.js';
-import type { BankRecord, CallbackRecord, EventName, Order } from './records.js';
+import { createAcquirerState, type AcquirerState } from './acquirer/state.js';
+import { addToIndex } from './numbered-records.js';
+import type { BankRecord, CallbackRecord, EventName, TransferRequest } from './records.js';
 
 export type Status = 'pending' | 'paid' | 'refused' | 'reversed';
 
 export type Transfer = {
   number: number;
-  order: Order;
+  order: TransferRequest;
   behaviour: Behaviour;
   status: Status;
   sessionId: string | null;
@@ -17,7 +17,7 @@ export type Transfer = {
   createdAt: number;
   updatedAt: number;
   /** A callback with the outcome was taken, or the bank has given up sending it. */
-  told: boolean;
+  isNotified: boolean;
 };
 
 /** All that the bank knows. It changes by `apply` alone, so that a replay of the journal gives the same state. */
@@ -27,7 +27,7 @@ export type State = {
   /** By their number. */
   transfers: readonly Transfer[];
   issuer: IssuerState;
-  network: NetworkState;
+  acquirer: AcquirerState;
   /** In the order in which they happened, `seq` 1, 2, 3 … */
   effects: readonly Effect[];
   /** Callbacks that nobody has taken yet, by their delivery. */
@@ -43,8 +43,8 @@ export type State = {
 type Data = {
   transfers: Transfer[];
   issuer: IssuerState;
-  network: NetworkState;
-  effects: Effects;
+  acquirer: AcquirerState;
+  effects: JournalEffects;
   callbacks: Map<number, CallbackRecord>;
   deliveries: number;
   turnedAway: Map<string, number>;
@@ -53,11 +53,11 @@ type Data = {
 };
 
 export function createState(): State {
-  const effects = createEffects();
+  const effects = createJournalEffects();
   const data: Data = {
     transfers: [],
     issuer: createIssuerState(effects),
-    network: createNetworkState(effects),
+    acquirer: createAcquirerState(effects),
     effects,
     callbacks: new Map(),
     deliveries: 0,
@@ -70,7 +70,7 @@ export function createState(): State {
     get: (number) => get(data, number),
     transfers: data.transfers,
     issuer: data.issuer,
-    network: data.network,
+    acquirer: data.acquirer,
     effects: effects.all,
     callbacks: data.callbacks,
     nextDelivery: () => data.deliveries + 1,
@@ -105,7 +105,7 @@ function apply(data: Data, record: BankRecord): void {
       return endCallback(data, record.delivery);
     default:
       return 'charge' in record || 'refund' in record
-        ? data.network.apply(record)
+        ? data.acquirer.apply(record)
         : data.issuer.apply(record);
   }
 }
@@ -116,7 +116,7 @@ function get(data: Data, number: number): Transfer {
   return transfer;
 }
 
-function addTransfer(data: Data, number: number, order: Order, at: number): void {
+function addTransfer(data: Data, number: number, order: TransferRequest, at: number): void {
   if (number !== data.transfers.length) throw new Error('the journal misses a transfer');
   const transfer: Transfer = {
     number,
@@ -127,11 +127,11 @@ function addTransfer(data: Data, number: number, order: Order, at: number): void
     code: null,
     createdAt: at,
     updatedAt: at,
-    told: false,
+    isNotified: false,
   };
   data.transfers.push(transfer);
-  addTo(data.byReference, order.reference, transfer);
-  addTo(data.byClientReference, order.client_reference, transfer);
+  addToIndex(data.byReference, order.reference, transfer);
+  addToIndex(data.byClientReference, order.client_reference, transfer);
 }
 
 function addEffect(data: Data, record: Extract<BankRecord, { kind: 'paid' | 'reversed' }>): void {
@@ -148,11 +148,11 @@ function endCallback(data: Data, delivery: number): void {
   const callback = data.callbacks.get(delivery);
   data.callbacks.delete(delivery);
   if (!callback || isStale(callback)) return;
-  if ('transfer' in callback) get(data, callback.transfer).told = true;
-  if ('card' in callback) data.issuer.cards.get(callback.card).told = true;
-  if ('funding' in callback) data.issuer.fundings.get(callback.funding).told = true;
-  if ('charge' in callback) data.network.charges.get(callback.charge).told = true;
-  if ('refund' in callback) data.network.refunds.get(callback.refund).told = true;
+  if ('transfer' in callback) get(data, callback.transfer).isNotified = true;
+  if ('card' in callback) data.issuer.cards.get(callback.card).isNotified = true;
+  if ('funding' in callback) data.issuer.fundings.get(callback.funding).isNotified = true;
+  if ('charge' in callback) data.acquirer.charges.get(callback.charge).isNotified = true;
+  if ('refund' in callback) data.acquirer.refunds.get(callback.refund).isNotified = true;
 }
 
 const STALE = new Set<EventName>([
@@ -168,9 +168,9 @@ export function isStale({ event }: CallbackRecord): boolean {
 }
 
 /** The outcome is there, and those who ask are told pending; `sendsCallbacks` says whether there is anyone to call. */
-export function isKeptQuiet(
-  thing: { behaviour: Behaviour; told: boolean },
+export function isOutcomeWithheld(
+  thing: { behaviour: Behaviour; isNotified: boolean },
   sendsCallbacks: boolean,
 ): boolean {
-  return sendsCallbacks && isToldByCallbackOnly(thing.behaviour) && !thing.told;
+  return sendsCallbacks && isReportedByCallbackOnly(thing.behaviour) && !thing.isNotified;
 }

@@ -1,48 +1,54 @@
-import { behaviourOf, isDoneAtOnce } from './behaviours.js';
-import type { Books } from './transfer-outcomes.js';
+import { behaviourOf, isExecutedAtOnce } from './behaviours.js';
+import type { TransferOutcomes } from './transfer-outcomes.js';
 import { findBank } from './directory.js';
-import type { Kind } from './request-handler.js';
+import type { RequestKind } from './request-handler.js';
 import type { Journal } from './journal.js';
-import type { BankRecord, Order } from './records.js';
+import type { BankRecord, TransferRequest } from './records.js';
 import type { State, Transfer } from './state.js';
 
 type Parts = {
   state: State;
   journal: Journal;
-  books: Books;
+  outcomes: TransferOutcomes;
   present: (transfer: Transfer) => unknown;
 };
 
 /** Transfers as an intake takes them. */
-export function transferKind({ state, journal, books, present }: Parts): Kind<Order, Transfer> {
+export function transferRequestKind({
+  state,
+  journal,
+  outcomes,
+  present,
+}: Parts): RequestKind<TransferRequest, Transfer> {
   return {
     what: 'transfer',
     find: ({ reference }) => state.withReference(reference)[0],
     isSame: ({ order }, repeated) => isSameTransfer(order, repeated),
     behaviourOf: ({ account }) => behaviourOf(account),
     keyOf: ({ reference }) => reference,
-    take(order, at) {
+    accept(order, at) {
       const number = state.transfers.length;
       const refusal = refusalOf(order);
       const outcome: BankRecord[] = [];
       if (refusal !== null) outcome.push({ kind: 'refused', transfer: number, code: refusal, at });
-      else if (isDoneAtOnce(behaviourOf(order.account))) outcome.push(books.paid(number, at));
+      else if (isExecutedAtOnce(behaviourOf(order.account)))
+        outcome.push(outcomes.paid(number, at));
       journal.commit([{ kind: 'submitted', transfer: number, order, at }, ...outcome]);
       const transfer = state.get(number);
-      books.scheduleWhatIsDue(transfer);
+      outcomes.scheduleNextOutcome(transfer);
       return transfer;
     },
     present,
   };
 }
 
-function refusalOf(order: Order): string | null {
+function refusalOf(order: TransferRequest): string | null {
   const behaviour = behaviourOf(order.account);
   if (behaviour === 'no_such_account' || !findBank(order.bank_code)) return 'no_such_account';
   return behaviour === 'refused' ? 'account_closed' : null;
 }
 
-function isSameTransfer(a: Order, b: Order): boolean {
+function isSameTransfer(a: TransferRequest, b: TransferRequest): boolean {
   return (
     a.amount_minor === b.amount_minor &&
     a.account === b.account &&

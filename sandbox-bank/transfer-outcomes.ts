@@ -5,15 +5,19 @@ import type { BankRecord, TransferEventName } from './records.js';
 import type { State, Transfer } from './state.js';
 import type { Timers } from './timers.js';
 
-export type Books = ReturnType<typeof createBooks>;
+export type TransferOutcomes = ReturnType<typeof createTransferOutcomes>;
 
 /** What becomes of transfers. */
-export function createBooks(parts: { state: State; journal: Journal; timers: Timers }) {
+export function createTransferOutcomes(parts: { state: State; journal: Journal; timers: Timers }) {
   const { state, journal, timers } = parts;
 
-  function commitAndTell(transfer: Transfer, outcome: BankRecord, event: TransferEventName): void {
-    const isOutOfOrder = transfer.behaviour === 'told_out_of_order';
-    journal.commitAndTell(outcome, {
+  function commitAndNotify(
+    transfer: Transfer,
+    outcome: BankRecord,
+    event: TransferEventName,
+  ): void {
+    const isOutOfOrder = transfer.behaviour === 'reported_out_of_order';
+    journal.commitAndNotify(outcome, {
       about: { transfer: transfer.number },
       event,
       at: Date.now(),
@@ -26,30 +30,30 @@ export function createBooks(parts: { state: State; journal: Journal; timers: Tim
     return { kind: 'paid', transfer, seq, session_id: sessionId(at, seq), at };
   }
 
-  function settle(transfer: Transfer, outcome: 'paid' | 'refused'): void {
+  function applyOutcome(transfer: Transfer, outcome: 'paid' | 'refused'): void {
     const at = Date.now();
     const { number } = transfer;
     const record: BankRecord =
       outcome === 'paid'
         ? paid(number, at)
         : { kind: 'refused', transfer: number, code: 'declined', at };
-    commitAndTell(transfer, record, `transfer.${outcome}`);
-    scheduleWhatIsDue(transfer);
+    commitAndNotify(transfer, record, `transfer.${outcome}`);
+    scheduleNextOutcome(transfer);
   }
 
   function reverse(transfer: Transfer): void {
     const seq = journal.nextSeq();
     const record = { kind: 'reversed', transfer: transfer.number, seq, at: Date.now() } as const;
-    commitAndTell(transfer, record, 'transfer.reversed');
+    commitAndNotify(transfer, record, 'transfer.reversed');
   }
 
   /** The times count from the journal, so that a restart neither loses nor prolongs them. */
-  function scheduleWhatIsDue(transfer: Transfer): void {
+  function scheduleNextOutcome(transfer: Transfer): void {
     const payAfterMs = transfer.status === 'pending' ? doneAfterMs(transfer.behaviour) : null;
     const reverseAfterMs = transfer.status === 'paid' ? reversedAfterMs(transfer.behaviour) : null;
     if (payAfterMs !== null) {
       timers.after(transfer.createdAt + payAfterMs - Date.now(), () => {
-        if (transfer.status === 'pending') settle(transfer, 'paid');
+        if (transfer.status === 'pending') applyOutcome(transfer, 'paid');
       });
     }
     if (reverseAfterMs !== null) {
@@ -63,12 +67,12 @@ export function createBooks(parts: { state: State; journal: Journal; timers: Tim
     /** The record of a payment that happens now; commit it in the same turn. */
     paid,
     /** Decides a pending transfer, and calls back. */
-    settle,
+    applyOutcome,
     /** Plans what the table says will happen to this transfer by itself. */
-    scheduleWhatIsDue,
+    scheduleNextOutcome,
     /** After a start: takes up what was left undone at the last stop. */
     resume(): void {
-      for (const transfer of state.transfers) scheduleWhatIsDue(transfer);
+      for (const transfer of state.transfers) scheduleNextOutcome(transfer);
     },
   };
 }

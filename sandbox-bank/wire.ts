@@ -48,7 +48,7 @@ export const transferBody = z.strictObject({
 
 export const enquiryBody = z.strictObject({ account, bank_code: bankCode });
 
-export const tellBody = z.strictObject({ outcome: z.enum(['paid', 'failed']) });
+export const setOutcomeBody = z.strictObject({ outcome: z.enum(['paid', 'failed']) });
 
 export const journalQuery = z.strictObject({
   reference: z.string().optional(),

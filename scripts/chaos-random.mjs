@@ -1,4 +1,4 @@
-// npm run chaos:random -- --seed N --minutes M [--long-freezes] [--clients N] [--only ACTOR,…] [--plant NAME]
+// npm run chaos:random -- --seed N --minutes M [--long-freezes] [--clients N] [--only WORKLOAD,…] [--seeded-bug NAME]
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -11,12 +11,12 @@ const { values } = parseArgs({
     'long-freezes': { type: 'boolean', default: false },
     clients: { type: 'string', default: '56' },
     only: { type: 'string' },
-    plant: { type: 'string' },
+    'seeded-bug': { type: 'string' },
   },
 });
-// A storm is worth what its checker sees: who changes a guard hears at once that its plant no longer fits.
+// A random-fault run is worth what its checker sees: who changes a guard hears at once that its seeded bug no longer fits.
 checkSeededBugs();
-const planted = values.plant === undefined ? null : seedBug(values.plant);
+const seeded = values['seeded-bug'] === undefined ? null : seedBug(values['seeded-bug']);
 const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));
 const { status } = spawnSync(
   process.execPath,
@@ -30,9 +30,9 @@ const { status } = spawnSync(
       CHAOS_CLIENTS: values.clients,
       CHAOS_LONG_FREEZES: String(values['long-freezes']),
       ...(values.only && { CHAOS_ONLY: values.only }),
-      ...(planted && { CHAOS_DIST: planted.dist }),
+      ...(seeded && { CHAOS_DIST: seeded.dist }),
     },
   },
 );
-planted?.remove();
+seeded?.remove();
 process.exitCode = status ?? 1;

@@ -1,5 +1,5 @@
-// npm run chaos:seeded-bugs: the checker is checked. Each planted bug is seen by the clause that is there for it, and a
-// storm of the same kind without one has nothing to say.
+// npm run chaos:seeded-bugs: the checker is checked. Each seeded bug is seen by the clause that is there for it, and a
+// random-fault run of the same kind without one has nothing to say.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,8 +15,8 @@ const { values, positionals } = parseArgs({
     minutes: { type: 'string', default: '1' },
   },
 });
-const storm = fileURLToPath(new URL('chaos-random.mjs', import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), 'bursar-plants-'));
+const script = fileURLToPath(new URL('chaos-random.mjs', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'bursar-seeded-bugs-'));
 
 /**
  * What a bug leaves open stays open, and is not waited for as long as else; but for longer than a healthy build leaves a
@@ -24,15 +24,15 @@ const folder = mkdtempSync(join(tmpdir(), 'bursar-plants-'));
  */
 const STUCK_SECONDS = '100';
 
-/** What the checker said after a storm, or null if it never came to that; and whether the storm was green. */
-function stormWith(name) {
+/** What the checker said after a random-fault run, or null if it never came to that; and whether the random-fault run was green. */
+function runWith(name) {
   const result = join(folder, `${name ?? 'nothing'}.json`);
-  // The bugs are in the way of a transfer: all of a short storm falls on it.
+  // The bugs are in the way of a transfer: all of a short random-fault run falls on it.
   const only = ['--only', 'transfers,wallets'];
   const args = ['--seed', values.seed, '--minutes', values.minutes, ...only];
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    [storm, ...args, ...(name === null ? [] : ['--plant', name])],
+    [script, ...args, ...(name === null ? [] : ['--seeded-bug', name])],
     {
       encoding: 'utf8',
       env: { ...process.env, CHAOS_RESULT: result, CHAOS_STUCK_SECONDS: STUCK_SECONDS },
@@ -40,7 +40,7 @@ function stormWith(name) {
     },
   );
   const problems = problemsIn(result);
-  // A bug makes its storm red; without one, or without a word of the checker, jest says what was wrong.
+  // A bug makes its random-fault run red; without one, or without a word of the checker, jest says what was wrong.
   if (problems === null || (name === null && status !== 0)) console.error(stdout, stderr);
   return { problems, isGreen: status === 0 };
 }
@@ -62,10 +62,10 @@ function say(name, isRight, said) {
 try {
   const names = positionals.length > 0 ? positionals : [null, ...Object.keys(SEEDED_BUGS)];
   for (const name of names) {
-    const { problems, isGreen } = stormWith(name);
-    if (problems === null) say(name ?? 'no bug', false, 'the storm itself failed');
+    const { problems, isGreen } = runWith(name);
+    if (problems === null) say(name ?? 'no bug', false, 'the random-fault run itself failed');
     else if (name === null) {
-      // Also red without a violation, as where nothing was killed: such a storm would see no bug either.
+      // Also red without a violation, as where nothing was killed: such a random-fault run would see no bug either.
       const end = isGreen ? 'green' : 'and red';
       const said = `${problems.length} violations ${problems.slice(0, 5)}, ${end}`;
       say('no bug', problems.length === 0 && isGreen, said);

@@ -4,7 +4,7 @@
 //   node scripts/record-histories.mjs charges              those of charges: start the copy with short times, as
 //                                                          BURSAR_DUNNING_DAYS=0.0001,0.0003 BURSAR_CHARGE_EXPIRES_MS=20000
 //   node scripts/record-histories.mjs refunds              those of refunds
-//   node scripts/record-histories.mjs waves                that of transfers that set out together
+//   node scripts/record-histories.mjs micro-batches                that of transfers that start together
 // Record again only when a history of today's code is wanted beside the old ones: the old ones have to stay replayable.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -117,11 +117,15 @@ async function recordBulk(client) {
   console.log(`recorded bulk: ${history.events.length} events`);
 }
 
-/** Transfers that set out together: most are paid at once, one is told by callback. Sent until there is such a wave. */
-async function recordWave(client) {
+/** Transfers that set out together: most are paid at once, one is told by callback. Sent until there is such a micro-batch. */
+async function recordMicroBatch(client) {
   for (;;) {
     const suffixes = [...Array.from({ length: 9 }, () => '100'), '001'];
-    const body = { amount_minor: 250_000, recipient_bank_code: '058', narration: 'history wave' };
+    const body = {
+      amount_minor: 250_000,
+      recipient_bank_code: '058',
+      narration: 'history micro-batch',
+    };
     const sent = await Promise.all(
       suffixes.map((suffix) =>
         call('/transfers', { ...body, recipient_account: `0123456${suffix}` }),
@@ -139,7 +143,7 @@ async function recordWave(client) {
         join(folder, `transfer-micro-batch${mark}.json`),
         `${historyToJSON(history)}\n`,
       );
-      console.log(`recorded wave: ${history.events.length} events`);
+      console.log(`recorded micro-batch: ${history.events.length} events`);
       return;
     }
   }
@@ -275,8 +279,8 @@ if (names.includes('charges')) {
 if (names.includes('refunds')) {
   await Promise.all(REFUNDS.map((one) => recordRefund(one, client)));
 }
-if (names.includes('waves')) await recordWave(client);
-const several = new Set(['charges', 'refunds', 'waves']);
+if (names.includes('micro-batches')) await recordMicroBatch(client);
+const several = new Set(['charges', 'refunds', 'micro-batches']);
 for (const wanted of names.filter((name) => !several.has(name))) {
   const named = ([name]) => name === wanted;
   if (LOCKS.some(named)) await recordControl(LOCKS.find(named), client);

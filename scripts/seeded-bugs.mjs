@@ -1,4 +1,4 @@
-// Bugs on purpose, planted into a copy of dist/: the storm has to find each. Production code knows nothing of them.
+// Bugs on purpose, seeded into a copy of dist/: the random-fault run has to find each. Production code knows nothing of them.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ export const SEEDED_BUGS = {
     seenBy: /was paid \d+ times/,
   },
   'hold-guard-off': {
-    // The database would refuse it, too: the storm takes that guard from the collections, whoever made them.
+    // The database would refuse it, too: the random-fault run takes that guard from the collections, whoever made them.
     what: 'a wallet gives what it does not have',
     patches: [
       [
@@ -76,7 +76,7 @@ function patched(name, folder, [file, from, to]) {
   return parts.join(to);
 }
 
-/** Throws unless every plant still fits dist/. */
+/** Throws unless every seeded bug still fits dist/. */
 export function checkSeededBugs() {
   for (const [name, { patches }] of Object.entries(SEEDED_BUGS)) {
     for (const patch of patches) patched(name, join(root, 'dist'), patch);
@@ -87,8 +87,8 @@ export function checkSeededBugs() {
 export function seedBug(name) {
   const { patches } = SEEDED_BUGS[name] ?? {};
   if (!patches)
-    throw new Error(`no such plant: ${name}; there are ${Object.keys(SEEDED_BUGS).join()}`);
-  const folder = mkdtempSync(join(tmpdir(), `bursar-plant-${name}-`));
+    throw new Error(`no such seeded bug: ${name}; there are ${Object.keys(SEEDED_BUGS).join()}`);
+  const folder = mkdtempSync(join(tmpdir(), `bursar-seeded-bug-${name}-`));
   const dist = join(folder, 'dist');
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {

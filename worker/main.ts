@@ -2,7 +2,9 @@ import { Connection } from '@temporalio/client';
 import { NativeConnection } from '@temporalio/worker';
 import { Registry } from 'prom-client';
 import { loadConfig } from '../src/shared/config.js';
+import { backlogs } from '../src/composition/backlogs.js';
 import { createDeps } from '../src/composition/deps.js';
+import { supervisedRecords } from '../src/composition/supervision.js';
 import { logFatalErrors } from '../src/shared/fatal-errors.js';
 import { measureBacklogs } from '../src/platform/metrics/backlog.js';
 import { measureQueues } from '../src/platform/metrics/queues.js';
@@ -26,7 +28,7 @@ async function main(): Promise<void> {
   installRuntime(deps.log, config.metrics);
   const registry = new Registry();
   measureQueues(registry, { group_commit: () => deps.groupCommit.waiting() });
-  measureBacklogs(registry, { db: deps.database.db, log: deps.log });
+  measureBacklogs(registry, { db: deps.database.db, log: deps.log, backlogs });
   const metrics = await serveMetrics(registry, { ...config.metrics, log: deps.log });
   const setUp = await Connection.connect({ address });
   await ensureNamespace(setUp, namespace, config.environment);
@@ -52,7 +54,7 @@ async function main(): Promise<void> {
     },
   });
   const loops = [
-    createDispatcher(deps),
+    createDispatcher(supervisedRecords(deps), deps.log),
     createCallbackRecovery(deps),
     createWebhookRecovery(deps),
     createWebhookRetention(deps),

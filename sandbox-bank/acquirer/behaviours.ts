@@ -7,7 +7,7 @@ const PAGES = new Map<string, Behaviour>([
   ['005', 'lost'],
   ['006', 'pending'],
   ['007', 'failing_first'],
-  ['009', 'told_out_of_order'],
+  ['009', 'reported_out_of_order'],
   ['010', 'throttled_first'],
   ['014', 'another_amount'],
 ]);
@@ -26,7 +26,7 @@ const REFUNDS = new Map<string, Behaviour>([
   ['005', 'lost'],
   ['006', 'pending'],
   ['007', 'failing_first'],
-  ['009', 'told_out_of_order'],
+  ['009', 'reported_out_of_order'],
   ['010', 'throttled_first'],
 ]);
 
@@ -63,7 +63,7 @@ const FEE_FLAT_FROM_MINOR = 250_000;
 const FEE_FLAT_MINOR = 10_000;
 const FEE_MOST_MINOR = 200_000;
 
-/** What the network keeps of a payment: 1.5 %, from ₦2,500 with ₦100 on top, and never more than ₦2,000. */
+/** What the acquirer keeps of a payment: 1.5 %, from ₦2,500 with ₦100 on top, and never more than ₦2,000. */
 export function feeMinor(amountMinor: number): number {
   if (amountMinor > FEE_MOST_MINOR * 100) return FEE_MOST_MINOR;
   const share = Math.floor((amountMinor * 15) / 1_000);

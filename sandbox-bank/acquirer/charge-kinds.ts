@@ -1,27 +1,33 @@
 import { randomBytes } from 'node:crypto';
-import { isDoneAtOnce } from '../behaviours.js';
+import { isExecutedAtOnce } from '../behaviours.js';
 import { findBank } from '../directory.js';
-import type { Kind } from '../request-handler.js';
+import type { RequestKind } from '../request-handler.js';
 import { declineOf } from './behaviours.js';
-import type { ChargeBooks } from './charge-outcomes.js';
+import type { ChargeOutcomes } from './charge-outcomes.js';
 import type { Charge, ChargeState } from './charge-state.js';
-import type { NetworkParts } from './context.js';
-import type { AuthorizedOrder, ChargeOrder, Decline, NetworkRecord, PageOrder } from './records.js';
+import type { AcquirerContext } from './context.js';
+import type {
+  AuthorizedChargeRequest,
+  ChargeRequest,
+  Decline,
+  AcquirerRecord,
+  ChargePageRequest,
+} from './records.js';
 
 type Present = (charge: Charge) => unknown;
 
 /** Charges with a page, as an intake takes them. */
-export function pageKind(
-  { state: { charges }, journal }: NetworkParts,
+export function chargePageRequestKind(
+  { state: { charges }, journal }: AcquirerContext,
   present: Present,
-): Kind<PageOrder, Charge> {
+): RequestKind<ChargePageRequest, Charge> {
   return {
     ...common(charges),
     isSame: ({ order }, repeated) => isSamePage(order, repeated),
-    take(order, at) {
+    accept(order, at) {
       const number = charges.all.length;
       const access_code = randomBytes(16).toString('hex');
-      const outcome: NetworkRecord[] = [];
+      const outcome: AcquirerRecord[] = [];
       if (!isReachable(order)) {
         const decline: Decline = { code: 'no_such_account', decline: 'hard' };
         outcome.push({ kind: 'charge_declined', charge: number, decline, at });
@@ -35,28 +41,28 @@ export function pageKind(
 }
 
 /** Charges without the customer, likewise. */
-export function authorizedKind(
-  { state: { charges }, journal }: NetworkParts,
-  books: ChargeBooks,
+export function authorizedChargeRequestKind(
+  { state: { charges }, journal }: AcquirerContext,
+  outcomes: ChargeOutcomes,
   present: Present,
-): Kind<AuthorizedOrder, Charge> {
+): RequestKind<AuthorizedChargeRequest, Charge> {
   return {
     ...common(charges),
     isSame: ({ order }, repeated) => isSameCharge(order, repeated),
-    take(order, at) {
+    accept(order, at) {
       const number = charges.all.length;
       const behaviour = charges.behaviourOf(order);
       const decline =
         refusalOf(charges, order) ?? declineOf(behaviour, declinedBefore(charges, order));
-      const outcome: NetworkRecord[] = [];
+      const outcome: AcquirerRecord[] = [];
       if (decline) outcome.push({ kind: 'charge_declined', charge: number, decline, at });
-      else if (isDoneAtOnce(behaviour)) {
-        outcome.push(books.charged({ number, order, behaviour }, null, at));
+      else if (isExecutedAtOnce(behaviour)) {
+        outcome.push(outcomes.charged({ number, order, behaviour }, null, at));
       }
       const ordered = { kind: 'charge_ordered', charge: number, order, access_code: null } as const;
       journal.commit([{ ...ordered, at }, ...outcome]);
       const charge = charges.get(number);
-      books.scheduleWhatIsDue(charge);
+      outcomes.scheduleNextOutcome(charge);
       return charge;
     },
     present,
@@ -66,13 +72,13 @@ export function authorizedKind(
 function common(charges: ChargeState) {
   return {
     what: 'charge',
-    find: ({ reference }: ChargeOrder) => charges.withReference(reference)[0],
+    find: ({ reference }: ChargeRequest) => charges.withReference(reference)[0],
     behaviourOf: charges.behaviourOf,
-    keyOf: ({ reference }: ChargeOrder) => `charge/${reference}`,
+    keyOf: ({ reference }: ChargeRequest) => `charge/${reference}`,
   };
 }
 
-function refusalOf(charges: ChargeState, order: AuthorizedOrder): Decline | null {
+function refusalOf(charges: ChargeState, order: AuthorizedChargeRequest): Decline | null {
   const authorization = charges.authorization(order.authorization);
   if (!authorization) return { code: 'authorization_not_found', decline: 'hard' };
   if (authorization.revoked) return { code: 'authorization_revoked', decline: 'hard' };
@@ -81,7 +87,7 @@ function refusalOf(charges: ChargeState, order: AuthorizedOrder): Decline | null
 }
 
 /** Attempts at one charge have the client's reference and the authorization in common. */
-function declinedBefore(charges: ChargeState, wanted: AuthorizedOrder): number {
+function declinedBefore(charges: ChargeState, wanted: AuthorizedChargeRequest): number {
   return charges
     .withClientReference(wanted.client_reference)
     .filter(({ status }) => status === 'declined')
@@ -89,11 +95,11 @@ function declinedBefore(charges: ChargeState, wanted: AuthorizedOrder): number {
     .length;
 }
 
-function isReachable({ channel }: PageOrder): boolean {
+function isReachable({ channel }: ChargePageRequest): boolean {
   return channel.type === 'card' || findBank(channel.bank_code) !== undefined;
 }
 
-function isSamePage(order: ChargeOrder, repeated: PageOrder): boolean {
+function isSamePage(order: ChargeRequest, repeated: ChargePageRequest): boolean {
   return (
     'channel' in order &&
     order.client_reference === repeated.client_reference &&
@@ -104,7 +110,7 @@ function isSamePage(order: ChargeOrder, repeated: PageOrder): boolean {
   );
 }
 
-function isSameCharge(order: ChargeOrder, repeated: AuthorizedOrder): boolean {
+function isSameCharge(order: ChargeRequest, repeated: AuthorizedChargeRequest): boolean {
   return (
     'authorization' in order &&
     order.client_reference === repeated.client_reference &&

@@ -1,20 +1,24 @@
 import { randomBytes } from 'node:crypto';
-import { doneAfterMs, isDoneAtOnce } from '../behaviours.js';
+import { doneAfterMs, isExecutedAtOnce } from '../behaviours.js';
 import { paidMinor } from './behaviours.js';
 import type { Charge } from './charge-state.js';
-import type { Choice } from './payment-methods.js';
-import type { NetworkParts } from './context.js';
-import type { Decline, NetworkEventName, NetworkRecord } from './records.js';
+import type { PaymentMethod } from './payment-methods.js';
+import type { AcquirerContext } from './context.js';
+import type { Decline, AcquirerEventName, AcquirerRecord } from './records.js';
 
-export type ChargeBooks = ReturnType<typeof createChargeBooks>;
+export type ChargeOutcomes = ReturnType<typeof createChargeOutcomes>;
 
 /** What becomes of charges. */
-export function createChargeBooks({ state, journal, timers }: NetworkParts) {
+export function createChargeOutcomes({ state, journal, timers }: AcquirerContext) {
   const { charges } = state;
 
-  function commitAndTell(charge: Charge, outcome: NetworkRecord, event: NetworkEventName): void {
-    const isOutOfOrder = charge.behaviour === 'told_out_of_order';
-    journal.commitAndTell(outcome, {
+  function commitAndNotify(
+    charge: Charge,
+    outcome: AcquirerRecord,
+    event: AcquirerEventName,
+  ): void {
+    const isOutOfOrder = charge.behaviour === 'reported_out_of_order';
+    journal.commitAndNotify(outcome, {
       about: { charge: charge.number },
       event,
       at: outcome.at,
@@ -25,9 +29,9 @@ export function createChargeBooks({ state, journal, timers }: NetworkParts) {
   /** The record of a payment that happens now; commit it in the same turn. */
   function charged(
     charge: Pick<Charge, 'number' | 'order' | 'behaviour'>,
-    choice: Choice | null,
+    choice: PaymentMethod | null,
     at: number,
-  ): NetworkRecord {
+  ): AcquirerRecord {
     const amount_minor = paidMinor(charge.behaviour, charge.order.amount_minor);
     const isPage = !('authorization' in charge.order);
     const granted =
@@ -36,18 +40,18 @@ export function createChargeBooks({ state, journal, timers }: NetworkParts) {
     return { kind: 'charged', charge: charge.number, seq, amount_minor, granted, at };
   }
 
-  function pay(charge: Charge, choice: Choice | null): void {
-    commitAndTell(charge, charged(charge, choice, Date.now()), 'charge.paid');
+  function pay(charge: Charge, choice: PaymentMethod | null): void {
+    commitAndNotify(charge, charged(charge, choice, Date.now()), 'charge.paid');
   }
 
   function decline(charge: Charge, how: Decline): void {
     const { number } = charge;
     const declined = { kind: 'charge_declined', charge: number, decline: how } as const;
-    commitAndTell(charge, { ...declined, at: Date.now() }, 'charge.declined');
+    commitAndNotify(charge, { ...declined, at: Date.now() }, 'charge.declined');
   }
 
   /** The times count from the journal, so that a restart neither loses nor prolongs them. */
-  function scheduleWhatIsDue(charge: Charge): void {
+  function scheduleNextOutcome(charge: Charge): void {
     const payAfterMs = charge.status === 'pending' ? doneAfterMs(charge.behaviour) : null;
     if (payAfterMs === null) return;
     timers.after(charge.updatedAt + payAfterMs - Date.now(), () => {
@@ -58,9 +62,9 @@ export function createChargeBooks({ state, journal, timers }: NetworkParts) {
   return {
     charged,
     /** Plans what the table says will happen to this charge by itself. */
-    scheduleWhatIsDue,
-    /** Pays a charge that the network took its time with, and calls back. So do those below. */
-    settle: (charge: Charge): void => pay(charge, charge.choice),
+    scheduleNextOutcome,
+    /** Pays a charge that the acquirer took its time with, and calls back. So do those below. */
+    applyOutcome: (charge: Charge): void => pay(charge, charge.choice),
     decline,
     abandon(charge: Charge): void {
       const abandoned = {
@@ -68,19 +72,19 @@ export function createChargeBooks({ state, journal, timers }: NetworkParts) {
         charge: charge.number,
         at: Date.now(),
       } as const;
-      commitAndTell(charge, abandoned, 'charge.abandoned');
+      commitAndNotify(charge, abandoned, 'charge.abandoned');
     },
     /** The customer has chosen what to pay with. */
-    choose(charge: Charge, choice: Choice): void {
+    choose(charge: Charge, choice: PaymentMethod): void {
       if (choice.declines) return decline(charge, choice.declines);
-      if (isDoneAtOnce(charge.behaviour)) return pay(charge, choice);
+      if (isExecutedAtOnce(charge.behaviour)) return pay(charge, choice);
       const chosen = { kind: 'charge_chosen', charge: charge.number, choice: choice.id } as const;
       journal.commit([{ ...chosen, at: Date.now() }]);
-      scheduleWhatIsDue(charge);
+      scheduleNextOutcome(charge);
     },
     /** After a start: takes up what was left undone at the last stop. */
     resume(): void {
-      for (const charge of charges.all) scheduleWhatIsDue(charge);
+      for (const charge of charges.all) scheduleNextOutcome(charge);
     },
   };
 }

@@ -1,9 +1,14 @@
 import type { Behaviour } from '../behaviours.js';
-import type { Effect, Effects } from '../journal-effects.js';
-import { addTo, createNumbered, orderedAt, type Ordered } from '../numbered-records.js';
+import type { Effect, JournalEffects } from '../journal-effects.js';
+import {
+  addToIndex,
+  createNumberedRecords,
+  newRecordAt,
+  type NumberedRecord,
+} from '../numbered-records.js';
 import { chargeBehaviour, pageBehaviour } from './behaviours.js';
-import { choiceOf, type Choice } from './payment-methods.js';
-import type { Channel, ChargeOrder, Decline, NetworkRecord } from './records.js';
+import { paymentMethodOf, type PaymentMethod } from './payment-methods.js';
+import type { Channel, ChargeRequest, Decline, AcquirerRecord } from './records.js';
 
 /** What a page has left, to be charged again. */
 export type Authorization = {
@@ -11,7 +16,7 @@ export type Authorization = {
   /** The number of the charge whose page has left it. */
   by: number;
   channel: Channel;
-  choice: Choice;
+  choice: PaymentMethod;
   grantedAt: number;
   revoked: boolean;
 };
@@ -19,9 +24,9 @@ export type Authorization = {
 /** `open`: the customer has still to choose. */
 export type ChargeStatus = 'open' | 'pending' | 'paid' | 'declined' | 'abandoned';
 
-export type Charge = Ordered<ChargeOrder, ChargeStatus> & {
+export type Charge = NumberedRecord<ChargeRequest, ChargeStatus> & {
   accessCode: string | null;
-  choice: Choice | null;
+  choice: PaymentMethod | null;
   paidMinor: number | null;
   decline: Decline | null;
   authorization: Authorization | null;
@@ -29,18 +34,18 @@ export type Charge = Ordered<ChargeOrder, ChargeStatus> & {
 
 export type ChargeState = ReturnType<typeof createChargeState>;
 
-type Recorded = Extract<NetworkRecord, { charge: number }>;
+type Recorded = Extract<AcquirerRecord, { charge: number }>;
 type Change = Exclude<Recorded, { kind: 'charge_ordered' }>;
 
 /** Charges, and the authorizations that their pages have left. */
-export function createChargeState(effects: Effects) {
-  const charges = createNumbered<Charge>();
+export function createChargeState(effects: JournalEffects) {
+  const charges = createNumberedRecords<Charge>();
   const byReference = new Map<string, Charge[]>();
   const byClientReference = new Map<string, Charge[]>();
   const byAccessCode = new Map<string, Charge>();
   const authorizations = new Map<string, Authorization>();
 
-  function behaviourOf(order: ChargeOrder): Behaviour {
+  function behaviourOf(order: ChargeRequest): Behaviour {
     if ('channel' in order) return pageBehaviour(order.client_reference);
     const later = authorizations.get(order.authorization)?.choice.later ?? 'done';
     return chargeBehaviour(order.client_reference, later);
@@ -54,7 +59,7 @@ export function createChargeState(effects: Effects) {
       order,
       behaviour: behaviourOf(order),
       status: isPage ? 'open' : 'pending',
-      ...orderedAt(at),
+      ...newRecordAt(at),
       accessCode,
       authorization: isPage ? null : (authorizations.get(order.authorization) ?? null),
       choice: null,
@@ -62,8 +67,8 @@ export function createChargeState(effects: Effects) {
       decline: null,
     };
     charges.add(charge);
-    addTo(byReference, order.reference, charge);
-    addTo(byClientReference, order.client_reference, charge);
+    addToIndex(byReference, order.reference, charge);
+    addToIndex(byClientReference, order.client_reference, charge);
     if (accessCode !== null) byAccessCode.set(accessCode, charge);
   }
 
@@ -71,7 +76,7 @@ export function createChargeState(effects: Effects) {
     all: charges.all,
     get: charges.get,
     behaviourOf,
-    /** Oldest first; more than one only where the network does not de-duplicate. */
+    /** Oldest first; more than one only where the acquirer does not de-duplicate. */
     withReference: (reference: string): readonly Charge[] => byReference.get(reference) ?? [],
     withClientReference: (reference: string): readonly Charge[] =>
       byClientReference.get(reference) ?? [],
@@ -126,8 +131,8 @@ function grant(
   return { code: granted.authorization, by, channel, choice, grantedAt, revoked: false };
 }
 
-function choose({ order }: Charge, id: string): Choice {
-  const choice = 'channel' in order ? choiceOf(order.channel, id) : undefined;
+function choose({ order }: Charge, id: string): PaymentMethod {
+  const choice = 'channel' in order ? paymentMethodOf(order.channel, id) : undefined;
   if (!choice) throw new Error('the journal names a choice that there is not');
   return choice;
 }

@@ -1,28 +1,31 @@
-import { createIntake } from '../request-handler.js';
-import { isKeptQuiet } from '../state.js';
+import { createRequestHandler } from '../request-handler.js';
+import { isOutcomeWithheld } from '../state.js';
 import { answer, errorAnswer, type Outcome } from '../wire.js';
-import type { ChargeBooks } from './charge-outcomes.js';
-import { authorizedKind, pageKind } from './charge-kinds.js';
+import type { ChargeOutcomes } from './charge-outcomes.js';
+import { authorizedChargeRequestKind, chargePageRequestKind } from './charge-kinds.js';
 import type { Charge } from './charge-state.js';
-import type { NetworkParts } from './context.js';
+import type { AcquirerContext } from './context.js';
 import { noSuchCharge, presentCharge } from './wire.js';
 
 /** Charges as the client orders them and asks for them. */
-export function createCharges(parts: NetworkParts, books: ChargeBooks) {
+export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) {
   const { journal, rules, sendsCallbacks, publicUrl } = parts;
   const { charges } = parts.state;
-  const isQuiet = (charge: Charge) =>
-    charge.status === 'paid' && isKeptQuiet(charge, sendsCallbacks);
-  const present = (charge: Charge) => presentCharge(charge, isQuiet(charge));
+  const isWithheld = (charge: Charge) =>
+    charge.status === 'paid' && isOutcomeWithheld(charge, sendsCallbacks);
+  const present = (charge: Charge) => presentCharge(charge, isWithheld(charge));
   const presentPage = (charge: Charge) => ({
     ...present(charge),
     redirect_url: `${publicUrl()}/pay/${charge.accessCode}`,
   });
 
   return {
-    /** A page moves no money by itself: one reference is one page, however the network runs. */
-    initialize: createIntake(pageKind(parts, presentPage), { ...rules, deduplicate: true }),
-    charge: createIntake(authorizedKind(parts, books, present), rules),
+    /** A page moves no money by itself: one reference is one page, however the acquirer runs. */
+    initialize: createRequestHandler(chargePageRequestKind(parts, presentPage), {
+      ...rules,
+      deduplicate: true,
+    }),
+    charge: createRequestHandler(authorizedChargeRequestKind(parts, outcomes, present), rules),
     lookup(reference: string): Outcome {
       const charge = decisive(charges.withReference(reference));
       return charge ? answer(200, present(charge)) : noSuchCharge();

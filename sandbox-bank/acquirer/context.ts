@@ -1,13 +1,13 @@
-import type { IntakeRules } from '../request-handler.js';
+import type { RequestRules } from '../request-handler.js';
 import type { Journal } from '../journal.js';
 import type { Timers } from '../timers.js';
-import type { NetworkState } from './state.js';
+import type { AcquirerState } from './state.js';
 
-export type NetworkParts = {
-  state: NetworkState;
+export type AcquirerContext = {
+  state: AcquirerState;
   journal: Journal;
   timers: Timers;
-  rules: IntakeRules;
+  rules: RequestRules;
   sendsCallbacks: boolean;
   /** Where a browser finds the pages. */
   publicUrl: () => string;

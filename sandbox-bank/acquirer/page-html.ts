@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ChargeStatus } from './charge-state.js';
-import type { Choice } from './payment-methods.js';
-import type { Channel, PageOrder } from './records.js';
+import type { PaymentMethod } from './payment-methods.js';
+import type { Channel, ChargePageRequest } from './records.js';
 
 const STYLE = `
 :root { color-scheme: light dark; --line: #8884; --accent: #0b6e4f; --on-accent: #fff; }
@@ -42,9 +42,9 @@ type Shown = { amount_minor: number; client_reference: string };
 
 export function payPage(
   shown: Shown & {
-    customer: PageOrder['customer'];
+    customer: ChargePageRequest['customer'];
     channel: Channel;
-    choices: readonly Choice[];
+    choices: readonly PaymentMethod[];
     problem: string | null;
   },
 ): string {
@@ -72,7 +72,7 @@ ${choices.map(choiceField).join('\n')}
   );
 }
 
-function choiceField({ id, title, hint }: Choice, index: number): string {
+function choiceField({ id, title, hint }: PaymentMethod, index: number): string {
   const checked = index === 0 ? ' checked' : '';
   return `<label><input type="radio" name="choice" value="${escaped(id)}"${checked} required>
 <span>${escaped(title)}<small>${escaped(hint)}</small></span></label>`;

@@ -1,11 +1,11 @@
 import { answer, type Outcome } from '../wire.js';
-import type { ChargeBooks } from './charge-outcomes.js';
+import type { ChargeOutcomes } from './charge-outcomes.js';
 import type { Charge, ChargeState } from './charge-state.js';
-import { choiceOf, choicesOf } from './payment-methods.js';
+import { paymentMethodOf, paymentMethodsOf } from './payment-methods.js';
 import { endPage, missingPage, PAGE_HEADERS, payPage } from './page-html.js';
 
 /** What the customer sees, and does there. */
-export function createPages({ charges }: { charges: ChargeState }, books: ChargeBooks) {
+export function createPages({ charges }: { charges: ChargeState }, outcomes: ChargeOutcomes) {
   return {
     show(accessCode: string): Outcome {
       const charge = charges.withAccessCode(accessCode);
@@ -17,9 +17,9 @@ export function createPages({ charges }: { charges: ChargeState }, books: Charge
       const charge = charges.withAccessCode(accessCode);
       if (!charge || !('channel' in charge.order)) return page(404, missingPage());
       if (charge.status === 'open') {
-        const choice = choiceOf(charge.order.channel, form.get('choice') ?? '');
-        if (form.get('action') === 'cancel') books.abandon(charge);
-        else if (form.get('action') === 'pay' && choice) books.choose(charge, choice);
+        const choice = paymentMethodOf(charge.order.channel, form.get('choice') ?? '');
+        if (form.get('action') === 'cancel') outcomes.abandon(charge);
+        else if (form.get('action') === 'pay' && choice) outcomes.choose(charge, choice);
         else return page(400, openPage(charge, 'Choose what to pay with.'));
       }
       const location = returnUrl(charge) ?? `./${accessCode}`;
@@ -35,7 +35,7 @@ function page(status: number, html: string, headers: Record<string, string> = {}
 function openPage({ order }: Charge, problem: string | null): string {
   if (!('channel' in order)) return missingPage();
   const { amount_minor, client_reference, customer, channel } = order;
-  const choices = choicesOf(channel);
+  const choices = paymentMethodsOf(channel);
   return payPage({ amount_minor, client_reference, customer, channel, choices, problem });
 }
 

@@ -2,7 +2,7 @@ import type { Behaviour } from '../behaviours.js';
 import type { Channel, Decline } from './records.js';
 
 /** What a customer can choose to pay with. There is no card number behind it. */
-export type Choice = {
+export type PaymentMethod = {
   id: string;
   title: string;
   hint: string;
@@ -21,7 +21,7 @@ const STOLEN: Decline = { code: 'stolen_card', decline: 'hard' };
 const pays = { declines: null, later: 'done', reusable: true } as const;
 const noCard = { brand: null, last4: null };
 
-const CARDS: readonly Choice[] = [
+const CARDS: readonly PaymentMethod[] = [
   {
     ...pays,
     id: 'good',
@@ -96,7 +96,7 @@ const CARDS: readonly Choice[] = [
 ];
 
 /** Of the one account that the client has named. */
-const BANK_ACCOUNT: readonly Choice[] = [
+const BANK_ACCOUNT: readonly PaymentMethod[] = [
   { ...pays, ...noCard, id: 'good', title: 'Agree', hint: 'Pays, now and later.' },
   {
     ...pays,
@@ -124,10 +124,10 @@ const BANK_ACCOUNT: readonly Choice[] = [
   },
 ];
 
-export function choicesOf({ type }: Channel): readonly Choice[] {
+export function paymentMethodsOf({ type }: Channel): readonly PaymentMethod[] {
   return type === 'card' ? CARDS : BANK_ACCOUNT;
 }
 
-export function choiceOf(channel: Channel, id: string): Choice | undefined {
-  return choicesOf(channel).find((choice) => choice.id === id);
+export function paymentMethodOf(channel: Channel, id: string): PaymentMethod | undefined {
+  return paymentMethodsOf(channel).find((choice) => choice.id === id);
 }

@@ -10,15 +10,15 @@ type Ask = {
 export type Channel =
   { type: 'card' } | { type: 'bank_account'; account: string; bank_code: string };
 
-/** A charge that the customer pays on a page of the network's. */
-export type PageOrder = Ask & { channel: Channel; return_url: string | null };
+/** A charge that the customer pays on a page of the acquirer's. */
+export type ChargePageRequest = Ask & { channel: Channel; return_url: string | null };
 
 /** A charge without the customer, by what an earlier page has left. */
-export type AuthorizedOrder = Ask & { authorization: string };
+export type AuthorizedChargeRequest = Ask & { authorization: string };
 
-export type ChargeOrder = PageOrder | AuthorizedOrder;
+export type ChargeRequest = ChargePageRequest | AuthorizedChargeRequest;
 
-export type RefundOrder = {
+export type RefundRequest = {
   /** The client's reference of the charge. */
   charge: string;
   amount_minor: number;
@@ -32,7 +32,7 @@ export type RefundOrder = {
 /** Softly: the same may work on another day. */
 export type Decline = { code: string; decline: 'soft' | 'hard' };
 
-export type NetworkEventName =
+export type AcquirerEventName =
   | 'charge.pending'
   | 'charge.paid'
   | 'charge.declined'
@@ -41,17 +41,17 @@ export type NetworkEventName =
   | 'refund.refunded'
   | 'refund.refused';
 
-/** The network's facts of the journal; charges and refunds by the number that their first record gave them. */
-export type NetworkRecord =
+/** The acquirer's facts of the journal; charges and refunds by the number that their first record gave them. */
+export type AcquirerRecord =
   /** Only what the customer pays has a page, and with it an access code. */
   | {
       kind: 'charge_ordered';
       charge: number;
-      order: ChargeOrder;
+      order: ChargeRequest;
       access_code: string | null;
       at: number;
     }
-  /** The customer has chosen what to pay with, and the network takes its time. */
+  /** The customer has chosen what to pay with, and the acquirer takes its time. */
   | { kind: 'charge_chosen'; charge: number; choice: string; at: number }
   /** What a page has left is named for the first time by the record of its payment. */
   | {
@@ -70,7 +70,7 @@ export type NetworkRecord =
       kind: 'refund_ordered';
       refund: number;
       id: string;
-      order: RefundOrder;
+      order: RefundRequest;
       at: number;
     }
   | { kind: 'refunded'; refund: number; seq: number; at: number }

@@ -1,16 +1,21 @@
-import type { Effects } from '../journal-effects.js';
-import { addTo, createNumbered, orderedAt, type Ordered } from '../numbered-records.js';
+import type { JournalEffects } from '../journal-effects.js';
+import {
+  addToIndex,
+  createNumberedRecords,
+  newRecordAt,
+  type NumberedRecord,
+} from '../numbered-records.js';
 import { refundBehaviour } from './behaviours.js';
-import type { NetworkRecord, RefundOrder } from './records.js';
+import type { AcquirerRecord, RefundRequest } from './records.js';
 
-export type Refund = Ordered<RefundOrder, 'pending' | 'refunded' | 'refused'> & {
+export type Refund = NumberedRecord<RefundRequest, 'pending' | 'refunded' | 'refused'> & {
   id: string;
 };
 
-type Recorded = Extract<NetworkRecord, { refund: number }>;
+type Recorded = Extract<AcquirerRecord, { refund: number }>;
 
-export function createRefundState(effects: Effects) {
-  const refunds = createNumbered<Refund>();
+export function createRefundState(effects: JournalEffects) {
+  const refunds = createNumberedRecords<Refund>();
   const byName = new Map<string, Refund[]>();
   const byCharge = new Map<string, Refund[]>();
 
@@ -23,13 +28,13 @@ export function createRefundState(effects: Effects) {
       order,
       behaviour,
       status: 'pending',
-      ...orderedAt(at),
+      ...newRecordAt(at),
     };
     refunds.add(refund);
     for (const name of new Set([id, order.merchant_note, order.client_reference])) {
-      addTo(byName, name, refund);
+      addToIndex(byName, name, refund);
     }
-    addTo(byCharge, order.charge, refund);
+    addToIndex(byCharge, order.charge, refund);
   }
 
   return {

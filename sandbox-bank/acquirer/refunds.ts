@@ -1,29 +1,32 @@
 import { randomBytes } from 'node:crypto';
-import { isDoneAtOnce } from '../behaviours.js';
-import { createIntake, type Kind } from '../request-handler.js';
-import { isKeptQuiet } from '../state.js';
+import { isExecutedAtOnce } from '../behaviours.js';
+import { createRequestHandler, type RequestKind } from '../request-handler.js';
+import { isOutcomeWithheld } from '../state.js';
 import { answer, errorAnswer, type Outcome } from '../wire.js';
 import { refundBehaviour } from './behaviours.js';
 import { decisive } from './charges.js';
-import type { NetworkParts } from './context.js';
-import type { NetworkRecord, RefundOrder } from './records.js';
-import type { RefundBooks } from './refund-outcomes.js';
+import type { AcquirerContext } from './context.js';
+import type { AcquirerRecord, RefundRequest } from './records.js';
+import type { RefundOutcomes } from './refund-outcomes.js';
 import type { Refund } from './refund-state.js';
 import { noSuchCharge, presentRefund } from './wire.js';
 
 /** Refunds as the client orders them and asks for them. */
-export function createRefunds(parts: NetworkParts, books: RefundBooks) {
+export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) {
   const { rules, sendsCallbacks } = parts;
   const { charges, refunds } = parts.state;
   const present = (refund: Refund) => {
-    const isQuiet = refund.status === 'refunded' && isKeptQuiet(refund, sendsCallbacks);
-    return presentRefund(refund, isQuiet);
+    const isWithheld = refund.status === 'refunded' && isOutcomeWithheld(refund, sendsCallbacks);
+    return presentRefund(refund, isWithheld);
   };
   // As with real ones: whatever is taken refunds again, and only its age keeps a late request from it.
-  const take = createIntake(refundKind(parts, books, present), { ...rules, deduplicate: false });
+  const take = createRequestHandler(refundRequestKind(parts, outcomes, present), {
+    ...rules,
+    deduplicate: false,
+  });
 
   return {
-    refund: (order: RefundOrder): Outcome =>
+    refund: (order: RefundRequest): Outcome =>
       charges.withReference(order.charge).length > 0 ? take(order) : noSuchCharge(),
     /** All refunds of a charge, the oldest first. */
     list(reference: string): Outcome {
@@ -32,7 +35,7 @@ export function createRefunds(parts: NetworkParts, books: RefundBooks) {
       return answer(200, { charge: reference, refunds: found });
     },
     /** Someone outside decides a pending refund, named by its id, its note or the client's reference. */
-    tell(name: string, outcome: 'refunded' | 'failed'): Outcome {
+    setOutcome(name: string, outcome: 'refunded' | 'failed'): Outcome {
       const named = refunds.named(name);
       const pending = named.filter(({ status }) => status === 'pending');
       if (pending.length > 1) {
@@ -41,7 +44,7 @@ export function createRefunds(parts: NetworkParts, books: RefundBooks) {
       const refund = pending[0] ?? named.at(-1);
       if (!refund) return errorAnswer(404, 'refund_not_found', 'there is no such refund');
       const wanted = outcome === 'refunded' ? 'refunded' : 'refused';
-      if (refund.status === 'pending') books.settle(refund, wanted);
+      if (refund.status === 'pending') outcomes.applyOutcome(refund, wanted);
       else if (refund.status !== wanted) {
         return errorAnswer(409, 'already_settled', `the refund is already ${refund.status}`);
       }
@@ -51,12 +54,12 @@ export function createRefunds(parts: NetworkParts, books: RefundBooks) {
 }
 
 /** Refunds as an intake takes them. */
-function refundKind(
-  { state: { charges, refunds }, journal }: NetworkParts,
-  books: RefundBooks,
+function refundRequestKind(
+  { state: { charges, refunds }, journal }: AcquirerContext,
+  outcomes: RefundOutcomes,
   present: (refund: Refund) => unknown,
-): Kind<RefundOrder, Refund> {
-  function refusalOf(order: RefundOrder): string | null {
+): RequestKind<RefundRequest, Refund> {
+  function refusalOf(order: RefundRequest): string | null {
     const charge = decisive(charges.withReference(order.charge));
     if (charge?.status !== 'paid') return 'charge_not_paid';
     const taken = refunds.ofCharge(order.charge).filter(({ status }) => status !== 'refused');
@@ -72,19 +75,19 @@ function refundKind(
     isSame: () => false,
     behaviourOf: ({ client_reference }) => refundBehaviour(client_reference),
     keyOf: ({ charge, merchant_note }) => `refund/${charge}/${merchant_note}`,
-    take(order, at) {
+    accept(order, at) {
       const number = refunds.all.length;
       const id = `rfnd_${randomBytes(10).toString('hex')}`;
       const refusal = refusalOf(order);
-      const outcome: NetworkRecord[] = [];
+      const outcome: AcquirerRecord[] = [];
       if (refusal !== null) {
         outcome.push({ kind: 'refund_refused', refund: number, code: refusal, at });
-      } else if (isDoneAtOnce(refundBehaviour(order.client_reference))) {
-        outcome.push(books.refunded(number, at));
+      } else if (isExecutedAtOnce(refundBehaviour(order.client_reference))) {
+        outcome.push(outcomes.refunded(number, at));
       }
       journal.commit([{ kind: 'refund_ordered', refund: number, id, order, at }, ...outcome]);
       const refund = refunds.get(number);
-      books.scheduleWhatIsDue(refund);
+      outcomes.scheduleNextOutcome(refund);
       return refund;
     },
     present,

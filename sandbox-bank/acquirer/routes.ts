@@ -1,25 +1,25 @@
 import { readBody, readForm } from '../http.js';
 import type { RouteEntry } from '../route.js';
-import type { Network } from './acquirer.js';
+import type { Acquirer } from './acquirer.js';
 import {
   authorizedBody,
   pageBody,
   refundBody,
   revokeBody,
-  tellChargeBody,
-  tellRefundBody,
+  setChargeOutcomeBody,
+  setRefundOutcomeBody,
 } from './wire.js';
 
-export function networkRoutes(network: Network): RouteEntry[] {
+export function acquirerRoutes(acquirer: Acquirer): RouteEntry[] {
   return [
-    ...chargeRoutes(network),
-    ...refundRoutes(network),
-    ...pageRoutes(network),
-    ...switches(network),
+    ...chargeRoutes(acquirer),
+    ...refundRoutes(acquirer),
+    ...pageRoutes(acquirer),
+    ...switches(acquirer),
   ];
 }
 
-function chargeRoutes({ charges }: Network): RouteEntry[] {
+function chargeRoutes({ charges }: Acquirer): RouteEntry[] {
   return [
     [
       '/v1/charges',
@@ -64,7 +64,7 @@ function chargeRoutes({ charges }: Network): RouteEntry[] {
   ];
 }
 
-function refundRoutes({ refunds }: Network): RouteEntry[] {
+function refundRoutes({ refunds }: Acquirer): RouteEntry[] {
   return [
     [
       '/v1/refunds',
@@ -86,7 +86,7 @@ function refundRoutes({ refunds }: Network): RouteEntry[] {
 }
 
 /** For the customer's browser: no secret, no script, plain forms. */
-function pageRoutes({ pages }: Network): RouteEntry[] {
+function pageRoutes({ pages }: Acquirer): RouteEntry[] {
   return [
     [
       '/pay/:',
@@ -104,7 +104,7 @@ function pageRoutes({ pages }: Network): RouteEntry[] {
   ];
 }
 
-function switches({ tellCharge, refunds }: Network): RouteEntry[] {
+function switches({ setChargeOutcome, refunds }: Acquirer): RouteEntry[] {
   return [
     [
       '/_sandbox/charges/:',
@@ -112,8 +112,8 @@ function switches({ tellCharge, refunds }: Network): RouteEntry[] {
         POST: {
           call: null,
           read: async (req) => {
-            const told = await readBody(req, tellChargeBody);
-            return () => tellCharge(name, told);
+            const told = await readBody(req, setChargeOutcomeBody);
+            return () => setChargeOutcome(name, told);
           },
         },
       }),
@@ -124,8 +124,8 @@ function switches({ tellCharge, refunds }: Network): RouteEntry[] {
         POST: {
           call: null,
           read: async (req) => {
-            const { outcome } = await readBody(req, tellRefundBody);
-            return () => refunds.tell(name, outcome);
+            const { outcome } = await readBody(req, setRefundOutcomeBody);
+            return () => refunds.setOutcome(name, outcome);
           },
         },
       }),

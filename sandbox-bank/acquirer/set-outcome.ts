@@ -1,37 +1,41 @@
 import { answer, errorAnswer, type Outcome } from '../wire.js';
-import type { ChargeBooks } from './charge-outcomes.js';
+import type { ChargeOutcomes } from './charge-outcomes.js';
 import type { Charge, ChargeState } from './charge-state.js';
-import { choiceOf, choicesOf } from './payment-methods.js';
+import { paymentMethodOf, paymentMethodsOf } from './payment-methods.js';
 import { noSuchCharge, presentCharge } from './wire.js';
 
-type Told = { outcome: 'paid' | 'declined' | 'abandoned'; choice?: string | undefined };
+type OutcomeToSet = { outcome: 'paid' | 'declined' | 'abandoned'; choice?: string | undefined };
 
 /**
  * Someone outside decides a charge, named by its own or by the client's reference: completes its page without a
  * browser, or says how what is pending ends. What was abandoned can still be paid, as it can with real ones.
  */
-export function createTell({ charges }: { charges: ChargeState }, books: ChargeBooks) {
+export function createOutcomeSetter(
+  { charges }: { charges: ChargeState },
+  outcomes: ChargeOutcomes,
+) {
   /** Null: done. */
-  function decide(charge: Charge, { outcome, choice: wanted }: Told): Outcome | null {
+  function decide(charge: Charge, { outcome, choice: wanted }: OutcomeToSet): Outcome | null {
     const { status, order } = charge;
     if (outcome === 'declined') {
-      books.decline(charge, { code: 'card_declined', decline: 'hard' });
+      outcomes.decline(charge, { code: 'card_declined', decline: 'hard' });
     } else if (outcome === 'abandoned') {
       if (status !== 'open') return errorAnswer(409, 'not_open', 'no customer is at a page of it');
-      books.abandon(charge);
-    } else if (status === 'pending' || !('channel' in order)) books.settle(charge);
+      outcomes.abandon(charge);
+    } else if (status === 'pending' || !('channel' in order)) outcomes.applyOutcome(charge);
     else {
-      const first = choicesOf(order.channel)[0];
-      const choice = wanted === undefined ? first : choiceOf(order.channel, wanted);
+      const first = paymentMethodsOf(order.channel)[0];
+      const choice = wanted === undefined ? first : paymentMethodOf(order.channel, wanted);
       if (!choice) return errorAnswer(400, 'invalid_request', 'there is no such choice');
-      books.choose(charge, choice);
+      outcomes.choose(charge, choice);
       // Nobody else would ever pay it: it was to wait for this word.
-      if (charge.status === 'pending' && charge.behaviour === 'pending') books.settle(charge);
+      if (charge.status === 'pending' && charge.behaviour === 'pending')
+        outcomes.applyOutcome(charge);
     }
     return null;
   }
 
-  return (name: string, told: Told): Outcome => {
+  return (name: string, told: OutcomeToSet): Outcome => {
     const named = charges.withReference(name);
     const found = named.length > 0 ? named : charges.withClientReference(name);
     const isOpen = ({ status }: Charge) =>

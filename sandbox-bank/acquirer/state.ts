@@ -1,18 +1,18 @@
-import type { Effects } from '../journal-effects.js';
+import type { JournalEffects } from '../journal-effects.js';
 import { createChargeState } from './charge-state.js';
-import type { NetworkRecord } from './records.js';
+import type { AcquirerRecord } from './records.js';
 import { createRefundState } from './refund-state.js';
 
-export type NetworkState = ReturnType<typeof createNetworkState>;
+export type AcquirerState = ReturnType<typeof createAcquirerState>;
 
-/** All that the payment network knows. Like the bank's state, it changes by `apply` alone. */
-export function createNetworkState(effects: Effects) {
+/** All that the payment acquirer knows. Like the bank's state, it changes by `apply` alone. */
+export function createAcquirerState(effects: JournalEffects) {
   const charges = createChargeState(effects);
   const refunds = createRefundState(effects);
   return {
     charges,
     refunds,
-    apply(record: NetworkRecord): void {
+    apply(record: AcquirerRecord): void {
       if ('refund' in record) refunds.apply(record);
       else charges.apply(record);
     },

@@ -51,7 +51,7 @@ export const refundBody = z.strictObject({
 
 export const revokeBody = z.strictObject({ authorization });
 
-export const tellChargeBody = z
+export const setChargeOutcomeBody = z
   .strictObject({
     outcome: z.enum(['paid', 'declined', 'abandoned']),
     /** What an open page is paid with; its first choice if nothing is said. */
@@ -62,25 +62,25 @@ export const tellChargeBody = z
     message: 'only what is paid has a choice',
   });
 
-export const tellRefundBody = z.strictObject({ outcome: z.enum(['refunded', 'failed']) });
+export const setRefundOutcomeBody = z.strictObject({ outcome: z.enum(['refunded', 'failed']) });
 
-/** A charge as the network shows it: never with an account number. */
-export function presentCharge(charge: Charge, isQuiet = false) {
+/** A charge as the acquirer shows it: never with an account number. */
+export function presentCharge(charge: Charge, isWithheld = false) {
   const { order, status, paidMinor, decline } = charge;
-  const isPaid = status === 'paid' && !isQuiet;
-  const isOpen = status === 'open' || status === 'pending' || isQuiet;
+  const isPaid = status === 'paid' && !isWithheld;
+  const isOpen = status === 'open' || status === 'pending' || isWithheld;
   const shown = status === 'open' ? 'awaiting_customer' : status;
   const paid = isPaid ? paidMinor : null;
   return {
     reference: order.reference,
     client_reference: order.client_reference,
-    status: isQuiet ? 'pending' : shown,
+    status: isWithheld ? 'pending' : shown,
     amount_minor: order.amount_minor,
     currency: order.currency,
     paid_minor: paid,
     fee_minor: paid === null ? null : feeMinor(paid),
-    code: isQuiet ? null : (decline?.code ?? null),
-    decline: isQuiet ? null : (decline?.decline ?? null),
+    code: isWithheld ? null : (decline?.code ?? null),
+    decline: isWithheld ? null : (decline?.decline ?? null),
     authorization:
       isPaid && charge.authorization ? presentAuthorization(charge.authorization) : null,
     ...times(charge, isOpen),
@@ -103,9 +103,9 @@ function presentAuthorization({ code, channel, choice, grantedAt }: Authorizatio
   };
 }
 
-export function presentRefund(refund: Refund, isQuiet = false) {
+export function presentRefund(refund: Refund, isWithheld = false) {
   const { id, order, status, code } = refund;
-  const isOpen = status === 'pending' || isQuiet;
+  const isOpen = status === 'pending' || isWithheld;
   return {
     refund: id,
     charge: order.charge,

@@ -1,3 +1,9 @@
+import type { CollectionSpec } from '../platform/database/migrations.js';
+import type { Events } from '../platform/http/openapi.js';
+import type { Operation } from '../platform/http/operation.js';
+import type { Route } from '../platform/http/routes.js';
+import type { RecordAudit } from './ledger/audit-checks.js';
+import type { SupervisedRecords } from './supervision/supervision.js';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../shared/config.js';
 import type { Database } from '../platform/database/client.js';
@@ -6,7 +12,7 @@ import type { Log } from '../shared/log.js';
 import type { Providers } from './providers/registry.js';
 import type { CompletionWaiters } from '../shared/completion-waiter.js';
 
-/** What every capability is made with; see deps.ts. */
+/** The parts that every capability is created with. */
 export type CoreDeps = {
   config: Config;
   database: Database;
@@ -16,3 +22,28 @@ export type CoreDeps = {
   completionWaiters: CompletionWaiters;
   log: Log;
 };
+
+/**
+ * All that a capability contributes to the service. `src/capabilities.ts` lists the capabilities; API, OpenAPI document,
+ * migrations, ledger audit, dispatcher, metrics and doctor read that list and know no capability by name.
+ */
+export type Capability<RouteDeps, SupervisionDeps = RouteDeps> = {
+  /** Plural kebab-case, as in the command line: `card-fundings`. */
+  name: string;
+  /** Collections that the first migration creates. Their indexes say which of them have a backlog. */
+  collections?: readonly CollectionSpec[];
+  operations?: Readonly<Record<string, Operation>>;
+  /** Webhook events that tenants receive. */
+  events?: Events;
+  /** Its part of the ledger audit. */
+  audit?: RecordAudit;
+  /** One route for each operation. */
+  routes?(deps: RouteDeps): Route[];
+  /** Records whose workflows the dispatcher starts when their next check is due, by the collection's name. */
+  supervised?(deps: SupervisionDeps): Readonly<Record<string, SupervisedRecords>>;
+};
+
+/** Declares a capability. Its routes and its supervision name the parts that they take from the composition root. */
+export const defineCapability = <RouteDeps, SupervisionDeps>(
+  capability: Capability<RouteDeps, SupervisionDeps>,
+): Capability<RouteDeps, SupervisionDeps> => capability;

@@ -17,28 +17,25 @@ export const FAILPOINTS = [
   'start.before',
   'start.after',
   /** The permission to send is used up, and nothing has left. */
-  'send.permitted',
+  'submit.permitted',
   /** The provider has answered, and nobody else knows it. */
-  'send.answered',
+  'submit.answered',
   /** A provider's word about a charge, which its caller books at once. */
-  'charge.heard',
+  'charge.answered',
   /** The same of an issuer's word about a card that it has issued. */
-  'issue.heard',
+  'issuance.answered',
   'verify.before',
   'verify.answered',
-  'settle.before',
-  'settle.after',
+  'outcome.before',
+  'outcome.after',
   /** A provider's callback is stored and answered, and not applied. */
-  'callback.stored',
-  'callback.applied',
-  /** The same of what an issuer tells. */
-  'event.stored',
-  'event.applied',
+  'provider_event.stored',
+  'provider_event.applied',
   /** A payment with a card is decided and committed, and the issuer has no answer. */
   'decision.made',
   /** What was funded too late is about to be asked back. */
-  'unwind.before',
-  'unwind.answered',
+  'fund_reversal.before',
+  'fund_reversal.answered',
   /** A Schedule has fired, or the sweep in its place. */
   'renewal.before',
   /** A period's charge is there, and its workflow is not. */

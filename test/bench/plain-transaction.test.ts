@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { createPlainTransactions } from '../../bench/plain-transaction.js';
-import { createItemMaker } from '../../bench/transfers.js';
+import { createMutationMaker } from '../../bench/transfers.js';
 import { creditWallet } from '../../src/core/ledger/credit.js';
-import type { AcceptItem } from '../../src/capabilities/transfers/mutations.js';
+import type { AcceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { createGroupCommit, type GroupCommit } from '../../src/core/commit/group-commit.js';
 import { createTenants } from '../../src/platform/tenants/store.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
@@ -12,7 +12,7 @@ const BALANCE_MINOR = 10_000_000n;
 
 let database: TestDatabase;
 let groupCommit: GroupCommit;
-const makeItem = createItemMaker('sandbox-bank');
+const makeMutation = createMutationMaker('sandbox-bank');
 
 beforeAll(async () => {
   database = await openTestDatabase();
@@ -20,16 +20,16 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-async function itemOfNewTenant(): Promise<AcceptItem> {
+async function itemOfNewTenant(): Promise<AcceptTransfer> {
   const tenants = createTenants({ db: database.db, environment: 'sandbox' });
   const tenant = await tenants.create({ name: randomUUID(), plan: 'sandbox' });
   const credit = { tenantId: tenant.id, amountMinor: BALANCE_MINOR, reference: 'first' };
   await creditWallet(groupCommit, credit);
-  return makeItem(tenant);
+  return makeMutation(tenant);
 }
 
 /** Everything that an acceptance wrote, with what tells two transfers apart replaced by its place. */
-async function written({ tenantId, transfer, claim }: AcceptItem): Promise<unknown> {
+async function written({ tenantId, transfer, claim }: AcceptTransfer): Promise<unknown> {
   const { db } = database;
   const ofTenant = { tenant_id: tenantId, _id: { $ne: `credit/${tenantId}/first` } } as Document;
   const documents = {

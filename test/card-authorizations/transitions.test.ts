@@ -1,9 +1,14 @@
 import fc from 'fast-check';
-import type { AuthorizationFactItem } from '../../src/capabilities/card-authorizations/item.js';
+import type { ApplyCardAuthorizationFact } from '../../src/capabilities/card-authorizations/item.js';
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
 import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
-import { decideItem, factItem, keyOf, stateWith } from '../support/authorizations.js';
+import {
+  decideAuthorizationMutation,
+  authorizationFactMutation,
+  keyOf,
+  stateWith,
+} from '../support/authorizations.js';
 import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';
 import { reloadOf } from '../support/fundings.js';
@@ -42,11 +47,12 @@ function after(items: AnyMutationInput[], card: Partial<Card> = {}, wallet = 0n)
 const standing = ({ status, held_minor, cleared_minor }: CardAuthorization) =>
   [status, Number(held_minor), Number(cleared_minor)] as const;
 
-const asked = decideItem();
-const cleared = (minor: bigint, at = 1, key = `c${at}`) => factItem('cleared', { minor, at, key });
-const reversed = (at = 2) => factItem('reversed', { at, key: `r${at}` });
-const expired = (at = 3) => factItem('expired', { at });
-const declined = (at = 1) => factItem('declined', { at });
+const asked = decideAuthorizationMutation();
+const cleared = (minor: bigint, at = 1, key = `c${at}`) =>
+  authorizationFactMutation('cleared', { minor, at, key });
+const reversed = (at = 2) => authorizationFactMutation('reversed', { at, key: `r${at}` });
+const expired = (at = 3) => authorizationFactMutation('expired', { at });
+const declined = (at = 1) => authorizationFactMutation('declined', { at });
 
 describe('what becomes of an authorization', () => {
   test('approved: the money is held, of the card or of the wallet', () => {
@@ -114,7 +120,7 @@ describe('what becomes of an authorization', () => {
   });
 
   test('declined by the issuer after our approval: the hold is free, and asking again declines', () => {
-    const freed = after([asked, declined(), decideItem({}, { asking: 'second' })]);
+    const freed = after([asked, declined(), decideAuthorizationMutation({}, { asking: 'second' })]);
     expect(standing(freed.authorization)).toEqual(['declined', 0, 0]);
     expect(freed.books).toMatchObject({ card: 10_000n, held: 0n });
     expect(freed.card).toMatchObject({ open_holds: 0, daily_spend: { minor: 0n } });
@@ -140,8 +146,11 @@ describe('what becomes of an authorization', () => {
 
   test('the day gets back what it was charged for the payment, and no more', () => {
     const spent = (...items: AnyMutationInput[]) =>
-      after([asked, decideItem({ token: 'auth_2', amountMinor: 1_000n }), ...items]).card
-        .daily_spend;
+      after([
+        asked,
+        decideAuthorizationMutation({ token: 'auth_2', amountMinor: 1_000n }),
+        ...items,
+      ]).card.daily_spend;
     expect(spent(cleared(6_000n, 1)).minor).toBe(6_000n);
     expect(spent(cleared(6_000n, 1), reversed(2)).minor).toBe(1_000n);
     expect(spent(reversed(1), cleared(4_000n, 2)).minor).toBe(5_000n);
@@ -157,7 +166,7 @@ describe('what becomes of an authorization', () => {
     const mixedUp = { card: 'crd_b' };
     const { state, outcomes } = run(start, [
       [asked],
-      [{ ...decideItem({}, { asking: 'second' }), ...mixedUp }],
+      [{ ...decideAuthorizationMutation({}, { asking: 'second' }), ...mixedUp }],
       [{ ...cleared(5_000n), ...mixedUp }],
     ]);
     expect(outcomes[1]).toMatchObject({ kind: 'decided', authorization: null });
@@ -202,15 +211,18 @@ test('declined for want of money, a card tries for its reload: there may be no s
 });
 
 describe('an asking', () => {
-  const takenBack = (asking: string): AuthorizationFactItem => ({
-    ...factItem('declined', { key: `voided-${asking}` }),
+  const takenBack = (asking: string): ApplyCardAuthorizationFact => ({
+    ...authorizationFactMutation('declined', { key: `voided-${asking}` }),
     code: 'deadline_exceeded',
     by: { withdraws: asking, request: asked.request },
   });
 
   test('that comes too late is declined, and remembered so', () => {
-    const tooLate = decideItem({}, { answerBy: new Date(NOW.getTime() - 1) });
-    const { authorization, books } = after([tooLate, decideItem({}, { asking: 'second' })]);
+    const tooLate = decideAuthorizationMutation({}, { answerBy: new Date(NOW.getTime() - 1) });
+    const { authorization, books } = after([
+      tooLate,
+      decideAuthorizationMutation({}, { asking: 'second' }),
+    ]);
     expect(authorization).toMatchObject({ status: 'declined', code: 'deadline_exceeded' });
     expect(books).toMatchObject({ card: 10_000n, held: 0n });
   });
@@ -222,14 +234,17 @@ describe('an asking', () => {
   });
 
   test('takes nothing back once a later one answers for it', () => {
-    const again = decideItem({}, { asking: 'second' });
+    const again = decideAuthorizationMutation({}, { asking: 'second' });
     const { authorization, verdicts } = after([asked, again, takenBack('first')]);
     expect(standing(authorization)).toEqual(['approved', 5_000, 0]);
     expect(verdicts.at(-1)).toBe('unchanged');
   });
 
   test('that was never committed is remembered as declined', () => {
-    const { authorization } = after([takenBack('first'), decideItem({}, { asking: 'second' })]);
+    const { authorization } = after([
+      takenBack('first'),
+      decideAuthorizationMutation({}, { asking: 'second' }),
+    ]);
     expect(authorization).toMatchObject({
       status: 'declined',
       amount_minor: 5_000n,
@@ -245,7 +260,11 @@ const fact = fc
     at: fc.integer({ min: 0, max: 6 }),
   })
   .map(({ kind, minor, at }) =>
-    factItem(kind, { minor: kind === 'cleared' ? minor : 0n, at, key: `${kind}-${at}` }),
+    authorizationFactMutation(kind, {
+      minor: kind === 'cleared' ? minor : 0n,
+      at,
+      key: `${kind}-${at}`,
+    }),
   );
 const facts = fc.uniqueArray(fact, {
   maxLength: 6,
@@ -288,7 +307,9 @@ describe('in whatever order the issuer is heard, however often', () => {
     fc.assert(
       fc.property(amounts, fc.boolean(), (list, limited) => {
         const security = { ...OPEN_SECURITY, daily_limit_minor: limited ? 7_000n : null };
-        const items = list.map((amountMinor, n) => decideItem({ token: `auth_${n}`, amountMinor }));
+        const items = list.map((amountMinor, n) =>
+          decideAuthorizationMutation({ token: `auth_${n}`, amountMinor }),
+        );
         const start = stateWith(openCard({ available_minor: 10_000n, security }));
         const { state } = run(start, [items]);
         const held = balances(state).get('card:crd_a:held') ?? 0n;

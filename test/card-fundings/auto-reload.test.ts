@@ -1,7 +1,7 @@
 import type { Card, CardReload } from '../../src/capabilities/cards/card.js';
 import { changeCard } from '../../src/capabilities/cards/change.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
-import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import { createUnitOfWork, type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { lagosDay } from '../../src/core/ledger/wallet.js';
 import { apply, run } from '../support/decisions.js';

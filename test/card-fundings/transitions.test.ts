@@ -3,7 +3,7 @@ import type { CardStatus } from '../../src/capabilities/cards/card.js';
 import { unwindingOf } from '../../src/capabilities/card-fundings/deadline.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
-import type { AnyMutationInput, AnyResult } from '../../src/core/commit/mutations.js';
+import type { AnyMutationInput, AnyResult } from '../../src/core/idempotency/save-refusal.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { isOpen, needsWorkflow } from '../../src/core/instructions/instruction.js';
 import { balances, run } from '../support/decisions.js';

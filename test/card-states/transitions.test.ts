@@ -5,14 +5,14 @@ import type {
   ControlType,
 } from '../../src/capabilities/card-states/card-state.js';
 import type {
-  AcceptControlItem,
-  ControlFactItem,
+  AcceptCardState,
+  ApplyCardStateFact,
 } from '../../src/capabilities/card-states/mutations.js';
 import { createControlStarter } from '../../src/capabilities/card-states/starter.js';
 import { newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
 import { newId } from '../../src/shared/ids.js';
-import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';
@@ -40,7 +40,7 @@ function withCard(changes: Partial<Card> = {}): Snapshot {
   return snapshot;
 }
 
-function asked(type: ControlType, key?: string): AcceptControlItem {
+function asked(type: ControlType, key?: string): AcceptCardState {
   const given = { tenant_id: TENANT, card_id: CARD, type, provider: 'sandbox-bank' };
   const operation = newOperation(given, NOW, 'accepted') as ControlOperation;
   return {
@@ -53,9 +53,9 @@ function asked(type: ControlType, key?: string): AcceptControlItem {
 }
 
 const fact = (
-  { operation: { _id: id } }: AcceptControlItem,
+  { operation: { _id: id } }: AcceptCardState,
   what: { kind: 'succeeded' } | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean },
-): ControlFactItem => {
+): ApplyCardStateFact => {
   const said = what.kind === 'succeeded' ? { ...what, amountMinor: null, sessionId: null } : what;
   return {
     kind: 'controlFact',
@@ -65,10 +65,10 @@ const fact = (
     fact: { ...byProvider, ...said },
   };
 };
-const set = (item: AcceptControlItem) => fact(item, { kind: 'succeeded' });
+const set = (item: AcceptCardState) => fact(item, { kind: 'succeeded' });
 
 const cardIn = (state: Snapshot) => state.records.cards.get(CARD) as Card;
-const operationIn = (state: Snapshot, { operation: { _id: id } }: AcceptControlItem) =>
+const operationIn = (state: Snapshot, { operation: { _id: id } }: AcceptCardState) =>
   state.records.card_operations.get(id);
 const toldIn = (commits: ReturnType<typeof run>['commits']) =>
   commits.flatMap(({ events }) => events.map(({ name, sequence }) => [name, sequence]));
@@ -262,7 +262,7 @@ describe('how a card stands', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.boolean(), (steps, together) => {
-        const made: AcceptControlItem[] = [];
+        const made: AcceptCardState[] = [];
         const items = steps.flatMap((one): AnyMutationInput[] => {
           if (typeof one !== 'string') return made.slice(one.confirm, one.confirm + 1).map(set);
           const item = asked(one);

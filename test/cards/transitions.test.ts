@@ -1,5 +1,5 @@
 import type { Card } from '../../src/capabilities/cards/card.js';
-import { applyIssueFactTo, type IssueFact } from '../../src/capabilities/cards/transitions.js';
+import { transitionIssuance, type IssuanceFact } from '../../src/capabilities/cards/transitions.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { byProvider, NOW } from '../support/transfers.js';
 
@@ -18,30 +18,35 @@ const ordered = (changes: Partial<CardOperation> = {}): CardOperation => ({
 const unissued = { _id: 'crd_1', status: 'pending', issued: null } as Card;
 const face = { card: 'c_1', brand: 'verve', last4: '4242', expiryMonth: 1, expiryYear: 2030 };
 const issuedFace = {
-  card: 'c_1',
+  issuer_card_id: 'c_1',
   brand: 'verve',
   last4: '4242',
   expiry_month: 1,
   expiry_year: 2030,
 };
 
-const issued: IssueFact = { ...byProvider, kind: 'issued', ...face };
-const refused: IssueFact = { ...byProvider, kind: 'rejected', code: 'not_eligible' };
-const paid: IssueFact = { ...byProvider, kind: 'succeeded', amountMinor: null, sessionId: 'c_1' };
-const confirmed: IssueFact = {
+const issued: IssuanceFact = { ...byProvider, kind: 'issued', ...face };
+const refused: IssuanceFact = { ...byProvider, kind: 'rejected', code: 'not_eligible' };
+const paid: IssuanceFact = {
+  ...byProvider,
+  kind: 'succeeded',
+  amountMinor: null,
+  sessionId: 'c_1',
+};
+const confirmed: IssuanceFact = {
   ...byProvider,
   kind: 'operator_confirmed',
   via: 'operator',
   actor: 'ada',
 };
-const givenUp: IssueFact = { ...refused, code: 'operator', via: 'operator', actor: 'ada' };
+const givenUp: IssuanceFact = { ...refused, code: 'operator', via: 'operator', actor: 'ada' };
 
 /** Applies facts one after the other; answers the verdicts and how things stand. */
-function after(facts: IssueFact[], first = ordered()) {
+function after(facts: IssuanceFact[], first = ordered()) {
   let operation = first;
   let card = unissued;
   const verdicts = facts.map((fact) => {
-    const transition = applyIssueFactTo(operation, card, fact, NOW);
+    const transition = transitionIssuance(operation, card, fact, NOW);
     operation = transition.operation;
     card = { ...card, ...transition.card };
     return transition.verdict;
@@ -108,7 +113,7 @@ describe('the guard of issuing', () => {
   });
 
   test('giving up what has not left us counts only as long as it has not', () => {
-    const unforced: IssueFact = { ...givenUp, ifNotSubmitted: true };
+    const unforced: IssuanceFact = { ...givenUp, ifNotSubmitted: true };
     expect(after([unforced]).verdicts).toEqual(['stale']);
     const { operation } = after([unforced], ordered({ status: 'pending', submissions: 0 }));
     expect(operation).toMatchObject({ status: 'failed', monitor_until: null });

@@ -2,7 +2,7 @@ import {
   activeToken,
   chargeOrder,
   FEE_MINOR,
-  networkEffects,
+  acquirerEffects,
   newCustomer,
   onPage,
   paymentClient,
@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 const timesPaid = async (reference: string) =>
-  (await networkEffects(service, reference)).filter(({ kind }) => kind === 'charged').length;
+  (await acquirerEffects(service, reference)).filter(({ kind }) => kind === 'charged').length;
 
 /** Waits until the tenant was told this of a charge, in numbered order, and nothing else. */
 async function expectTold(reference: string, ...names: string[]) {

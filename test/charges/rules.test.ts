@@ -257,7 +257,7 @@ describe('operators', () => {
       for await (const found of service.deps.temporal.client.workflow.list({ query })) return found;
       return undefined;
     });
-    expect(await service.bank.tellCharge(`${id}-1`, 'paid')).toBe(200);
+    expect(await service.bank.setChargeOutcome(`${id}-1`, 'paid')).toBe(200);
     const done = await payments.waitFor(order.reference, 'completed');
     expect(done.attention).toBeNull();
   });

@@ -2,7 +2,7 @@ import { newId } from '../../src/shared/ids.js';
 import { decide } from '../../src/core/commit/decide.js';
 import { newCharge, type ChargeOrder } from '../../src/capabilities/charges/new-charge.js';
 import { attemptReference, statusOf, type Charge } from '../../src/capabilities/charges/charge.js';
-import { applyChargeFact, type ChargeFact } from '../../src/capabilities/charges/transitions.js';
+import { transitionCharge, type ChargeFact } from '../../src/capabilities/charges/transitions.js';
 import { chargeReads } from '../../src/capabilities/charges/mutations.js';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
 import { grantPermit } from '../../src/core/instructions/submit-permit.js';
@@ -75,7 +75,7 @@ const of = (kind: 'abandoned' | 'expired' | 'operator_confirmed'): ChargeFact =>
   kind,
 });
 const tell = (charge: Charge, fact: ChargeFact, now = NOW, wallet = noDebt) =>
-  applyChargeFact(charge, fact, now, wallet);
+  transitionCharge(charge, fact, now, wallet);
 
 describe('what is paid', () => {
   test('completes it, and credits the amount less the fee; what is owed is taken first', () => {

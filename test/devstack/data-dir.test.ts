@@ -10,8 +10,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openHome, type DevFile } from '../../devstack/data-dir.js';
-import { homeMark, stopOrphans } from '../../devstack/orphans.js';
+import { openDataDir, type DevFile } from '../../devstack/data-dir.js';
+import { dataDirMark, stopOrphans } from '../../devstack/orphans.js';
 import { packageRoot } from '../../devstack/paths.js';
 import { temporaryFolder } from './support.js';
 
@@ -38,8 +38,8 @@ const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signa
 /** A process that opens the home with the compiled code and stays. */
 async function supervisorOf(folder: string, extra = ''): Promise<ChildProcess> {
   const module = JSON.stringify(join(packageRoot, 'dist', 'devstack', 'data-dir.js'));
-  const code = `import { openHome } from ${module};
-    const home = await openHome(${JSON.stringify(folder)}, () => {});
+  const code = `import { openDataDir } from ${module};
+    const home = await openDataDir(${JSON.stringify(folder)}, () => {});
     ${extra}
     console.log('up'); setInterval(() => {}, 1000);`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
@@ -53,7 +53,7 @@ async function supervisorOf(folder: string, extra = ''): Promise<ChildProcess> {
 test('a home has one living supervisor; a second start says who it is and how to go on', async () => {
   const folder = join(root, 'one');
   const first = await supervisorOf(folder);
-  const second = openHome(folder, quiet);
+  const second = openDataDir(folder, quiet);
   await expect(second).rejects.toThrow(`already running from ${folder} (process ${first.pid})`);
   await expect(second).rejects.toThrow(/BURSAR_HOME=/);
   expect(hasEnded(first)).toBe(false);
@@ -65,7 +65,7 @@ test('the home of a supervisor that was killed opens, with the same secrets', as
   const before = readFileSync(join(folder, 'secrets.json'), 'utf8');
   first.kill('SIGKILL');
   await once(first, 'exit');
-  const home = await openHome(folder, quiet);
+  const home = await openDataDir(folder, quiet);
   expect(home.secrets()).toEqual(JSON.parse(before));
   home.release();
 });
@@ -74,7 +74,7 @@ test('a start waits for a supervisor that is stopping', async () => {
   const folder = join(root, 'stopping');
   const first = await supervisorOf(folder, 'home.markStopping();');
   const said: string[] = [];
-  const opening = openHome(folder, (line) => said.push(line));
+  const opening = openDataDir(folder, (line) => said.push(line));
   await sleep(300);
   expect(said).toEqual([expect.stringContaining(`process ${first.pid} is still stopping`)]);
   first.kill('SIGKILL');
@@ -82,7 +82,7 @@ test('a start waits for a supervisor that is stopping', async () => {
 });
 
 test('secrets and dev.json are for their owner alone, and are never seen half-written', async () => {
-  const home = await openHome(join(root, 'files'), quiet);
+  const home = await openDataDir(join(root, 'files'), quiet);
   const secrets = home.secrets();
   expect(secrets.key_pepper.length).toBeGreaterThanOrEqual(32);
   expect(secrets.bank_secret).not.toBe(secrets.key_pepper);
@@ -100,22 +100,22 @@ test('a damaged secrets file is an error that does not quote it', async () => {
   const folder = join(root, 'damaged');
   mkdirSync(folder);
   writeFileSync(join(folder, 'secrets.json'), '{"key_pepper": "hush');
-  const home = await openHome(folder, quiet);
+  const home = await openDataDir(folder, quiet);
   expect(() => home.secrets()).toThrow(/secrets\.json is not readable/);
   expect(() => home.secrets()).not.toThrow(/hush/);
   home.release();
 });
 
 test('what a killed start left running is stopped, also if it will not listen; nothing else is', async () => {
-  const home = await openHome(join(root, 'orphans'), quiet);
+  const home = await openDataDir(join(root, 'orphans'), quiet);
   const ours = [
-    await idle([homeMark(home)]),
+    await idle([dataDirMark(home)]),
     await idle(['--dbpath', home.mongodData, '--port', '1']),
     await idle(['--db-filename', home.temporalFile]),
   ];
   const others = [
     // A home whose name goes on, and a process that only mentions ours.
-    await idle([homeMark({ path: `${home.path}2` })]),
+    await idle([dataDirMark({ path: `${home.path}2` })]),
     await idle(['--dbpath', `${home.mongodData}-copy`]),
     await idle(['--backup-of', home.mongodData]),
   ];

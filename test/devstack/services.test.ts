@@ -1,6 +1,6 @@
 import { loadConfig } from '../../src/shared/config.js';
-import { banner } from '../../devstack/startup-banner.js';
-import type { DevFile, Home } from '../../devstack/data-dir.js';
+import { startupBanner } from '../../devstack/startup-banner.js';
+import type { DevFile, DataDir } from '../../devstack/data-dir.js';
 import {
   addresses,
   claimPorts,
@@ -20,8 +20,9 @@ const ports: Ports = {
   mongod: claim(27_018),
 };
 const secrets = { key_pepper: 'p'.repeat(43), bank_secret: 'b'.repeat(43), demo: null };
-const home = { path: '/h', bankData: '/h/bank' } as Home;
-const environment = (env: NodeJS.ProcessEnv) => serviceEnvironment(env, { ports, secrets, home });
+const dataDir = { path: '/h', bankData: '/h/bank' } as DataDir;
+const environment = (env: NodeJS.ProcessEnv) =>
+  serviceEnvironment(env, { ports, secrets, home: dataDir });
 
 test('every service gets the ports that were claimed, whatever the environment said', () => {
   expect(environment({ SANDBOX_BANK_URL: 'http://elsewhere', PORT: '8080' })).toMatchObject({
@@ -91,7 +92,7 @@ test('the printed request is one that a shell takes as it is', () => {
     keys: { secret: 'sk_sandbox_x', public: 'pk_sandbox_x' },
     pids: { api: 1, worker: 2, bank: 3, temporal: 4, mongod: 5 },
   };
-  const text = banner(dev, '/h', { colours: false });
+  const text = startupBanner(dev, '/h', { colours: false });
   const request = /^curl [^]*?-d '(.*)'$/m.exec(text);
   expect(JSON.parse(request?.[1] ?? '')).toEqual({
     amount_minor: 250_000,
@@ -101,7 +102,7 @@ test('the printed request is one that a shell takes as it is', () => {
   });
   expect(text).toContain("-H 'Authorization: Bearer sk_sandbox_x'");
   expect(text).not.toContain('\u001B');
-  expect(banner({ ...dev, temporal_ui_url: null }, '/h', { colours: true })).toContain(
+  expect(startupBanner({ ...dev, temporal_ui_url: null }, '/h', { colours: true })).toContain(
     '127.0.0.1:7234',
   );
 });

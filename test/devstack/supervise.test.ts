@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { echoWarnings, warningIn } from '../../devstack/log-warnings.js';
+import { logWarnings, warningIn } from '../../devstack/log-warnings.js';
 import { launch, type Running } from '../../devstack/processes.js';
 import { keepRunning, type Service } from '../../devstack/supervise.js';
 import { temporaryFolder } from './support.js';
@@ -121,14 +121,14 @@ test.each([
 test('a flood of warnings is cut short, and what a service wrote last is still shown', async () => {
   const file = join(root, 'flood.log');
   const shown: string[] = [];
-  const end = echoWarnings('api', file, (line) => shown.push(line));
+  const end = logWarnings('api', file, (line) => shown.push(line));
   appendFileSync(file, '{"level":"warn","msg":"again"}\n'.repeat(500));
   await until(() => shown.length > 0);
   end();
   expect(shown.length).toBeLessThan(20);
 
   const last: string[] = [];
-  const endQuiet = echoWarnings('api', file, (line) => last.push(line));
+  const endQuiet = logWarnings('api', file, (line) => last.push(line));
   appendFileSync(file, 'Error: the end\n');
   endQuiet();
   expect(last).toEqual(['api: Error: the end']);

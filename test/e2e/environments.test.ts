@@ -1,3 +1,4 @@
+import { audits } from '../../src/capabilities.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../devstack/paths.js';
@@ -124,8 +125,8 @@ test('live does not start with the sandbox bank unless it is said to be a rehear
 
 test('afterwards the books of both balance', async () => {
   await service.settled();
-  expect(await auditLedger(service.deps.database)).toMatchObject({ problems: [] });
-  expect(await auditLedger(liveDeps.database)).toMatchObject({ problems: [] });
+  expect(await auditLedger(service.deps.database, audits)).toMatchObject({ problems: [] });
+  expect(await auditLedger(liveDeps.database, audits)).toMatchObject({ problems: [] });
 });
 
 const liveUrl = () => `http://127.0.0.1:${liveEnv['PORT']}`;

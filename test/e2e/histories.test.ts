@@ -82,7 +82,7 @@ test('no history of a workflow holds an account, a name, a narration or a key', 
   const handles = names.map((name) => workflow.getHandle(name));
   const read = await Promise.all(handles.map((handle) => handle.fetchHistory().catch(nothing)));
   const histories = read.map(textOf).join('\n');
-  // Each was really read, payloads included: in a workflow of its own, or in its wave's.
+  // Each was really read, payloads included: in a workflow of its own, or in its micro-batch's.
   for (const id of ids) expect(histories).toContain(`"${id}"`);
   expect(histories).toContain('"recipientKnown":');
   expect(found(histories)).toEqual([]);

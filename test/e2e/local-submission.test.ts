@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../support/eventually.js';
-import { callsByQueue, sendsHere } from '../support/local-submission.js';
+import { callsByQueue, submitsLocally } from '../support/local-submission.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 import { defaultPayloadConverter } from '@temporalio/common';
@@ -27,7 +27,7 @@ const paidOnce = async (id: string) =>
   expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['paid']);
 
 test('a bank that answers at once is called where the workflow runs, and paid is booked as ever', async () => {
-  await sendsHere(service, tenant);
+  await submitsLocally(service, tenant);
   const id = await tenant.send();
   const transfer = await tenant.waitFor(id, 'completed');
   expect(transfer.session_id).not.toBeNull();
@@ -35,15 +35,15 @@ test('a bank that answers at once is called where the workflow runs, and paid is
   await paidOnce(id);
 });
 
-/** The transfers that a wave was started with, which is named by its first; none if there is no such wave. */
-async function inWaveOf(id: string): Promise<string[]> {
+/** The transfers that a micro-batch was started with, which is named by its first; none if there is no such micro-batch. */
+async function inMicroBatchOf(id: string): Promise<string[]> {
   const { workflow } = service.deps.temporal.client;
   const history = await workflow.getHandle(waveWorkflowId(id)).fetchHistory().catch(nothing);
   const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input;
-  const [wave] = (input?.payloads ?? []).map((payload) =>
+  const [microBatch] = (input?.payloads ?? []).map((payload) =>
     defaultPayloadConverter.fromPayload<TransferMicroBatchInput>(payload),
   );
-  return (wave?.transfers ?? []).map((transfer) => transfer.id);
+  return (microBatch?.transfers ?? []).map((transfer) => transfer.id);
 }
 
 const hasOwnWorkflow = (id: string) =>
@@ -54,7 +54,7 @@ const hasOwnWorkflow = (id: string) =>
 
 const nothing = () => null;
 
-/** Sends eight at once, the last to such an account, until that one set out in a wave. Answers its id, and the others'. */
+/** Sends eight at once, the last to such an account, until that one set out in a micro-batch. Answers its id, and the others'. */
 async function sentTogether(suffix: string): Promise<{ last: string; others: string[] }> {
   return eventually('some set out together', async () => {
     const suffixes = [...Array<string>(7).fill('789'), suffix];
@@ -62,15 +62,16 @@ async function sentTogether(suffix: string): Promise<{ last: string; others: str
     for (const id of ids) await tenant.waitFor(id, 'completed');
     const last = ids.at(-1) ?? '';
     for (const id of ids) {
-      const wave = await inWaveOf(id);
-      if (wave.includes(last)) return { last, others: wave.filter((one) => one !== last) };
+      const microBatch = await inMicroBatchOf(id);
+      if (microBatch.includes(last))
+        return { last, others: microBatch.filter((one) => one !== last) };
     }
     return undefined;
   });
 }
 
 test('what is accepted together is sent by one workflow, each paid once, and none needs one of its own', async () => {
-  await sendsHere(service, tenant);
+  await submitsLocally(service, tenant);
   const { last, others } = await sentTogether('789');
   expect(others.length).toBeGreaterThan(0);
   for (const id of [last, ...others]) {
@@ -79,8 +80,8 @@ test('what is accepted together is sent by one workflow, each paid once, and non
   }
 });
 
-test('what does not end in its wave gets a workflow of its own, and the others need none', async () => {
-  await sendsHere(service, tenant);
+test('what does not end in its micro-batch gets a workflow of its own, and the others need none', async () => {
+  await submitsLocally(service, tenant);
   // Told by callback alone: the answer to the order is no end.
   const { last, others } = await sentTogether('001');
   expect(await hasOwnWorkflow(last)).toBe(true);
@@ -89,7 +90,7 @@ test('what does not end in its wave gets a workflow of its own, and the others n
 });
 
 test('a bank that falls silent is left to its queue; what was sent is asked for, and paid once', async () => {
-  await sendsHere(service, tenant);
+  await submitsLocally(service, tenant);
   await service.bank.faults([{ call: 'submit', kind: 'drop_after', probability: 1 }]);
   const lost: string[] = [];
   // The first is tried from where it is; while the bank rests for that, the orders of others go by the queue.
@@ -101,7 +102,7 @@ test('a bank that falls silent is left to its queue; what was sent is asked for,
   for (const id of lost) {
     await tenant.waitFor(id, 'completed');
     await paidOnce(id);
-    // Who ended in a wave has no workflow of its own.
+    // Who ended in a micro-batch has no workflow of its own.
     byQueue.push(...(await callsByQueue(service, id).catch(() => [])));
   }
   expect(byQueue).toContain('submitTransfer');

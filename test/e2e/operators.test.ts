@@ -122,7 +122,7 @@ describe('operators', () => {
     expect(await act(tenant, id, 'complete', { session_id })).toMatchObject({ done: true });
   });
 
-  test('fail by force gives the money back and watches on: a late payment goes to suspense, complete adopts it', async () => {
+  test('fail by force gives the money back and watches on: a late payment goes to suspense, complete debits it', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     expect(await act(tenant, id, 'fail', { force: true })).toMatchObject({ done: true });

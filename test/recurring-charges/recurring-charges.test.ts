@@ -1,3 +1,4 @@
+import { audits } from '../../src/capabilities.js';
 import { newId } from '../../src/shared/ids.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
@@ -161,7 +162,7 @@ describe('a recurring charge', () => {
       // Renewed 24 times, past due twice, ended once.
       event_sequence: 27,
     });
-    expect((await auditLedger(database)).problems).toEqual([]);
+    expect((await auditLedger(database, audits)).problems).toEqual([]);
     const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
     const wallet = await wallets.findOne({ _id: recurring.tenant_id });
     expect(wallet?.available_minor).toBe(24n * (500_000n - 10_000n));

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { AnyMutationInput, AnyResult } from '../../src/core/commit/mutations.js';
+import type { AnyMutationInput, AnyResult } from '../../src/core/idempotency/save-refusal.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import type { Charge } from '../../src/capabilities/charges/charge.js';

@@ -103,7 +103,7 @@ test.each([
   },
 );
 
-test('a decline of the service is told like any other: it may hold money for an asking that was not heard', async () => {
+test('a decline of the service is told like any other: it may hold money for a request whose answer was not received', async () => {
   let calls = 0;
   const declined = { status: 200, body: { approved: false, code: 'service_unavailable' } };
   react = () => ((calls += 1) === 1 ? { status: 503 } : declined);

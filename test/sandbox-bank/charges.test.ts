@@ -1,10 +1,10 @@
 import { startSandboxBank, type RunningSandboxBank } from '../../sandbox-bank/server.js';
 import {
-  networkClient,
+  acquirerClient,
   submitForm,
   type ChargeBody,
-  type NetworkClient,
-} from './network-support.js';
+  type AcquirerClient,
+} from './acquirer-support.js';
 import {
   bankClient,
   eventually,
@@ -18,14 +18,14 @@ import {
 let folder: string;
 let service: Awaited<ReturnType<typeof startReceiver>>;
 let bank: RunningSandboxBank;
-let client: NetworkClient;
+let client: AcquirerClient;
 let authorization: string;
 
 beforeAll(async () => {
   folder = temporaryFolder();
   service = await startReceiver();
   bank = await startSandboxBank({ dataDir: folder, secret: SECRET, callbackUrl: service.url });
-  client = networkClient(bankClient(bank.url));
+  client = acquirerClient(bankClient(bank.url));
   authorization = await client.newAuthorization();
 });
 
@@ -280,7 +280,7 @@ test('without de-duplication one reference is charged as often as it comes, and 
   const own = temporaryFolder();
   const careless = await startSandboxBank({ dataDir: own, secret: SECRET, deduplicate: false });
   try {
-    const network = networkClient(bankClient(careless.url));
+    const network = acquirerClient(bankClient(careless.url));
     const left = await network.newAuthorization();
     const order = network.chargeOrder(left);
     for (const _ of [1, 2]) expect((await network.charge(order)).status).toBe(201);

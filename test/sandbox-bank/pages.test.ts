@@ -1,5 +1,5 @@
 import { startSandboxBank, type RunningSandboxBank } from '../../sandbox-bank/server.js';
-import { networkClient, submitForm, type NetworkClient } from './network-support.js';
+import { acquirerClient, submitForm, type AcquirerClient } from './acquirer-support.js';
 import {
   bankClient,
   eventually,
@@ -13,13 +13,13 @@ import {
 let folder: string;
 let service: Awaited<ReturnType<typeof startReceiver>>;
 let bank: RunningSandboxBank;
-let client: NetworkClient;
+let client: AcquirerClient;
 
 beforeAll(async () => {
   folder = temporaryFolder();
   service = await startReceiver();
   bank = await startSandboxBank({ dataDir: folder, secret: SECRET, callbackUrl: service.url });
-  client = networkClient(bankClient(bank.url));
+  client = acquirerClient(bankClient(bank.url));
 });
 
 afterAll(async () => {

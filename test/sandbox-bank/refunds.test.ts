@@ -1,5 +1,5 @@
 import { startSandboxBank, type RunningSandboxBank } from '../../sandbox-bank/server.js';
-import { networkClient, type NetworkClient } from './network-support.js';
+import { acquirerClient, type AcquirerClient } from './acquirer-support.js';
 import {
   bankClient,
   eventually,
@@ -13,14 +13,14 @@ import {
 let folder: string;
 let service: Awaited<ReturnType<typeof startReceiver>>;
 let bank: RunningSandboxBank;
-let client: NetworkClient;
+let client: AcquirerClient;
 let authorization: string;
 
 beforeAll(async () => {
   folder = temporaryFolder();
   service = await startReceiver();
   bank = await startSandboxBank({ dataDir: folder, secret: SECRET, callbackUrl: service.url });
-  client = networkClient(bankClient(bank.url));
+  client = acquirerClient(bankClient(bank.url));
   authorization = await client.newAuthorization();
 });
 

@@ -1,8 +1,8 @@
 import { authorizationId } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import type {
-  AuthorizationFactItem,
+  ApplyCardAuthorizationFact,
   AuthorizationKey,
-  DecideItem,
+  DecideCardAuthorization,
 } from '../../src/capabilities/card-authorizations/item.js';
 import type { Card } from '../../src/capabilities/cards/card.js';
 import { accounts, posting } from '../../src/core/ledger/posting.js';
@@ -35,10 +35,10 @@ export const keyOf = (token: string): AuthorizationKey => ({
   token,
 });
 
-export const decideItem = (
+export const decideAuthorizationMutation = (
   asked: Partial<AuthorizationRequest> = {},
-  changes: Partial<DecideItem> = {},
-): DecideItem => ({
+  changes: Partial<DecideCardAuthorization> = {},
+): DecideCardAuthorization => ({
   kind: 'decideAuthorization',
   ...keyOf(request(asked).token),
   request: request(asked),
@@ -49,10 +49,10 @@ export const decideItem = (
 });
 
 /** The issuer's word; `at` in seconds, in the order of what really happened. */
-export const factItem = (
-  kind: AuthorizationFactItem['fact']['kind'],
+export const authorizationFactMutation = (
+  kind: ApplyCardAuthorizationFact['fact']['kind'],
   given: { key?: string; at?: number; minor?: bigint; token?: string } = {},
-): AuthorizationFactItem => {
+): ApplyCardAuthorizationFact => {
   const { key = kind, at = 0, minor = 0n, token = 'auth_1' } = given;
   return {
     kind: 'authorizationFact',

@@ -66,7 +66,7 @@ export function bankAudit(url: string) {
     tell: async (reference: string, outcome: 'paid' | 'failed') =>
       (await call(`/transfers/${reference}`, { outcome })).status,
     /** Decides a charge from outside; an open page is paid with `choice`. */
-    tellCharge: async (
+    setChargeOutcome: async (
       reference: string,
       outcome: 'paid' | 'declined' | 'abandoned',
       choice?: string,

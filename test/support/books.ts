@@ -1,3 +1,4 @@
+import { audits } from '../../src/capabilities.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
@@ -25,7 +26,7 @@ export async function findProblems(
   database: Database,
   journal: readonly JournalEntry[],
 ): Promise<string[]> {
-  const { problems, balances } = await auditLedger(database);
+  const { problems, balances } = await auditLedger(database, audits);
   const compared = await Promise.all(COMPARISONS.map((compare) => compare(database, journal)));
   const strangers = journal.filter((entry) => !compared.some(({ knows }) => knows(entry)));
   const sum = (part: 'clearingMinor' | 'feesMinor') =>

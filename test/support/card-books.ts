@@ -5,11 +5,12 @@ import { isOpen } from '../../src/core/instructions/instruction.js';
 import type { JournalEntry } from './bank.js';
 import { checkMoney, type Comparison } from './journal.js';
 
-const STANDINGS: Partial<Record<JournalEntry['kind'], Card['state_control']['desired']>> = {
-  card_opened: 'open',
-  card_locked: 'locked',
-  card_closed: 'closed',
-};
+const ISSUER_CARD_STATES: Partial<Record<JournalEntry['kind'], Card['state_control']['desired']>> =
+  {
+    card_opened: 'open',
+    card_locked: 'locked',
+    card_closed: 'closed',
+  };
 
 /** What the issuer must have done, by what we have told of cards and their fundings. */
 export async function compareCards(
@@ -21,7 +22,7 @@ export async function compareCards(
   const authorizations = await db.collection('card_authorizations').find().toArray();
   const ids = new Set([...cards, ...operations].map(({ _id }) => _id));
   const tokens = new Set(authorizations.map(({ token }) => String(token)));
-  const unwindings = new Map(operations.map((one) => [one.reverses_operation_id, one]));
+  const fundReversals = new Map(operations.map((one) => [one.reverses_operation_id, one]));
   const open = new Set(operations.filter(isOpen).map(({ card_id: card }) => card));
   const fundings = operations.filter(({ type }) =>
     (FUNDING_TYPES as readonly string[]).includes(type),
@@ -33,10 +34,10 @@ export async function compareCards(
     problems: [
       ...cards.flatMap((card) => checkIssuing(card, journal)),
       // What is still under way may stand either way.
-      ...cards.filter(({ _id }) => !open.has(_id)).flatMap((card) => checkStanding(card, journal)),
+      ...cards.filter(({ _id }) => !open.has(_id)).flatMap((card) => checkCardState(card, journal)),
       ...fundings.flatMap((funding) => {
-        // From its deadline on a funding ends as its unwinding does.
-        const { status } = unwindings.get(funding._id) ?? funding;
+        // From its deadline on a funding ends as its fund reversal does.
+        const { status } = fundReversals.get(funding._id) ?? funding;
         const amountMinor = funding.amount_minor ?? 0n;
         const money = { id: funding._id, status, amountMinor };
         return checkMoney(money, journal, ['funded', 'funding_reversed']);
@@ -58,14 +59,14 @@ function checkIssuing({ _id: id, status }: Card, journal: readonly JournalEntry[
   return [];
 }
 
-function checkStanding(
+function checkCardState(
   { _id: id, state_control: control }: Card,
   journal: readonly JournalEntry[],
 ): string[] {
   const last = journal
     .filter(({ reference }) => reference === id)
-    .findLast(({ kind }) => STANDINGS[kind] !== undefined);
-  const standing = (last && STANDINGS[last.kind]) ?? 'open';
+    .findLast(({ kind }) => ISSUER_CARD_STATES[kind] !== undefined);
+  const standing = (last && ISSUER_CARD_STATES[last.kind]) ?? 'open';
   return standing === control.desired
     ? []
     : [`${id} is ${standing} at the issuer, wanted ${control.desired}`];

@@ -1,5 +1,5 @@
 import { decide } from '../../src/core/commit/decide.js';
-import { mutationOf, type AnyMutationInput } from '../../src/core/commit/mutations.js';
+import { mutationOf, type AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import {
   forRecords,
   RECORD_NAMES,

@@ -64,7 +64,7 @@ export async function privateTemporal(): Promise<PrivateEngine<RunningTemporal>>
 async function privateEngine<Engine>(
   start: (folder: string, onSpawn: (process: Running) => void) => Promise<Engine>,
 ): Promise<PrivateEngine<Engine>> {
-  // Whoever is killed before remove() leaves it to the sweep of the next run.
+  // Whoever is killed before remove() leaves it to the clean-up of the next run.
   const folder = createTemporaryFolder();
   const launch = () => start(folder.path, ({ pid }) => folder.note(pid));
   return { ...(await launch()), again: launch, remove: folder.remove };

@@ -14,7 +14,7 @@ export async function callsByQueue({ deps }: Service, id: string): Promise<strin
 }
 
 /** Until a transfer has gone out from where its workflow runs. */
-export const sendsHere = (service: Service, tenant: TestTenant) =>
+export const submitsLocally = (service: Service, tenant: TestTenant) =>
   eventually('a worker knows that it may send where it is', async () => {
     const id = await tenant.send();
     await tenant.waitFor(id, 'completed');

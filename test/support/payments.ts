@@ -174,7 +174,7 @@ export const timesRefunded = async (service: Service, reference: string) =>
   (await refundEffects(service, reference)).filter(({ kind }) => kind === 'refunded').length;
 
 /** What the network really did for a charge, attempt by attempt. */
-export async function networkEffects(service: Service, reference: string) {
+export async function acquirerEffects(service: Service, reference: string) {
   const charge = await service.deps.database.db
     .collection<Charge>('charges')
     .findOne({ reference });

@@ -1,6 +1,10 @@
 import { newId } from '../../src/shared/ids.js';
-import { forRecords, type Claim, type Snapshot } from '../../src/core/commit/unit-of-work.js';
-import type { AcceptItem, BulkItem } from '../../src/capabilities/transfers/mutations.js';
+import { type Claim } from '../../src/core/commit/saved-response.js';
+import { forRecords, type Snapshot } from '../../src/core/commit/unit-of-work.js';
+import type {
+  AcceptTransfer,
+  AcceptBulkTransfer,
+} from '../../src/capabilities/transfers/mutations.js';
 import type { FactSource } from '../../src/core/instructions/fact.js';
 import { timelineEntry } from '../../src/core/instructions/timeline.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
@@ -51,7 +55,10 @@ export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
   return { id: key, fingerprint, createdAt: at, expiresAt };
 }
 
-export function acceptItem(transfer: Transfer, changes: Partial<AcceptItem> = {}): AcceptItem {
+export function acceptTransferMutation(
+  transfer: Transfer,
+  changes: Partial<AcceptTransfer> = {},
+): AcceptTransfer {
   return {
     kind: 'acceptTransfer',
     tenantId: transfer.tenant_id,
@@ -63,12 +70,12 @@ export function acceptItem(transfer: Transfer, changes: Partial<AcceptItem> = {}
   };
 }
 
-export function bulkItem(
+export function createBulkTransferMutation(
   tenantId: string,
   id: string,
   transfers: Transfer[],
-  changes: Partial<BulkItem> = {},
-): BulkItem {
+  changes: Partial<AcceptBulkTransfer> = {},
+): AcceptBulkTransfer {
   const items = transfers.map(({ _id, reference }) => ({ id: _id, reference, error: null }));
   return {
     kind: 'acceptBatch',

@@ -1,3 +1,4 @@
+import { audits } from '../../src/capabilities.js';
 import fc from 'fast-check';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
@@ -8,7 +9,7 @@ import { indexFor, type TransferListing } from '../../src/capabilities/transfers
 import { createTransfers } from '../../src/capabilities/transfers/store.js';
 import type { Transfer, TransferStatus } from '../../src/capabilities/transfers/transfer.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
-import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
+import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 
 let database: TestDatabase;
 let transfers: ReturnType<typeof createTransfers>;
@@ -34,7 +35,7 @@ async function make(owner: string, n: number): Promise<string> {
   const at = new Date(`${DAYS[n % DAYS.length]}T${n % 2 === 0 ? '00:00:00.000' : '23:59:59.999'}Z`);
   const amount = BigInt(1_000 + ((n * 7) % 40));
   const transfer = pendingTransfer({ tenant_id: owner, created_at: at, amount_minor: amount });
-  await commit.commit(acceptItem(transfer));
+  await commit.commit(acceptTransferMutation(transfer));
   const about = { amountMinor: amount, sessionId: null };
   const paid = { ...byProvider, kind: 'succeeded', ...about } as const;
   if (n % 6 > 0) await transfers.acquireSubmitPermit(owner, transfer._id, 0, false);
@@ -127,16 +128,16 @@ describe('lists of transfers', () => {
   });
 
   test('the counts are what the records say, and the audit finds it out when they are not', async () => {
-    expect((await auditLedger(database)).problems).toEqual([]);
+    expect((await auditLedger(database, audits)).problems).toEqual([]);
     const counts = database.db.collection<{ _id: string }>('transfer_monthly_counts');
     const month = { _id: `${tenantId}/2026-02` };
     await counts.updateOne(month, { $inc: { created: 1n, 'days.28.failed': -1n } });
-    expect((await auditLedger(database)).problems).toEqual([
+    expect((await auditLedger(database, audits)).problems).toEqual([
       expect.stringMatching(/2026-02-28 counts/),
       expect.stringMatching(/2026-02 counts/),
     ]);
     await rebuildCounts(database.db);
-    expect((await auditLedger(database)).problems).toEqual([]);
+    expect((await auditLedger(database, audits)).problems).toEqual([]);
   });
 
   test('first pages are read from an index in its order: as many records are looked at as are shown', async () => {

@@ -6,7 +6,7 @@ import { createTransfers, type Transfers } from '../../src/capabilities/transfer
 import type { EventDraft } from '../../src/core/webhooks/event.js';
 import { noOutbox, type Outbox } from '../../src/core/webhooks/outbox.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
-import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
+import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ async function accept(transfers: Transfers) {
   const transfer = pendingTransfer({ tenant_id: `ten_${randomUUID()}`, created_at: new Date() });
   const { tenant_id: tenantId, _id: id, total_minor: amountMinor } = transfer;
   await creditWallet(createGroupCommit(database), { tenantId, amountMinor, reference: 'start' });
-  await transfers.accept(acceptItem(transfer));
+  await transfers.accept(acceptTransferMutation(transfer));
   const apply = (...facts: TransferFact[]) =>
     facts.reduce<Promise<unknown>>(
       (before, fact) => before.then(() => transfers.applyFact(tenantId, id, fact)),

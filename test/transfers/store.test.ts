@@ -13,7 +13,7 @@ import {
   type Callbacks,
 } from '../../src/core/provider-events/callbacks.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
-import { acceptItem, byProvider, pendingTransfer } from '../support/transfers.js';
+import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 
 const log = createLog({ level: 'silent', name: 'test' });
 let database: TestDatabase;
@@ -38,7 +38,7 @@ async function accepted(changes: Partial<Transfer> = {}): Promise<Transfer> {
   const transfer = pendingTransfer({ created_at: new Date(), ...changes });
   const { tenant_id: tenantId, total_minor: amountMinor, _id: reference } = transfer;
   await creditWallet(createGroupCommit(database), { tenantId, amountMinor, reference });
-  await transfers.accept(acceptItem(transfer));
+  await transfers.accept(acceptTransferMutation(transfer));
   return transfer;
 }
 const now = async ({ tenant_id: tenantId, _id }: Transfer) =>

@@ -1,4 +1,7 @@
-import { applyFact, type TransferFact } from '../../src/capabilities/transfers/transitions.js';
+import {
+  transitionTransfer,
+  type TransferFact,
+} from '../../src/capabilities/transfers/transitions.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { byProvider, NOW, pendingTransfer } from '../support/transfers.js';
 
@@ -25,7 +28,7 @@ function after(facts: TransferFact[], available = 0n, start: Partial<Transfer> =
   let wallet = available;
   let owed = 0n;
   for (const fact of facts) {
-    const transition = applyFact(transfer, fact, NOW, {
+    const transition = transitionTransfer(transfer, fact, NOW, {
       availableMinor: wallet,
       owedMinor: owed,
     });

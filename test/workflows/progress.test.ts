@@ -16,7 +16,7 @@ const rules: ExecutionRules = {
   policy: { attentionAfterMs: 86_400_000, pollMaxMs: 600_000 },
   labels: transferWords,
 };
-const finalAfter: Absence = { kind: 'conclusive_after', ms: 5_000 };
+const conclusiveAfter: Absence = { kind: 'conclusive_after', ms: 5_000 };
 const deduplicates: Absence = { kind: 'idempotent' };
 const never: Absence = { kind: 'never' };
 
@@ -55,7 +55,7 @@ describe('what comes next for a record', () => {
   });
 
   test('without de-duplication one "not found" submissions nothing; two that far apart do', () => {
-    const absent = notFound(finalAfter);
+    const absent = notFound(conclusiveAfter);
     expect(
       walk([
         [silent, 0],
@@ -77,9 +77,9 @@ describe('what comes next for a record', () => {
   });
 
   test('the time between counts from the first answer to the second question, not to its slow answer', () => {
-    const { progress } = walk([[notFound(finalAfter), 1_000]]);
+    const { progress } = walk([[notFound(conclusiveAfter), 1_000]]);
     const slow = { askedMs: 1_100, answeredMs: 6_300 };
-    const [, step] = nextStep(progress, notFound(finalAfter), rules, slow);
+    const [, step] = nextStep(progress, notFound(conclusiveAfter), rules, slow);
     expect(step.do).toBe('verify');
   });
 
@@ -90,7 +90,7 @@ describe('what comes next for a record', () => {
       { kind: 'permit_denied', attention: null },
     ];
     for (const between of others) {
-      const absent = notFound(finalAfter);
+      const absent = notFound(conclusiveAfter);
       const { step } = walk([
         [absent, 0],
         [between, 3_000],
@@ -101,23 +101,23 @@ describe('what comes next for a record', () => {
   });
 
   test('a proof of absence is used up by the order that it allowed', () => {
-    const absent = notFound(finalAfter);
+    const absent = notFound(conclusiveAfter);
     const { step } = walk([
       [absent, 0],
       [absent, 5_000],
       [silent, 6_000],
-      [notFound(finalAfter, 2), 20_000],
+      [notFound(conclusiveAfter, 2), 20_000],
     ]);
     expect(step.do).toBe('verify');
   });
 
   test('an order that somebody else has sent between two "not found" starts the proof of absence again', () => {
     const { step, progress } = walk([
-      [notFound(finalAfter, 1), 0],
-      [notFound(finalAfter, 2), 6_000],
+      [notFound(conclusiveAfter, 1), 0],
+      [notFound(conclusiveAfter, 2), 6_000],
     ]);
     expect(step).toMatchObject({ do: 'verify', afterMs: 5_000 });
-    expect(walk([[notFound(finalAfter, 2), 11_000]], progress).step).toEqual({
+    expect(walk([[notFound(conclusiveAfter, 2), 11_000]], progress).step).toEqual({
       do: 'submit',
       afterMs: 0,
     });
@@ -220,7 +220,7 @@ describe('what comes next for a record', () => {
     const report: fc.Arbitrary<ProviderCallResult> = fc.oneof(
       fc.constant(silent),
       fc.constant<ProviderCallResult>({ kind: 'pending' }),
-      fc.integer({ min: 1, max: 2 }).map((submissions) => notFound(finalAfter, submissions)),
+      fc.integer({ min: 1, max: 2 }).map((submissions) => notFound(conclusiveAfter, submissions)),
       fc.constant<ProviderCallResult>({ kind: 'permit_denied', attention: null }),
       fc.constant<ProviderCallResult>({
         kind: 'not_submitted',
@@ -269,7 +269,7 @@ describe('what comes next for a record', () => {
       nextStep(progress, report, repeatable, { askedMs: 0, answeredMs: 0 });
 
     test('goes out again whenever it is known not to be done, however often that was', () => {
-      for (const absence of [never, finalAfter, deduplicates]) {
+      for (const absence of [never, conclusiveAfter, deduplicates]) {
         const [, step] = next(notFound(absence, 10 * MAX_SUBMISSIONS));
         expect(step).toEqual({ do: 'submit', afterMs: 0 });
       }

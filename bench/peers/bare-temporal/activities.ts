@@ -2,7 +2,7 @@ import { cancellationSignal } from '@temporalio/activity';
 import { failpoint } from '../../../src/shared/failpoints.js';
 import type { TransferProvider } from '../../../src/core/providers/transfer-provider.js';
 
-export type PeerOrder = {
+export type PeerTransferRequest = {
   reference: string;
   amountMinor: number;
   account: string;
@@ -13,8 +13,8 @@ export type PeerOrder = {
 /** The same HTTP call as ours, by the same adapter; dies at the same points when it is told to. */
 export function createPeerActivities(provider: TransferProvider) {
   return {
-    async callBank({ reference, amountMinor, account, bankCode, narration }: PeerOrder) {
-      failpoint('send.permitted');
+    async callBank({ reference, amountMinor, account, bankCode, narration }: PeerTransferRequest) {
+      failpoint('submit.permitted');
       const answer = await provider.initiate(
         {
           reference,
@@ -27,7 +27,7 @@ export function createPeerActivities(provider: TransferProvider) {
         },
         cancellationSignal(),
       );
-      failpoint('send.answered');
+      failpoint('submit.answered');
       if (answer.kind !== 'succeeded') throw new Error(`the bank answered ${answer.kind}`);
       return answer.kind;
     },

@@ -61,9 +61,9 @@ async function create(ctx: Koa.Context): Promise<void> {
     ctx.body = await transfers.findOne({ reference: order.reference });
     return;
   }
-  failpoint('send.permitted');
+  failpoint('submit.permitted');
   const answer = await callBank(order);
-  failpoint('send.answered');
+  failpoint('submit.answered');
   if (answer !== 'paid' && answer !== 'refused') return ctx.throw(504);
   const status = answer === 'paid' ? 'completed' : 'failed';
   await transfers.updateOne({ reference: order.reference }, { $set: { status } });

@@ -1,3 +1,5 @@
+import { nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../../core/commit/collection.js';
 import type { z } from 'zod';
 import type { ApiError } from '../../shared/errors.js';
 import type { bulkTransferResource } from '../transfers/api.js';
@@ -20,7 +22,7 @@ export type BatchItem = {
 };
 
 /** Transfers that came in one request. Each goes its own way: the batch is how they came, and how they leave together. */
-export type TransferBatch = {
+export type BulkTransfer = {
   _id: string;
   tenant_id: string;
   provider: string;
@@ -33,7 +35,7 @@ export type TransferBatch = {
 /** The workflow that lets the orders of a batch out. */
 export const batchWorkflowId = (id: string) => `bulk-transfer/${id}`;
 
-export const idsOf = (batch: Pick<TransferBatch, 'items'>): string[] =>
+export const idsOf = (batch: Pick<BulkTransfer, 'items'>): string[] =>
   batch.items.flatMap(({ id }) => (id === null ? [] : [id]));
 
 export const itemError = ({ code, message, field, details }: ApiError): ItemError => ({
@@ -45,9 +47,9 @@ export const itemError = ({ code, message, field, details }: ApiError): ItemErro
 
 /** The batch with those refused that could not be accepted after all, by their ids. */
 export function refuseItems(
-  batch: TransferBatch,
+  batch: BulkTransfer,
   refused: ReadonlyMap<string, ApiError>,
-): TransferBatch {
+): BulkTransfer {
   const items = batch.items.map((item) => {
     const error = item.id === null ? undefined : refused.get(item.id);
     if (!error) return item;
@@ -59,7 +61,7 @@ export function refuseItems(
 
 /** A batch as clients see it, with its transfers as they stand. */
 export function presentBatch(
-  batch: TransferBatch,
+  batch: BulkTransfer,
   statuses: ReadonlyMap<string, TransferStatus>,
 ): z.infer<typeof bulkTransferResource> {
   const statusOf = (id: string) => statuses.get(id) ?? 'pending';
@@ -86,3 +88,17 @@ export function presentBatch(
     created_at: batch.created_at.toISOString(),
   };
 }
+
+/** Bulk transfers, each with the list of its items. */
+export const bulkTransfers = collection<BulkTransfer>('bulk_transfers', {
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'provider', 'items', 'created_at'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      items: { bsonType: 'array', minItems: 1 },
+      created_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [nextCheckIndex],
+});

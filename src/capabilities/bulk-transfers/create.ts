@@ -7,12 +7,12 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
-import type { BulkItem } from '../transfers/mutations.js';
+import type { AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { itemError, presentBatch, type BatchItem, type TransferBatch } from './bulk-transfer.js';
+import { itemError, presentBatch, type BatchItem, type BulkTransfer } from './bulk-transfer.js';
 import type { Batches } from './store.js';
 import type { BatchStarter } from './starter.js';
 import type { NameEnquiry } from '../banks/name-enquiry.js';
@@ -114,13 +114,12 @@ function refusal(item: unknown, error: ApiError): BatchItem {
 
 function bulkItem(given: {
   tenant: Tenant;
-  batch: TransferBatch;
+  batch: BulkTransfer;
   transfers: Transfer[];
   claim: Claim | null;
-}): BulkItem {
+}): AcceptBulkTransfer {
   const { tenant, batch, transfers, claim } = given;
   return {
-    kind: 'acceptBatch',
     tenantId: tenant.id,
     batch,
     transfers,

@@ -1,4 +1,9 @@
-import type { CoreDeps } from '../../core/capability.js';
+import { bulkTransfers as bulkTransferRecords } from './bulk-transfer.js';
+import { bulkTransferRoutes } from './routes.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import type { BatchStarter } from './starter.js';
+import type { Batches } from './store.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { createBatchStarter } from './starter.js';
 import { createBatches } from './store.js';
 import { createBulkCreation } from './create.js';
@@ -34,3 +39,13 @@ export function bulkTransfers(
     createBulk: createBulkCreation({ batches, starter: batchStarter, nameEnquiry, provider }),
   };
 }
+
+/** The capability `bulk-transfers`. */
+export const bulkTransferCapability = defineCapability({
+  name: 'bulk-transfers',
+  collections: [bulkTransferRecords],
+  routes: bulkTransferRoutes,
+  supervised: ({ batches, batchStarter }: { batches: Batches; batchStarter: BatchStarter }) => ({
+    bulk_transfers: supervised(batches, batchStarter),
+  }),
+});

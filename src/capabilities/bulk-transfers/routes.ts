@@ -6,13 +6,13 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import { createBulkTransfer, getBulkTransfer } from '../transfers/api.js';
-import { presentBatch, type TransferBatch } from './bulk-transfer.js';
+import { presentBatch, type BulkTransfer } from './bulk-transfer.js';
 import type { Batches } from './store.js';
 import type { CreateBulk } from './create.js';
 
 export function bulkTransferRoutes(deps: {
   batches: Batches;
-  batchWatch: CompletionWaiter<TransferBatch>;
+  batchWatch: CompletionWaiter<BulkTransfer>;
   createBulk: CreateBulk;
   idempotency: Idempotency;
 }): Route[] {

@@ -5,11 +5,11 @@ import {
   createWorkflowStarter,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import { batchWorkflowId, type TransferBatch } from './bulk-transfer.js';
+import { batchWorkflowId, type BulkTransfer } from './bulk-transfer.js';
 import type { BulkTransferInput } from '../transfers/workflow-contract.js';
 
 /** A batch takes no commands and is not woken. */
-export type BatchStarter = Pick<WorkflowStarter<TransferBatch>, 'start' | 'startSoon' | 'idle'>;
+export type BatchStarter = Pick<WorkflowStarter<BulkTransfer>, 'start' | 'startSoon' | 'idle'>;
 
 /** Starts the workflow that lets a batch out. */
 export function createBatchStarter(settings: {
@@ -17,7 +17,7 @@ export function createBatchStarter(settings: {
   taskQueue: string;
   log: Log;
 }): BatchStarter {
-  return createWorkflowStarter<TransferBatch>({
+  return createWorkflowStarter<BulkTransfer>({
     ...settings,
     workflow: 'bulkTransfer',
     workflowId: ({ _id }) => batchWorkflowId(_id),

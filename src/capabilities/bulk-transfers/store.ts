@@ -1,28 +1,12 @@
 import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
-import { nextCheckIndex } from '../../platform/database/indexes.js';
-import type { CollectionSpec } from '../../platform/database/migrations.js';
-import type { SaveRefusal } from '../../core/commit/mutations.js';
-import type { AcceptResult } from '../../core/commit/unit-of-work.js';
-import type { BulkItem } from '../transfers/mutations.js';
+import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
+import type { AcceptResult } from '../../core/commit/saved-response.js';
+import { acceptBulkTransfer, type AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { idsOf, type TransferBatch } from './bulk-transfer.js';
+import { idsOf, type BulkTransfer } from './bulk-transfer.js';
 import { OPEN } from '../transfers/lists.js';
 import type { Transfer, TransferStatus } from '../transfers/transfer.js';
-
-export const transferBatchesCollection: CollectionSpec = {
-  name: 'bulk_transfers',
-  validator: {
-    bsonType: 'object',
-    required: ['tenant_id', 'provider', 'items', 'created_at'],
-    properties: {
-      tenant_id: { bsonType: 'string' },
-      items: { bsonType: 'array', minItems: 1 },
-      created_at: { bsonType: 'date' },
-    },
-  },
-  indexes: [nextCheckIndex],
-};
 
 export type Batches = ReturnType<typeof createBatches>;
 
@@ -33,11 +17,11 @@ export function createBatches(
   stallTimeoutMs: number,
   clock: () => Date = () => new Date(),
 ) {
-  const collection = db.collection<TransferBatch>('bulk_transfers');
+  const collection = db.collection<BulkTransfer>('bulk_transfers');
   const transfers = db.collection<Transfer>('transfers');
 
   /** Stops at the first that is open. */
-  async function hasEnded(batch: TransferBatch): Promise<boolean> {
+  async function hasEnded(batch: BulkTransfer): Promise<boolean> {
     const filter = { _id: { $in: idsOf(batch) }, status: { $in: OPEN } };
     return (await transfers.findOne(filter, { projection: { _id: 1 } })) === null;
   }
@@ -45,12 +29,15 @@ export function createBatches(
   return {
     ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
 
-    accept: (item: BulkItem | SaveRefusal): Promise<AcceptResult> => groupCommit.commit(item),
+    accept: (input: AcceptBulkTransfer): Promise<AcceptResult> =>
+      groupCommit.commit(acceptBulkTransfer, input),
+    saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
+      groupCommit.commit(saveRefusal, input),
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
     /** How the transfers of a batch stand now. */
-    async statuses(batch: TransferBatch): Promise<Map<string, TransferStatus>> {
+    async statuses(batch: BulkTransfer): Promise<Map<string, TransferStatus>> {
       const found = transfers.find(
         { _id: { $in: idsOf(batch) } },
         { projection: { status: 1 }, batchSize: 1_000 },
@@ -59,7 +46,7 @@ export function createBatches(
     },
 
     /** Those of which every transfer has come to its end. */
-    async ended(ids: string[]): Promise<TransferBatch[]> {
+    async ended(ids: string[]): Promise<BulkTransfer[]> {
       const found = await collection.find({ _id: { $in: ids } }).toArray();
       const ended = await Promise.all(found.map(hasEnded));
       return found.filter((_, i) => ended[i]);

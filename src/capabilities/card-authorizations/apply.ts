@@ -4,12 +4,12 @@ import { timelineEntry, type TimelineEntry } from '../../core/instructions/timel
 import type { Card } from '../cards/card.js';
 import { changeCard } from '../cards/change.js';
 import { movementTo, payFrom, standingOf, type Movement, type Payment } from './transitions.js';
-import type { CardAuthorization } from './card-authorization.js';
-import type { AuthorizationFactItem } from './item.js';
+import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
+import type { ApplyCardAuthorizationFact } from './item.js';
 import { movementPosting, stepOf } from './postings.js';
 import { unspend } from './rules.js';
 
-type About = { card: Card; authorization: CardAuthorization; item: AuthorizationFactItem };
+type About = { card: Card; authorization: CardAuthorization; item: ApplyCardAuthorizationFact };
 
 /** Lets a new fact have its effect: what it moves, and how the authorization stands from now on. */
 export function applyFact(uow: UnitOfWork, about: About, now: Date): CardAuthorization {
@@ -31,7 +31,7 @@ export function applyFact(uow: UnitOfWork, about: About, now: Date): CardAuthori
     timeline: [...before.timeline, ...entries(about, movement, problem, now)],
     updated_at: now,
   };
-  uow.change('card_authorizations', next);
+  uow.change(cardAuthorizations, next);
   return next;
 }
 

@@ -6,7 +6,7 @@ import {
   type LedgerSnapshot,
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
-import type { CardAuthorization } from './card-authorization.js';
+import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
 import { standingOf } from './transitions.js';
 
 /**
@@ -18,7 +18,7 @@ export async function auditAuthorizations(books: LedgerSnapshot): Promise<AuditR
   const problems: string[] = [];
   const cleared = new Map<string, bigint>();
   let count = 0;
-  for await (const one of withPostings(collections.records.card_authorizations, books)) {
+  for await (const one of withPostings(collections.records(cardAuthorizations), books)) {
     count += 1;
     problems.push(...checkStanding(one), ...checkMoney(one));
     addTo(cleared, accounts.network(one.provider), one.cleared_minor);

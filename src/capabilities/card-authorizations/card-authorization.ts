@@ -1,3 +1,5 @@
+import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../../core/commit/collection.js';
 import { createHash } from 'node:crypto';
 import { idOf } from '../../shared/ids.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
@@ -70,3 +72,23 @@ export const isApproved = ({ approved, facts }: CardAuthorization): boolean =>
   approved && !facts.some(({ kind }) => kind === 'declined');
 
 export const authorizationWorkflowId = (id: string) => `card-authorization/${id}`;
+
+const long = { bsonType: 'long' };
+
+/** Authorizations of card payments, with their holds. */
+export const cardAuthorizations = collection<CardAuthorization>('card_authorizations', {
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'card_id', 'token', 'version', 'status', 'amount_minor', 'held_minor'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      card_id: { bsonType: 'string' },
+      status: { enum: ['approved', 'declined', 'cleared', 'reversed', 'expired'] },
+      amount_minor: { ...long, minimum: 0 },
+      held_minor: { ...long, minimum: 0 },
+      cleared_minor: { ...long, minimum: 0 },
+      version: { bsonType: 'int' },
+    },
+  },
+  indexes: [{ key: { card_id: 1, created_at: -1, _id: -1 } }, nextCheckIndex, attentionIndex],
+});

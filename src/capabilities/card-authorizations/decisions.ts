@@ -112,7 +112,7 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
       if (!card) return unknown;
       key = { tenantId: card.tenant_id, id, card: card._id, provider, token: request.token };
       const asked = { request, asking, answerBy, holdMs };
-      const authorization = await store.decide({ kind: 'decideAuthorization', ...key, ...asked });
+      const authorization = await store.decide({ ...key, ...asked });
       failpoint('decision.made');
       return authorization
         ? { key, authorization, decision: decisionOf(authorization, asking) }

@@ -1,3 +1,9 @@
+import { defineCapability } from '../../core/capability.js';
+import { authorizationOperations } from './api.js';
+import { auditAuthorizations } from './audit.js';
+import { cardAuthorizations } from './card-authorization.js';
+import { cardAuthorizationRoutes } from './routes.js';
+import { supervised } from '../../core/supervision/supervision.js';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../shared/config.js';
 import type { Database } from '../../platform/database/client.js';
@@ -38,3 +44,19 @@ export function createAuthorizations(deps: {
     },
   };
 }
+
+/** The capability `card-authorizations`. */
+export const cardAuthorizationCapability = defineCapability({
+  name: 'card-authorizations',
+  collections: [cardAuthorizations],
+  operations: authorizationOperations,
+  audit: auditAuthorizations,
+  routes: cardAuthorizationRoutes,
+  supervised: ({
+    authorizations,
+  }: {
+    authorizations: Pick<Authorizations, 'store' | 'starter'>;
+  }) => ({
+    card_authorizations: supervised(authorizations.store, authorizations.starter),
+  }),
+});

@@ -10,8 +10,7 @@ export type AuthorizationKey = {
   token: string;
 };
 
-export type DecideItem = AuthorizationKey & {
-  kind: 'decideAuthorization';
+export type DecideCardAuthorization = AuthorizationKey & {
   request: AuthorizationRequest;
   /** Names this asking: whoever comes with the same token later has another one. */
   asking: string;
@@ -20,8 +19,7 @@ export type DecideItem = AuthorizationKey & {
   holdMs: number;
 };
 
-export type AuthorizationFactItem = AuthorizationKey & {
-  kind: 'authorizationFact';
+export type ApplyCardAuthorizationFact = AuthorizationKey & {
   fact: AuthorizationFact;
   code: string | null;
   /** The issuer says so, or we: an asking that takes back what it may have decided, or a hold whose time is over. */

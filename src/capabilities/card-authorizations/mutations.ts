@@ -2,57 +2,71 @@ import type { Mutation } from '../../core/commit/mutation.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import type { Card } from '../cards/card.js';
+import { cards, type Card } from '../cards/card.js';
 import { changeCard } from '../cards/change.js';
 import { tryReload } from '../card-fundings/auto-reload.js';
 import { applyFact } from './apply.js';
-import { askingsOf, isApproved, type CardAuthorization } from './card-authorization.js';
-import type { AuthorizationFactItem, AuthorizationKey, DecideItem } from './item.js';
+import {
+  cardAuthorizations,
+  askingsOf,
+  isApproved,
+  type CardAuthorization,
+} from './card-authorization.js';
+import type {
+  ApplyCardAuthorizationFact,
+  AuthorizationKey,
+  DecideCardAuthorization,
+} from './item.js';
 import { decided, neverDecided } from './new-authorization.js';
 import { holdPosting } from './postings.js';
-import { setCardSecurity } from './security.js';
 import { judge, spentOn, type AuthorizationVerdict } from './rules.js';
 
 /** Null: there is no such card, or the issuer has used the token for another one. */
-export type DecideOutcome = { kind: 'decided'; authorization: CardAuthorization | null };
-export type AuthorizationFactOutcome = {
-  kind: 'authorization_fact';
+export type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
+export type ApplyCardAuthorizationFactResult = {
   verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
   authorization: CardAuthorization | null;
 };
 
 const reads = ({ tenantId, id, card }: AuthorizationKey): Reads => ({
-  records: { cards: [card], card_authorizations: [id] },
+  records: [cards.ref(card), cardAuthorizations.ref(id)],
   wallets: [tenantId],
 });
 
-const decideAuthorization: Mutation<DecideItem, DecideOutcome> = { reads, decide };
-const authorizationFact: Mutation<AuthorizationFactItem, AuthorizationFactOutcome> = {
+export const decideCardAuthorization: Mutation<
+  DecideCardAuthorization,
+  DecideCardAuthorizationResult
+> = { reads, decide };
+export const applyCardAuthorizationFact: Mutation<
+  ApplyCardAuthorizationFact,
+  ApplyCardAuthorizationFactResult
+> = {
   reads,
   decide: decideFact,
 };
 
-/** What authorizations commit; see kinds.ts. */
-export const authorizationKinds = { decideAuthorization, authorizationFact, setCardSecurity };
-
-function decide(uow: UnitOfWork, item: DecideItem, now: Date): DecideOutcome {
-  const known = uow.record('card_authorizations', item.id);
+function decide(
+  uow: UnitOfWork,
+  item: DecideCardAuthorization,
+  now: Date,
+): DecideCardAuthorizationResult {
+  const known = uow.get(cardAuthorizations, item.id);
   if (known) {
     const same = known.card_id === item.card;
-    return { kind: 'decided', authorization: same ? askedAgain(uow, known, item, now) : null };
+    return { authorization: same ? askedAgain(uow, known, item, now) : null };
   }
-  const card = uow.record('cards', item.card);
-  if (card?.tenant_id !== item.tenantId) return { kind: 'decided', authorization: null };
+  const card = uow.get(cards, item.card);
+  if (card?.tenant_id !== item.tenantId) return { authorization: null };
   const wallet = uow.wallet(item.tenantId);
   const verdict: AuthorizationVerdict =
     now > item.answerBy
       ? { approved: false, code: 'deadline_exceeded' }
       : judge(card, wallet, item.request, now);
   const authorization = decided(item, verdict, now);
-  uow.create('card_authorizations', authorization);
+  uow.create(cardAuthorizations, authorization);
   if (!verdict.approved) {
     if (verdict.code === 'insufficient_balance') reloadForNext(uow, card, now);
-    return { kind: 'decided', authorization };
+    return { authorization };
   }
   const { amountMinor } = item.request;
   const ofCard = verdict.fundingSource === 'card' ? amountMinor : 0n;
@@ -72,7 +86,7 @@ function decide(uow: UnitOfWork, item: DecideItem, now: Date): DecideOutcome {
     },
     now,
   );
-  return { kind: 'decided', authorization };
+  return { authorization };
 }
 
 /** What the card can't cover tries for a reload, as spending does: there may never be another spending. */
@@ -88,7 +102,7 @@ function reloadForNext(uow: UnitOfWork, card: Card, now: Date): void {
 function askedAgain(
   uow: UnitOfWork,
   known: CardAuthorization,
-  { asking, answerBy }: DecideItem,
+  { asking, answerBy }: DecideCardAuthorization,
   now: Date,
 ): CardAuthorization {
   const askings = askingsOf(known);
@@ -116,18 +130,18 @@ function noted(
     updated_at: now,
     timeline: [...known.timeline, timelineEntry(now, 'note', known.provider, { detail })],
   };
-  uow.change('card_authorizations', next);
+  uow.change(cardAuthorizations, next);
   return next;
 }
 
 function decideFact(
   uow: UnitOfWork,
-  item: AuthorizationFactItem,
+  item: ApplyCardAuthorizationFact,
   now: Date,
-): AuthorizationFactOutcome {
-  const card = uow.record('cards', item.card);
+): ApplyCardAuthorizationFactResult {
+  const card = uow.get(cards, item.card);
   if (card?.tenant_id !== item.tenantId) return outcome('unknown_card', null);
-  const found = uow.record('card_authorizations', item.id);
+  const found = uow.get(cardAuthorizations, item.id);
   // A token that stands for another card: whose money that is, nobody can say.
   if (found && found.card_id !== card._id) return outcome('unknown_card', null);
   if (found && !stands(found, item, now)) return outcome('unchanged', found);
@@ -136,7 +150,7 @@ function decideFact(
     return outcome('unchanged', withdraw(uow, found, item.by.withdraws, now));
   }
   const known = found ?? neverDecided(item, card, now);
-  if (!found) uow.create('card_authorizations', known);
+  if (!found) uow.create(cardAuthorizations, known);
   // What was never approved has no hold to end.
   if (item.fact.kind === 'declined' && !known.approved) return outcome('unchanged', known);
   const next = applyFact(uow, { card, authorization: known, item }, now);
@@ -144,7 +158,7 @@ function decideFact(
 }
 
 /** Whether what we say ourselves still holds now: the issuer may have asked again, or have spoken. */
-function stands(found: CardAuthorization, { by }: AuthorizationFactItem, now: Date): boolean {
+function stands(found: CardAuthorization, { by }: ApplyCardAuthorizationFact, now: Date): boolean {
   if (by === 'issuer') return true;
   if (by === 'clock') {
     return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
@@ -153,6 +167,6 @@ function stands(found: CardAuthorization, { by }: AuthorizationFactItem, now: Da
 }
 
 const outcome = (
-  verdict: AuthorizationFactOutcome['verdict'],
+  verdict: ApplyCardAuthorizationFactResult['verdict'],
   authorization: CardAuthorization | null,
-): AuthorizationFactOutcome => ({ kind: 'authorization_fact', verdict, authorization });
+): ApplyCardAuthorizationFactResult => ({ verdict, authorization });

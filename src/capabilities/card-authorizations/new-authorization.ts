@@ -1,7 +1,11 @@
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { Card } from '../cards/card.js';
 import type { CardAuthorization } from './card-authorization.js';
-import type { AuthorizationFactItem, AuthorizationKey, DecideItem } from './item.js';
+import type {
+  ApplyCardAuthorizationFact,
+  AuthorizationKey,
+  DecideCardAuthorization,
+} from './item.js';
 import type { AuthorizationVerdict } from './rules.js';
 
 /** After this the dispatcher starts a workflow that nobody has started. */
@@ -9,7 +13,7 @@ const START_WITHIN_MS = 2_000;
 
 /** A request as it was decided. */
 export function decided(
-  item: DecideItem,
+  item: DecideCardAuthorization,
   verdict: AuthorizationVerdict,
   now: Date,
 ): CardAuthorization {
@@ -42,7 +46,7 @@ export function decided(
  * come, it is declined.
  */
 export function neverDecided(
-  item: AuthorizationFactItem,
+  item: ApplyCardAuthorizationFact,
   { funding }: Pick<Card, 'funding'>,
   now: Date,
 ): CardAuthorization {
@@ -59,7 +63,12 @@ export function neverDecided(
   return typeof by === 'string' ? declined : { ...declined, ...askedFor(by.request) };
 }
 
-const askedFor = ({ amountMinor, currency, channel, merchant }: DecideItem['request']) => ({
+const askedFor = ({
+  amountMinor,
+  currency,
+  channel,
+  merchant,
+}: DecideCardAuthorization['request']) => ({
   amount_minor: amountMinor,
   currency,
   channel,

@@ -1,3 +1,4 @@
+import { setCardSecurity } from './security.js';
 import { ApiError } from '../../shared/errors.js';
 import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
@@ -25,8 +26,8 @@ export function cardAuthorizationRoutes(deps: {
     route(putCardSecurity, async (ctx, { params, body }) => {
       const tenantId = callerOf(ctx).tenant.id;
       const whose = { tenantId, card: params.id };
-      const item = { kind: 'setCardSecurity', ...whose, security: securityOf(body) } as const;
-      const { card, refused } = await groupCommit.commit(item);
+      const input = { ...whose, security: securityOf(body) };
+      const { card, refused } = await groupCommit.commit(setCardSecurity, input);
       if (!card) throw new ApiError('not_found');
       if (refused) {
         const message = `The card is ${card.status}.`;

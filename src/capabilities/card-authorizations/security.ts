@@ -1,26 +1,25 @@
 import type { Mutation } from '../../core/commit/mutation.js';
 import { changeCard } from '../cards/change.js';
-import { isOver, type Card, type CardSecurity } from '../cards/card.js';
+import { cards, isOver, type Card, type CardSecurity } from '../cards/card.js';
 
-export type SecurityItem = {
-  kind: 'setCardSecurity';
+export type SetCardSecurity = {
   tenantId: string;
   card: string;
   security: CardSecurity;
 };
 /** Null: no such card. `refused`: in its state nothing is paid with it any more. */
-export type SecurityOutcome = { kind: 'card_security'; card: Card | null; refused: boolean };
+export type SetCardSecurityResult = { card: Card | null; refused: boolean };
 
 /** In one commit with every decision on the card: a payment sees the old settings whole, or the new ones. */
-export const setCardSecurity: Mutation<SecurityItem, SecurityOutcome> = {
-  reads: ({ tenantId, card }) => ({ records: { cards: [card] }, wallets: [tenantId] }),
+export const setCardSecurity: Mutation<SetCardSecurity, SetCardSecurityResult> = {
+  reads: ({ tenantId, card }) => ({ records: [cards.ref(card)], wallets: [tenantId] }),
   decide(uow, { tenantId, card: id, security }, now) {
-    const card = uow.record('cards', id);
-    if (card?.tenant_id !== tenantId) return { kind: 'card_security', card: null, refused: false };
+    const card = uow.get(cards, id);
+    if (card?.tenant_id !== tenantId) return { card: null, refused: false };
     if (isOver(card) || card.status === 'failed') {
-      return { kind: 'card_security', card, refused: true };
+      return { card, refused: true };
     }
     const next = changeCard(uow, card, { security }, now);
-    return { kind: 'card_security', card: next, refused: false };
+    return { card: next, refused: false };
   },
 };

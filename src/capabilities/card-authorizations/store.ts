@@ -1,3 +1,4 @@
+import { applyCardAuthorizationFact, decideCardAuthorization } from './mutations.js';
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
@@ -10,7 +11,7 @@ import {
   type AuthorizationFact,
   type CardAuthorization,
 } from './card-authorization.js';
-import type { AuthorizationFactItem, DecideItem } from './item.js';
+import type { ApplyCardAuthorizationFact, DecideCardAuthorization } from './item.js';
 import type { AuthorizationRef, HoldResult } from './workflow-contract.js';
 
 export type AuthorizationStore = ReturnType<typeof createAuthorizationStore>;
@@ -37,7 +38,8 @@ export function createAuthorizationStore(
 ) {
   const collection = db.collection<CardAuthorization>('card_authorizations');
   const dueAfter = (at: Date) => new Date(at.getTime() + stallTimeoutMs);
-  const commitFact = (item: AuthorizationFactItem) => groupCommit.commit(item);
+  const commitFact = (input: ApplyCardAuthorizationFact) =>
+    groupCommit.commit(applyCardAuthorizationFact, input);
 
   return {
     ...authorizationQueries(collection),
@@ -45,7 +47,8 @@ export function createAuthorizationStore(
     /** Those that hold money and that nobody follows. */
     ...supervisionOf(collection, 'updated_at', { clock, stallTimeoutMs }),
 
-    decide: async (item: DecideItem) => (await groupCommit.commit(item)).authorization,
+    decide: async (input: DecideCardAuthorization) =>
+      (await groupCommit.commit(decideCardAuthorization, input)).authorization,
 
     commitFact,
 
@@ -61,7 +64,7 @@ export function createAuthorizationStore(
       const id = authorizationId(provider, token);
       const code = state.kind === 'declined' ? state.code : null;
       const whose = { tenantId, id, card, provider, token };
-      return commitFact({ kind: 'authorizationFact', ...whose, fact, code, by: 'issuer' });
+      return commitFact({ ...whose, fact, code, by: 'issuer' });
     },
 
     /** Whether it still holds money; a hold whose time is over is given back. Also says that somebody looks after it. */
@@ -81,7 +84,7 @@ export function createAuthorizationStore(
       const fact = { key: 'hold-expired', kind: 'expired', amount_minor: 0n, at: now } as const;
       const whose = { tenantId, id, card, provider, token };
       const code = 'the issuer never said what became of it';
-      await commitFact({ kind: 'authorizationFact', ...whose, fact, code, by: 'clock' });
+      await commitFact({ ...whose, fact, code, by: 'clock' });
       return { held: false };
     },
   };

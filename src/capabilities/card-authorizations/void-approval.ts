@@ -36,7 +36,7 @@ export function createTakeBack({
       const fact = { ...about, at: new Date() };
       const by = { withdraws: asking, request };
       try {
-        await store.commitFact({ kind: 'authorizationFact', ...key, fact, code, by });
+        await store.commitFact({ ...key, fact, code, by });
         return;
       } catch (error) {
         if (stopping.signal.aborted || Date.now() > giveUpAt) {

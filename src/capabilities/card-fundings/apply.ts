@@ -3,7 +3,7 @@ import type { FundingState } from '../../core/providers/card-issuer.js';
 import type { FactSource } from '../../core/instructions/fact.js';
 import type { CardOperation } from '../cards/card-operation.js';
 import type { FundingFact } from './transitions.js';
-import type { FundingOutcome } from './mutations.js';
+import { applyCardFundingFact, expireCardFunding, type CardFundingResult } from './mutations.js';
 
 type Key = Pick<CardOperation, 'tenant_id' | '_id' | 'card_id' | 'reverses_operation_id'>;
 
@@ -26,12 +26,12 @@ export const applyFundingFact = (
   groupCommit: GroupCommit,
   { tenant_id: tenantId, _id, reverses_operation_id: unwinds, card_id: card }: Key,
   fact: FundingFact,
-): Promise<FundingOutcome> =>
-  groupCommit.commit({ kind: 'fundingFact', tenantId, id: unwinds ?? _id, card, fact });
+): Promise<CardFundingResult> =>
+  groupCommit.commit(applyCardFundingFact, { tenantId, id: unwinds ?? _id, card, fact });
 
 /** Says that the deadline of a just-in-time funding has come. */
 export const expireFunding = (
   groupCommit: GroupCommit,
   { tenant_id: tenantId, _id, reverses_operation_id: unwinds, card_id: card }: Key,
-): Promise<FundingOutcome> =>
-  groupCommit.commit({ kind: 'expireFunding', tenantId, id: unwinds ?? _id, card });
+): Promise<CardFundingResult> =>
+  groupCommit.commit(expireCardFunding, { tenantId, id: unwinds ?? _id, card });

@@ -2,7 +2,7 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { Card, CardReload } from '../cards/card.js';
-import { newOperation, type CardOperation } from '../cards/card-operation.js';
+import { cardOperations, newOperation, type CardOperation } from '../cards/card-operation.js';
 import { holdPosting, type Funding } from './postings.js';
 
 /** After so many refusals in a row nothing is tried any more, until the settings are put again. */
@@ -37,7 +37,7 @@ export function tryReload(uow: UnitOfWork, card: Card, reload: CardReload, now: 
   if (wallet.availableMinor < amount) return refused(reload, 'the wallet has too little', now);
   const operation = newReload(card, amount, now);
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amount });
-  uow.create('card_operations', operation);
+  uow.create(cardOperations, operation);
   uow.post(holdPosting(operation));
   return {
     ...reload,

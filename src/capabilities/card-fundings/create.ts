@@ -1,10 +1,11 @@
+import { acceptCardFunding } from './mutations.js';
 import { newId } from '../../shared/ids.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { amountWithin } from '../transfers/new-transfer.js';
 import type { Card } from '../cards/card.js';
@@ -38,8 +39,7 @@ export function createCardFunding(deps: {
     const operation = newFunding(request, clock());
     const body = JSON.stringify({ success: true, data: presentOperation(operation) });
     const outcome = throwIfKeyReused(
-      await groupCommit.commit({
-        kind: 'acceptFunding',
+      await groupCommit.commit(acceptCardFunding, {
         tenantId: tenant.id,
         operation,
         claim,

@@ -7,21 +7,20 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-  type UnitOfWork,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
-import type { Card, CardReload } from '../cards/card.js';
+import { cards, type Card, type CardReload } from '../cards/card.js';
 import { changeCard } from '../cards/change.js';
 import { changeOperation } from '../cards/emit.js';
-import type { CardOperation } from '../cards/card-operation.js';
+import { cardOperations, type CardOperation } from '../cards/card-operation.js';
 import { expire, unwindingOf, type Expired } from './deadline.js';
-import { decideFunding, type FundingFact } from './transitions.js';
+import { transitionCardFunding, type FundingFact } from './transitions.js';
 import { holdPosting, releasePosting, type Funding } from './postings.js';
 import { reloadEnded, tryReload } from './auto-reload.js';
 
-export type FundItem = {
-  kind: 'acceptFunding';
+export type AcceptCardFunding = {
   tenantId: string;
   /** Complete, with its id, before it queues. */
   operation: Funding;
@@ -31,18 +30,17 @@ export type FundItem = {
 };
 /** Names the funding; a late one's facts are those of its unwinding. */
 type FundingKey = { tenantId: string; id: string; card: string };
-export type FundingFactItem = FundingKey & { kind: 'fundingFact'; fact: FundingFact };
+export type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
 /** The deadline has come. Whoever says it first. */
-export type ExpireItem = FundingKey & { kind: 'expireFunding' };
-export type ReloadSettings = Pick<
+export type ExpireCardFunding = FundingKey;
+export type AutoReloadSettings = Pick<
   CardReload,
   'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
 >;
-export type ReloadItem = {
-  kind: 'setReload';
+export type SetAutoReload = {
   tenantId: string;
   id: string;
-  settings: ReloadSettings;
+  settings: AutoReloadSettings;
 };
 
 /** The operation that the fact was about as it stands now. */
@@ -51,15 +49,16 @@ type Applied = {
   verdict: TransitionResult<CardOperation>['verdict'];
   operation: CardOperation;
 };
-export type FundingOutcome = Applied | { kind: 'no_such_funding' };
-export type ReloadOutcome = { kind: 'reload'; card: Card } | { kind: 'refused'; error: ApiError };
+export type CardFundingResult = Applied | { kind: 'no_such_funding' };
+export type SetAutoReloadResult =
+  { kind: 'reload'; card: Card } | { kind: 'refused'; error: ApiError };
 
-const acceptFunding: Mutation<FundItem, AcceptResult> = {
-  reads: ({ tenantId, operation, claim }, complete) => ({
+export const acceptCardFunding: Mutation<AcceptCardFunding, AcceptResult> = {
+  reads: ({ tenantId, operation, claim }, full) => ({
     keys: claim ? [claim.id] : [],
     // One that is its own id can't have been taken.
     references: operation.reference === operation._id ? [] : [referenceOf(operation)],
-    records: { cards: [operation.card_id], card_operations: complete ? [operation._id] : [] },
+    records: [cards.ref(operation.card_id), ...(full ? [cardOperations.ref(operation._id)] : [])],
     wallets: [tenantId],
   }),
   decide: decideAccept,
@@ -67,37 +66,34 @@ const acceptFunding: Mutation<FundItem, AcceptResult> = {
 };
 
 const readsOf = ({ tenantId, id, card }: FundingKey) => ({
-  records: { card_operations: [id, unwindingOf(id)], cards: [card] },
+  records: [cardOperations.ref(id), cardOperations.ref(unwindingOf(id)), cards.ref(card)],
   wallets: [tenantId],
 });
 
-const fundingFact: Mutation<FundingFactItem, FundingOutcome> = {
+export const applyCardFundingFact: Mutation<ApplyCardFundingFact, CardFundingResult> = {
   reads: readsOf,
   decide: decideFact,
 };
 
-const expireFunding: Mutation<ExpireItem, FundingOutcome> = {
+export const expireCardFunding: Mutation<ExpireCardFunding, CardFundingResult> = {
   reads: readsOf,
   decide: decideExpiry,
 };
 
-const setReload: Mutation<ReloadItem, ReloadOutcome> = {
-  reads: ({ tenantId, id }) => ({ records: { cards: [id] }, wallets: [tenantId] }),
+export const setAutoReload: Mutation<SetAutoReload, SetAutoReloadResult> = {
+  reads: ({ tenantId, id }) => ({ records: [cards.ref(id)], wallets: [tenantId] }),
   decide: decideReload,
 };
 
-/** What fundings commit; see ledger/kinds.ts. */
-export const fundingKinds = { acceptFunding, fundingFact, expireFunding, setReload };
-
 const referenceOf = ({ tenant_id: tenantId, reference }: CardOperation) =>
-  ({ collection: 'card_operations', tenantId, reference }) as const;
+  ({ collection: cardOperations, tenantId, reference }) as const;
 
-function decideAccept(uow: UnitOfWork, item: FundItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptCardFunding, now: Date): AcceptResult {
   const { claim, operation, answer } = item;
   const earlier = findSavedResponse(uow, claim, operation._id, now);
   if (earlier) return earlier;
   // My own earlier commit, whose result never reached me.
-  if (uow.record('card_operations', operation._id)) {
+  if (uow.get(cardOperations, operation._id)) {
     return { kind: 'answered', answer, resource: operation._id, replayed: false };
   }
   const refusal = refuse(uow, operation);
@@ -105,7 +101,7 @@ function decideAccept(uow: UnitOfWork, item: FundItem, now: Date): AcceptResult 
   const wallet = uow.wallet(item.tenantId);
   const availableMinor = wallet.availableMinor - operation.amount_minor;
   uow.changeWallet({ ...wallet, availableMinor });
-  uow.create('card_operations', operation);
+  uow.create(cardOperations, operation);
   uow.takeReference(referenceOf(operation), operation._id);
   uow.post(holdPosting(operation));
   return saveResponse(uow, item, answer, operation._id);
@@ -113,7 +109,7 @@ function decideAccept(uow: UnitOfWork, item: FundItem, now: Date): AcceptResult 
 
 /** Why this card can't be funded so, or null. A refusal uses up no reference. */
 function refuse(uow: UnitOfWork, operation: Funding): ApiError | null {
-  const card = uow.record('cards', operation.card_id);
+  const card = uow.get(cards, operation.card_id);
   if (!card || card.tenant_id !== operation.tenant_id) return new ApiError('not_found');
   const unfit = refuseCard(card, operation);
   if (unfit) return unfit;
@@ -143,7 +139,7 @@ function refuseCard({ status, funding }: Card, { type }: CardOperation): ApiErro
   return new ApiError('invalid_state', { message, details: { status, funding } });
 }
 
-function decideFact(uow: UnitOfWork, item: FundingFactItem, now: Date): FundingOutcome {
+function decideFact(uow: UnitOfWork, item: ApplyCardFundingFact, now: Date): CardFundingResult {
   const found = load(uow, item);
   if (!found) return { kind: 'no_such_funding' };
   const { operation, card } = found;
@@ -153,7 +149,7 @@ function decideFact(uow: UnitOfWork, item: FundingFactItem, now: Date): FundingO
   const wallet = uow.wallet(item.tenantId);
   const { available_minor: cardMinor } = card;
   const { availableMinor, owedMinor } = wallet;
-  const transition = decideFunding(operation, item.fact, now, {
+  const transition = transitionCardFunding(operation, item.fact, now, {
     availableMinor,
     owedMinor,
     cardMinor,
@@ -185,9 +181,9 @@ function decideFact(uow: UnitOfWork, item: FundingFactItem, now: Date): FundingO
 /** Who asked for a late funding sees in its own record what its issuer said became of it. */
 function tellOfUnwinding(uow: UnitOfWork, before: CardOperation, after: CardOperation): void {
   const funding =
-    after.reverses_operation_id && uow.record('card_operations', after.reverses_operation_id);
+    after.reverses_operation_id && uow.get(cardOperations, after.reverses_operation_id);
   if (!funding) return;
-  uow.change('card_operations', {
+  uow.change(cardOperations, {
     ...funding,
     version: funding.version + 1,
     updated_at: after.updated_at,
@@ -196,7 +192,7 @@ function tellOfUnwinding(uow: UnitOfWork, before: CardOperation, after: CardOper
   });
 }
 
-function decideExpiry(uow: UnitOfWork, item: ExpireItem, now: Date): FundingOutcome {
+function decideExpiry(uow: UnitOfWork, item: ExpireCardFunding, now: Date): CardFundingResult {
   const found = load(uow, item);
   if (!found) return { kind: 'no_such_funding' };
   const { operation } = found;
@@ -212,7 +208,7 @@ function bookExpiry(
   { failed, unwinding }: Expired,
   now: Date,
 ): Applied {
-  if (unwinding) uow.create('card_operations', unwinding);
+  if (unwinding) uow.create(cardOperations, unwinding);
   else {
     const wallet = uow.wallet(operation.tenant_id);
     const availableMinor = wallet.availableMinor + (operation.amount_minor ?? 0n);
@@ -225,19 +221,18 @@ function bookExpiry(
 
 /** The funding, or what unwinds it, with its card. */
 function load(uow: UnitOfWork, { tenantId, id, card: cardId }: FundingKey) {
-  const operation =
-    uow.record('card_operations', unwindingOf(id)) ?? uow.record('card_operations', id);
-  const card = uow.record('cards', cardId);
+  const operation = uow.get(cardOperations, unwindingOf(id)) ?? uow.get(cardOperations, id);
+  const card = uow.get(cards, cardId);
   const own = operation?.tenant_id === tenantId && operation.card_id === card?._id;
   return own && card ? { operation, card } : null;
 }
 
 function decideReload(
   uow: UnitOfWork,
-  { tenantId, id, settings }: ReloadItem,
+  { tenantId, id, settings }: SetAutoReload,
   now: Date,
-): ReloadOutcome {
-  const card = uow.record('cards', id);
+): SetAutoReloadResult {
+  const card = uow.get(cards, id);
   if (!card || card.tenant_id !== tenantId)
     return { kind: 'refused', error: new ApiError('not_found') };
   const refusal = refuseReload(card);

@@ -1,3 +1,4 @@
+import { setAutoReload } from './mutations.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
 import {
   withIdempotency,
@@ -72,8 +73,7 @@ export function cardFundingRoutes(deps: Deps): Route[] {
     route(putCardAutoReload, async (ctx, { params, body }) => {
       const { tenant } = callerOf(ctx);
       const settings = reloadSettings(tenant, body);
-      const outcome = await groupCommit.commit({
-        kind: 'setReload',
+      const outcome = await groupCommit.commit(setAutoReload, {
         tenantId: tenant.id,
         id: params.id,
         settings,

@@ -35,7 +35,7 @@ export type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' 
 const idle = { postings: [], availableMinor: 0n, owedMinor: 0n, cardMinor: 0n };
 
 /** The state guard for fundings and their unwinding: core/instructions/held-transitions.ts decides, here its moves become postings. */
-export function decideFunding(
+export function transitionCardFunding(
   operation: CardOperation,
   fact: FundingFact,
   now: Date,

@@ -1,9 +1,10 @@
+import { acceptCardState } from './mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import type { Card } from '../cards/card.js';
 import { newOperation, type CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/presenter.js';
@@ -32,7 +33,7 @@ export function createCardControl(deps: {
     const { tenant_id: tenantId } = card;
     const operation = newControl(card, type, body, clock());
     const outcome = throwIfKeyReused(
-      await groupCommit.commit({ kind: 'acceptControl', tenantId, operation, claim, answer }),
+      await groupCommit.commit(acceptCardState, { tenantId, operation, claim, answer }),
     );
     if (outcome.resource === operation._id) starter.startSoon(operation);
     return outcome;

@@ -1,3 +1,4 @@
+import { expireCard } from './mutations.js';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { monthOf, type Card } from '../cards/card.js';
@@ -31,7 +32,7 @@ export function createCardExpiry({
       .toArray();
     const ended = await Promise.all(
       due.map(({ _id: card, tenant_id: tenantId }) =>
-        groupCommit.commit({ kind: 'expireCard', tenantId, card }),
+        groupCommit.commit(expireCard, { tenantId, card }),
       ),
     );
     return { found: due.length, expired: ended.filter(({ expired }) => expired).length };

@@ -6,14 +6,14 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-  type Snapshot,
-  type UnitOfWork,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
+import type { RecordKey } from '../../core/commit/collection.js';
+import type { FoundRecords, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { isPastExpiry, type Card } from '../cards/card.js';
-import type { CardOperation } from '../cards/card-operation.js';
+import { cards, isPastExpiry, type Card } from '../cards/card.js';
+import { cardOperations, type CardOperation } from '../cards/card-operation.js';
 import { changeCardAndTell, changeOperation, createOperation } from '../cards/emit.js';
 import {
   controlled,
@@ -23,11 +23,10 @@ import {
   givenUp,
   type ControlOperation,
 } from './card-state.js';
-import { applyControlFact } from './transitions.js';
+import { transitionCardState } from './transitions.js';
 
 /** A lock, an unlock or a closing that is asked for. */
-export type AcceptControlItem = {
-  kind: 'acceptControl';
+export type AcceptCardState = {
   tenantId: string;
   /** Complete, with its id, before it queues; as it is if something has to be done for it. */
   operation: ControlOperation;
@@ -35,67 +34,62 @@ export type AcceptControlItem = {
   /** What the client is told of the operation as it was decided. */
   answer: (operation: CardOperation) => SavedResponse;
 };
-export type ControlFactItem = {
-  kind: 'controlFact';
+export type ApplyCardStateFact = {
   tenantId: string;
   id: string;
   card: string;
   fact: InstructionFact;
 };
-export type ExpireItem = { kind: 'expireCard'; tenantId: string; card: string };
+export type ExpireCard = { tenantId: string; card: string };
 
 /** Null where there is no such operation. */
-export type ControlFactOutcome = { kind: 'controlFact'; operation: CardOperation | null };
-export type ExpireOutcome = { kind: 'expireCard'; expired: boolean };
+export type ApplyCardStateFactResult = { operation: CardOperation | null };
+export type ExpireCardResult = { expired: boolean };
 
 /** What is under way for the cards, which only they can name. */
 const underWay =
-  (...cards: string[]) =>
-  ({ cards: found }: Snapshot['records']) => ({
-    card_operations: cards.flatMap(
-      (card) => found.get(card)?.state_control.pending_operation_id ?? [],
-    ),
-  });
+  (card: string) =>
+  (found: FoundRecords): RecordKey[] => {
+    const id = found.get(cards, card)?.state_control.pending_operation_id ?? null;
+    return id === null ? [] : [cardOperations.ref(id)];
+  };
 
-const acceptControl: Mutation<AcceptControlItem, AcceptResult> = {
-  reads: ({ tenantId, operation: { _id: id, card_id: card }, claim }, complete) => ({
+export const acceptCardState: Mutation<AcceptCardState, AcceptResult> = {
+  reads: ({ tenantId, operation: { _id: id, card_id: card }, claim }, full) => ({
     keys: claim ? [claim.id] : [],
-    records: { cards: [card], card_operations: complete ? [id] : [] },
+    records: [cards.ref(card), ...(full ? [cardOperations.ref(id)] : [])],
     wallets: [tenantId],
     further: underWay(card),
   }),
   decide: decideControl,
 };
 
-const controlFact: Mutation<ControlFactItem, ControlFactOutcome> = {
+export const applyCardStateFact: Mutation<ApplyCardStateFact, ApplyCardStateFactResult> = {
   reads: ({ tenantId, id, card }) => ({
-    records: { cards: [card], card_operations: [id] },
+    records: [cards.ref(card), cardOperations.ref(id)],
     wallets: [tenantId],
   }),
   decide: decideFact,
 };
 
-const expireCard: Mutation<ExpireItem, ExpireOutcome> = {
+export const expireCard: Mutation<ExpireCard, ExpireCardResult> = {
   reads: ({ tenantId, card }) => ({
-    records: { cards: [card] },
+    records: [cards.ref(card)],
     wallets: [tenantId],
     further: underWay(card),
   }),
   decide: decideExpiry,
 };
 
-/** What the control of cards commits; see kinds.ts. */
-export const cardControlKinds = { acceptControl, controlFact, expireCard };
-
-function decideControl(uow: UnitOfWork, item: AcceptControlItem, now: Date): AcceptResult {
+function decideControl(uow: UnitOfWork, item: AcceptCardState, now: Date): AcceptResult {
   const { claim, operation } = item;
   const earlier = findSavedResponse(uow, claim, operation._id, now);
   if (earlier) return earlier;
   // My own earlier commit, whose result never reached me.
-  const own = uow.record('card_operations', operation._id);
+  const own = uow.get(cardOperations, operation._id);
   if (own)
     return { kind: 'answered', answer: item.answer(own), resource: own._id, replayed: false };
-  const card = uow.record('cards', operation.card_id);
+  const card = uow.get(cards, operation.card_id);
   if (!card) throw new Error('a card that was there is gone');
   const refusal = refuseControl(card, operation.type);
   if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
@@ -111,7 +105,7 @@ function accept(
   now: Date,
 ): CardOperation {
   if (isSo(card, operation.type)) return createOperation(uow, doneAlready(operation, now));
-  giveUp(uow, card, 'superseded', `by the ${operation.type} ${operation._id}`, now);
+  supersedePending(uow, card, 'superseded', `by the ${operation.type} ${operation._id}`, now);
   const changed = changeCardAndTell(uow, card, controlled(card, operation), now);
   return createOperation(uow, { ...operation, state_sequence: changed.state_control.sequence });
 }
@@ -128,35 +122,38 @@ const doneAlready = (operation: ControlOperation, now: Date): CardOperation => (
 });
 
 /** Ends what is under way for a card. */
-function giveUp(uow: UnitOfWork, card: Card, code: string, why: string, now: Date): void {
+function supersedePending(uow: UnitOfWork, card: Card, code: string, why: string, now: Date): void {
   const { pending_operation_id: id } = card.state_control;
-  const before = id === null ? undefined : uow.record('card_operations', id);
+  const before = id === null ? undefined : uow.get(cardOperations, id);
   if (before && isOpen(before)) changeOperation(uow, before, givenUp(before, code, why, now));
 }
 
-function decideFact(uow: UnitOfWork, item: ControlFactItem, now: Date): ControlFactOutcome {
-  const operation = uow.record('card_operations', item.id);
-  const card = uow.record('cards', item.card);
+function decideFact(
+  uow: UnitOfWork,
+  item: ApplyCardStateFact,
+  now: Date,
+): ApplyCardStateFactResult {
+  const operation = uow.get(cardOperations, item.id);
+  const card = uow.get(cards, item.card);
   if (!operation || !card || operation.tenant_id !== item.tenantId || !isControl(operation)) {
-    return { kind: 'controlFact', operation: null };
+    return { operation: null };
   }
-  const { next, card: set } = applyControlFact(operation, card, item.fact, now);
+  const { next, card: set } = transitionCardState(operation, card, item.fact, now);
   if (set) changeCardAndTell(uow, card, set, now);
   return {
-    kind: 'controlFact',
     operation: next === operation ? operation : changeOperation(uow, operation, next),
   };
 }
 
 /** The end of a card whose month is over. The issuer knows that as well as we do. */
-function decideExpiry(uow: UnitOfWork, item: ExpireItem, now: Date): ExpireOutcome {
-  const card = uow.record('cards', item.card);
+function decideExpiry(uow: UnitOfWork, item: ExpireCard, now: Date): ExpireCardResult {
+  const card = uow.get(cards, item.card);
   const isLive = card?.status === 'active' || card?.status === 'locked';
   if (!card || !isLive || card.tenant_id !== item.tenantId || !isPastExpiry(card, now)) {
-    return { kind: 'expireCard', expired: false };
+    return { expired: false };
   }
-  giveUp(uow, card, 'card_expired', 'the card has expired', now);
+  supersedePending(uow, card, 'card_expired', 'the card has expired', now);
   const control = { ...card.state_control, pending_operation_id: null };
   changeCardAndTell(uow, card, { status: 'expired', state_control: control }, now);
-  return { kind: 'expireCard', expired: true };
+  return { expired: true };
 }

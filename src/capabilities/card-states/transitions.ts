@@ -29,7 +29,7 @@ const NOT_CONFIRMED: Record<ControlType, string> = {
  * The state guard of locks, unlocks and closings: pure, and the only place where one ends, but for being superseded.
  * What became known of one that has ended changes nothing: another one says how the card has to stand.
  */
-export function applyControlFact(
+export function transitionCardState(
   operation: ControlOperation,
   card: Card,
   fact: InstructionFact,

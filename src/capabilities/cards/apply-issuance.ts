@@ -2,11 +2,11 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { IssueState } from '../../core/providers/card-issuer.js';
 import type { FactSource } from '../../core/instructions/fact.js';
 import type { CardOperation } from './card-operation.js';
-import type { IssueFact } from './transitions.js';
-import type { IssueFactOutcome } from './mutations.js';
+import type { IssuanceFact } from './transitions.js';
+import { applyIssuanceFact, type ApplyIssuanceFactResult } from './mutations.js';
 
 /** What an issuer says of a card, as a fact; null while it says nothing final. */
-export function issueFactOf(state: IssueState, origin: FactSource): IssueFact | null {
+export function issueFactOf(state: IssueState, origin: FactSource): IssuanceFact | null {
   return state.kind === 'pending' ? null : { ...origin, ...state };
 }
 
@@ -18,5 +18,6 @@ export const applyIssueFact = (
     _id: id,
     card_id: card,
   }: Pick<CardOperation, 'tenant_id' | '_id' | 'card_id'>,
-  fact: IssueFact,
-): Promise<IssueFactOutcome> => groupCommit.commit({ kind: 'issueFact', tenantId, id, card, fact });
+  fact: IssuanceFact,
+): Promise<ApplyIssuanceFactResult> =>
+  groupCommit.commit(applyIssuanceFact, { tenantId, id, card, fact });

@@ -1,3 +1,4 @@
+import { cardAuthorizations } from '../card-authorizations/card-authorization.js';
 import {
   STEPS_OF_HELD,
   addTo,
@@ -12,14 +13,14 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import type { Card } from './card.js';
+import { cards, type Card } from './card.js';
 import {
   capturePosting,
   holdPosting,
   releasePosting,
   type Funding,
 } from '../card-fundings/postings.js';
-import { isFunding, type CardOperation } from './card-operation.js';
+import { cardOperations, isFunding, type CardOperation } from './card-operation.js';
 
 /**
  * Every card has what its accounts say, every operation the postings of its state and no others, and what is held is
@@ -43,7 +44,7 @@ async function readHolds(
   held: Map<string, bigint>,
 ): Promise<Map<string, number>> {
   const holds = new Map<string, number>();
-  const open = records.card_authorizations.find({ held_minor: { $gt: 0n } }, { session });
+  const open = records(cardAuthorizations).find({ held_minor: { $gt: 0n } }, { session });
   for await (const {
     tenant_id: tenantId,
     card_id: card,
@@ -70,7 +71,7 @@ async function checkCards(
     if (stored !== booked)
       problems.push(`${account}: the card says ${stored}, its postings ${booked}`);
   };
-  for await (const card of records.cards.find({}, { session })) {
+  for await (const card of records(cards).find({}, { session })) {
     count += 1;
     compare(accounts.cardAvailable(card._id), card.available_minor);
     compare(accounts.cardHeld(card._id), card.held_minor);
@@ -106,7 +107,7 @@ function checkMoney(operation: CardOperation & RecordWithPostings): string[] {
 }
 
 async function checkOperations(books: LedgerSnapshot, held: Map<string, bigint>) {
-  const operations = books.collections.records.card_operations;
+  const operations = books.collections.records(cardOperations);
   const problems: string[] = [];
   let count = 0;
   const unwindings = new Map<string | null, CardOperation>();

@@ -1,3 +1,5 @@
+import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../../core/commit/collection.js';
 import { newId } from '../../shared/ids.js';
 import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
@@ -140,4 +142,32 @@ const FAILURES: Record<string, string> = {
 export const operationFailure = (code: string) => ({
   code,
   message: FAILURES[code] ?? 'The issuer refused.',
+});
+
+/** Operations on cards: issuance, funding, states. */
+export const cardOperations = collection<CardOperation>('card_operations', {
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'card_id', 'type', 'version', 'status', 'reference', 'submissions'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      card_id: { bsonType: 'string' },
+      type: { enum: [...CARD_OPERATION_TYPES] },
+      status: { enum: ['pending', 'processing', 'completed', 'failed'] },
+      reference: { bsonType: 'string' },
+      amount_minor: { bsonType: ['long', 'null'] },
+      version: { bsonType: 'int' },
+      submissions: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant_id: 1, reference: 1 }, unique: true },
+    { key: { card_id: 1, created_at: -1, _id: -1 } },
+    {
+      name: 'fundings',
+      key: { card_id: 1, type: 1, created_at: -1, _id: -1 },
+    },
+    nextCheckIndex,
+    attentionIndex,
+  ],
 });

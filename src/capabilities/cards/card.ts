@@ -1,3 +1,4 @@
+import { collection } from '../../core/commit/collection.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { CardStanding } from '../../core/providers/card-issuer.js';
 
@@ -106,3 +107,31 @@ export function monthOf(now: Date): { year: number; month: number } {
   const [year, month] = lagosDay(now).split('-').map(Number);
   return { year: Number(year), month: Number(month) };
 }
+
+const long = { bsonType: 'long' };
+
+/** Cards. A card is found by our id, and by its id at the issuer. */
+export const cards = collection<Card>('cards', {
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'version', 'status', 'available_minor', 'held_minor', 'open_holds'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      status: { enum: ['pending', 'active', 'locked', 'failed', 'expired', 'closed'] },
+      available_minor: { ...long, minimum: 0 },
+      held_minor: { ...long, minimum: 0 },
+      open_holds: { bsonType: 'int', minimum: 0 },
+      version: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant_id: 1, created_at: -1, _id: -1 } },
+    // What the issuer calls it, which is all that its messages say.
+    {
+      key: { provider: 1, 'issued.issuer_card_id': 1 },
+      unique: true,
+      partialFilterExpression: { 'issued.issuer_card_id': { $type: 'string' } },
+    },
+    { key: { status: 1, 'issued.expiry_year': 1, 'issued.expiry_month': 1 } },
+  ],
+});

@@ -1,6 +1,6 @@
 import { accounts, posting } from '../../core/ledger/posting.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { isOver, type Card } from './card.js';
+import { cards, isOver, type Card } from './card.js';
 import { reloadAfter } from '../card-fundings/auto-reload.js';
 
 /**
@@ -13,7 +13,7 @@ export function changeCard(uow: UnitOfWork, before: Card, set: Partial<Card>, no
   const over = isOver(changed) && changed.open_holds === 0 && changed.available_minor > 0n;
   const left = over ? giveBack(uow, changed, now) : changed;
   const next = { ...left, auto_reload: reloadAfter(uow, before, left, now) };
-  uow.change('cards', next);
+  uow.change(cards, next);
   return next;
 }
 

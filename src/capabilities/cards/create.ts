@@ -1,10 +1,11 @@
+import { acceptCard } from './mutations.js';
 import { newId } from '../../shared/ids.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { OPEN_SECURITY, type Card } from './card.js';
@@ -39,8 +40,7 @@ export function createCardCreation(deps: {
       body: JSON.stringify({ success: true, data: presentCard(card) }),
     };
     const outcome = throwIfKeyReused(
-      await groupCommit.commit({
-        kind: 'acceptCard',
+      await groupCommit.commit(acceptCard, {
         tenantId: tenant.id,
         card,
         operation,

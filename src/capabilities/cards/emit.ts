@@ -3,7 +3,7 @@ import { countEvent } from '../../core/instructions/events.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { Card } from './card.js';
 import { changeCard } from './change.js';
-import { isShown, type CardOperation } from './card-operation.js';
+import { cardOperations, isShown, type CardOperation } from './card-operation.js';
 import { presentCard, presentOperation } from './presenter.js';
 
 /**
@@ -16,21 +16,21 @@ export function changeOperation(
   after: CardOperation,
 ): CardOperation {
   if (!isShown(after) || isOpen(after)) {
-    uow.change('card_operations', after);
+    uow.change(cardOperations, after);
     return after;
   }
   const { next, event } = countEvent(before, after, (_, is) => ({
     name: `card.operation.${is.status}`,
     data: presentOperation(is),
   }));
-  uow.change('card_operations', next);
+  uow.change(cardOperations, next);
   uow.emit(event);
   return next;
 }
 
 /** The same for one that is made, and has perhaps ended with that. */
 export function createOperation(uow: UnitOfWork, made: CardOperation): CardOperation {
-  uow.create('card_operations', made);
+  uow.create(cardOperations, made);
   return changeOperation(uow, { ...made, status: 'pending' }, made);
 }
 

@@ -1,4 +1,13 @@
-import type { CoreDeps } from '../../core/capability.js';
+import { cardOperations as operations } from './api.js';
+import { auditCards } from './audit.js';
+import { cards } from './card.js';
+import { issuingRoutes } from './issuance-routes.js';
+import { cardRoutes } from './routes.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import type { CardStarters } from './starters.js';
+import type { CardOperations } from './store.js';
+import { cardOperations as cardOperationRecords } from './card-operation.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { createCardControl } from '../card-states/create.js';
 import { createCardExpiry } from '../card-states/expiry.js';
 import { createCardFunding } from '../card-fundings/create.js';
@@ -37,7 +46,7 @@ export function createCards(deps: CoreDeps) {
   });
   const provider = providers.forCards.name;
   // Whoever's spending has made one fall due has not made it itself.
-  groupCommit.onCreated(({ card_operations: created }) => {
+  groupCommit.onCreated(cardOperationRecords, (created) => {
     created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
   });
   return {
@@ -56,3 +65,18 @@ export function createCards(deps: CoreDeps) {
     cardEvents: createCardEvents({ ...deps, apply }),
   };
 }
+
+/** The capability `cards`. */
+export const cardCapability = defineCapability({
+  name: 'cards',
+  collections: [cards, cardOperationRecords],
+  operations,
+  audit: auditCards,
+  routes: (deps: Parameters<typeof cardRoutes>[0] & Parameters<typeof issuingRoutes>[0]) => [
+    ...cardRoutes(deps),
+    ...issuingRoutes(deps),
+  ],
+  supervised: (deps: { cardOperations: CardOperations; cardStarters: CardStarters }) => ({
+    card_operations: supervised(deps.cardOperations, deps.cardStarters),
+  }),
+});

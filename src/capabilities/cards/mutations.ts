@@ -5,15 +5,14 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-  type UnitOfWork,
-} from '../../core/commit/unit-of-work.js';
-import type { Card } from './card.js';
+} from '../../core/commit/saved-response.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import { cards, type Card } from './card.js';
 import { changeCard } from './change.js';
-import type { CardOperation } from './card-operation.js';
-import { applyIssueFactTo, type IssueFact, type IssueTransition } from './transitions.js';
+import { cardOperations, type CardOperation } from './card-operation.js';
+import { transitionIssuance, type IssuanceFact, type IssueTransition } from './transitions.js';
 
-export type AcceptCardItem = {
-  kind: 'acceptCard';
+export type AcceptCard = {
   tenantId: string;
   /** Complete, with their ids, before they queue. */
   card: Card;
@@ -22,16 +21,15 @@ export type AcceptCardItem = {
   /** What the client is told. */
   answer: SavedResponse;
 };
-export type IssueFactItem = {
-  kind: 'issueFact';
+export type ApplyIssuanceFact = {
   tenantId: string;
   /** The operation's id. */
   id: string;
   card: string;
-  fact: IssueFact;
+  fact: IssuanceFact;
 };
 
-export type IssueFactOutcome =
+export type ApplyIssuanceFactResult =
   | {
       kind: 'issueFact';
       verdict: IssueTransition['verdict'];
@@ -40,49 +38,46 @@ export type IssueFactOutcome =
     }
   | { kind: 'no_such_operation' };
 
-const acceptCard: Mutation<AcceptCardItem, AcceptResult> = {
-  reads: ({ card, claim }, complete) => ({
+export const acceptCard: Mutation<AcceptCard, AcceptResult> = {
+  reads: ({ card, claim }, full) => ({
     keys: claim ? [claim.id] : [],
     // Nobody else can have made it: looked up only by who may have done so before.
-    records: { cards: complete ? [card._id] : [] },
+    records: full ? [cards.ref(card._id)] : [],
   }),
   decide: decideAccept,
   weigh: ({ answer }) => 3_000 + 2 * answer.body.length,
 };
 
-const issueFact: Mutation<IssueFactItem, IssueFactOutcome> = {
+export const applyIssuanceFact: Mutation<ApplyIssuanceFact, ApplyIssuanceFactResult> = {
   reads: ({ tenantId, id, card }) => ({
-    records: { card_operations: [id], cards: [card] },
+    records: [cardOperations.ref(id), cards.ref(card)],
     wallets: [tenantId],
   }),
   decide: decideFact,
 };
 
-/** What issuing commits; see kinds.ts. */
-export const issuingKinds = { acceptCard, issueFact };
-
-function decideAccept(uow: UnitOfWork, item: AcceptCardItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptCard, now: Date): AcceptResult {
   const { card, operation, claim, answer } = item;
   const earlier = findSavedResponse(uow, claim, card._id, now);
   if (earlier) return earlier;
   // My own earlier commit, whose result never reached me.
-  if (uow.record('cards', card._id)) {
+  if (uow.get(cards, card._id)) {
     return { kind: 'answered', answer, resource: card._id, replayed: false };
   }
-  uow.create('cards', card);
-  uow.create('card_operations', operation);
+  uow.create(cards, card);
+  uow.create(cardOperations, operation);
   return saveResponse(uow, item, answer, card._id);
 }
 
-function decideFact(uow: UnitOfWork, item: IssueFactItem, now: Date): IssueFactOutcome {
-  const operation = uow.record('card_operations', item.id);
-  const card = uow.record('cards', item.card);
+function decideFact(uow: UnitOfWork, item: ApplyIssuanceFact, now: Date): ApplyIssuanceFactResult {
+  const operation = uow.get(cardOperations, item.id);
+  const card = uow.get(cards, item.card);
   if (operation?.tenant_id !== item.tenantId || card?._id !== operation.card_id) {
     return { kind: 'no_such_operation' };
   }
-  const transition = applyIssueFactTo(operation, card, item.fact, now);
+  const transition = transitionIssuance(operation, card, item.fact, now);
   const { verdict, operation: next } = transition;
-  if (next !== operation) uow.change('card_operations', next);
+  if (next !== operation) uow.change(cardOperations, next);
   const changed = transition.card ? changeCard(uow, card, transition.card, now) : card;
   return { kind: 'issueFact', verdict, operation: next, card: changed };
 }

@@ -6,7 +6,7 @@ import type { Card } from './card.js';
 import { operationFailure, type CardOperation } from './card-operation.js';
 
 /** `issued` is what the issuer tells of the card. `paid` stands for it in histories, which must not hold that. */
-export type IssueFact = InstructionFact | (FactSource & { kind: 'issued' } & IssuedCard);
+export type IssuanceFact = InstructionFact | (FactSource & { kind: 'issued' } & IssuedCard);
 
 /** What a fact does. `unchanged` and `stale` write nothing; `card` is null where the card stays as it is. */
 export type IssueTransition = {
@@ -26,10 +26,10 @@ type Change = {
 };
 
 /** The state guard of issuing: pure, total, and the only place where a card begins. No money moves. */
-export function applyIssueFactTo(
+export function transitionIssuance(
   operation: CardOperation,
   card: Card,
-  fact: IssueFact,
+  fact: IssuanceFact,
   now: Date,
 ): IssueTransition {
   const change = decideFact(operation, card, fact, now);
@@ -52,7 +52,7 @@ export function applyIssueFactTo(
   return { verdict: change.verdict ?? 'applied', operation: next, card: change.card ?? null };
 }
 
-const tell = (fact: IssueFact) =>
+const tell = (fact: IssuanceFact) =>
   [fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind, fact.note]
     .filter((part) => part !== null)
     .join('; ');
@@ -60,7 +60,7 @@ const tell = (fact: IssueFact) =>
 function decideFact(
   operation: CardOperation,
   card: Card,
-  fact: IssueFact,
+  fact: IssuanceFact,
   now: Date,
 ): Change | 'unchanged' | 'stale' {
   // What the issuer tells of a card is booked where it is heard; what comes after it has nothing to add.
@@ -87,7 +87,7 @@ function decideFact(
   };
 }
 
-type Issued = Extract<IssueFact, { kind: 'issued' }>;
+type Issued = Extract<IssuanceFact, { kind: 'issued' }>;
 
 const asIssued = ({ card, brand, last4, expiryMonth, expiryYear }: Issued): Card['issued'] => ({
   issuer_card_id: card,
@@ -105,7 +105,7 @@ const open = (fact: Issued, now: Date): Change => ({
 
 function refuse(
   operation: CardOperation,
-  { code, via }: Extract<IssueFact, { kind: 'rejected' }>,
+  { code, via }: Extract<IssuanceFact, { kind: 'rejected' }>,
   now: Date,
 ): Change {
   const watched = via === 'operator' && operation.submissions > 0;

@@ -9,7 +9,7 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { needsWorkflow } from '../../core/instructions/instruction.js';
-import type { Charge } from './charge.js';
+import { charges, type Charge } from './charge.js';
 import { creditPosting } from './postings.js';
 
 /** A charge is credited when it is completed, once, and never otherwise. */
@@ -23,16 +23,16 @@ const STEPS: Record<Charge['status'], Steps> = {
 /** Every charge has the postings of its state and no others, and whoever drives it. */
 export async function auditCharges(books: LedgerSnapshot): Promise<AuditResult> {
   const problems: string[] = [];
-  let charges = 0;
-  for await (const charge of withPostings(books.collections.records.charges, books)) {
-    charges += 1;
+  let count = 0;
+  for await (const charge of withPostings(books.collections.records(charges), books)) {
+    count += 1;
     problems.push(...checkSteps(charge, STEPS[charge.status]));
     problems.push(...checkLegs(charge, { credit: expectedCredit(charge) }, 'charge'));
     if (needsWorkflow(charge) && charge.next_check_at === null) {
       problems.push(`${charge._id} is ${charge.status} and nobody looks after it`);
     }
   }
-  return { counts: { charges }, problems, held: new Map() };
+  return { counts: { charges: count }, problems, held: new Map() };
 }
 
 /** What was owed at that time is known by the posting alone. */

@@ -1,3 +1,5 @@
+import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../../core/commit/collection.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import type { Customer } from '../payment-tokens/payment-token.js';
 
@@ -79,3 +81,54 @@ export const chargeFailure = (code: string) => ({
 /** The reference of an attempt at the provider. */
 export const attemptReference = ({ _id, attempt }: Pick<Charge, '_id' | 'attempt'>): string =>
   `${_id}-${attempt}`;
+
+/** Indexes that serve the lists of charges, each in the whole order of its list. */
+export const CHARGE_INDEXES = {
+  byCreation: { tenant_id: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant_id: 1, status: 1, created_at: -1, _id: -1 },
+  byCustomer: { tenant_id: 1, 'customer.id': 1, created_at: -1, _id: -1 },
+} as const;
+
+const long = { bsonType: 'long' };
+const string = { bsonType: 'string' };
+const statuses = { enum: ['pending', 'processing', 'completed', 'failed'] };
+
+/** Charges. */
+export const charges = collection<Charge>('charges', {
+  validator: {
+    bsonType: 'object',
+    required: [
+      'tenant_id',
+      'version',
+      'status',
+      'reference',
+      'amount_minor',
+      'attempt',
+      'submissions',
+    ],
+    properties: {
+      tenant_id: string,
+      reference: string,
+      status: statuses,
+      capture_mode: { enum: ['customer_action_required', 'merchant_initiated'] },
+      amount_minor: { ...long, minimum: 1 },
+      refunded_minor: { ...long, minimum: 0 },
+      refund_pending_minor: { ...long, minimum: 0 },
+      provider_fee_minor: { bsonType: ['long', 'null'] },
+      attempt: { bsonType: 'int', minimum: 1 },
+      version: { bsonType: 'int' },
+      submissions: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant_id: 1, reference: 1 }, unique: true },
+    ...Object.values(CHARGE_INDEXES).map((key) => ({ key })),
+    {
+      key: { 'recurring.id': 1, 'recurring.period': 1 },
+      unique: true,
+      partialFilterExpression: { 'recurring.id': { $type: 'string' } },
+    },
+    nextCheckIndex,
+    attentionIndex,
+  ],
+});

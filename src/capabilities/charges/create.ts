@@ -5,7 +5,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import { customerOf } from './payment-schema.js';
 import type { Charge } from './charge.js';
 import { newCharge } from './new-charge.js';
@@ -60,7 +60,6 @@ export function createChargeCreation(deps: {
     );
     const outcome = throwIfKeyReused(
       await charges.accept({
-        kind: 'acceptCharge',
         tenantId: tenant.id,
         id: charge._id,
         charge,

@@ -1,3 +1,4 @@
+import { recurringCharges } from '../recurring-charges/recurring-charge.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
@@ -7,19 +8,17 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-  type Reads,
-  type UnitOfWork,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
+import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { recurringFollows } from '../recurring-charges/on-charge-change.js';
-import { bindToken, revokedToken } from '../payment-tokens/payment-token.js';
-import type { Charge } from './charge.js';
+import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
+import { charges, type Charge } from './charge.js';
 import { withEvent } from './events.js';
-import { applyChargeFact, type ChargeFact, type Transition } from './transitions.js';
+import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
 
-export type AcceptChargeItem = {
-  kind: 'acceptCharge';
+export type AcceptCharge = {
   tenantId: string;
   id: string;
   /** Complete, with its id, before it queues. */
@@ -32,33 +31,31 @@ export type AcceptChargeItem = {
 /** What of a charge says which other records its facts may change. */
 export type ChargeKey = Pick<Charge, '_id' | 'tenant_id' | 'payment_token_id' | 'recurring'>;
 
-export type ChargeFactItem = {
-  kind: 'chargeFact';
+export type ApplyChargeFact = {
   tenantId: string;
   id: string;
   of: ChargeKey;
   fact: ChargeFact;
 };
 /** The provider has a page for the customer. */
-export type ChargeActionItem = {
-  kind: 'chargeAction';
+export type SetChargeAction = {
   tenantId: string;
   id: string;
   url: string;
   providerRequestId: string | null;
 };
 
-export type ChargeFactOutcome =
+export type ApplyChargeFactResult =
   { kind: 'fact'; verdict: Transition['verdict']; charge: Charge } | { kind: 'no_such_charge' };
-export type ChargeActionOutcome = { kind: 'action'; charge: Charge | null };
+export type SetChargeActionResult = { charge: Charge | null };
 
-const acceptCharge: Mutation<AcceptChargeItem, AcceptResult> = {
-  reads: ({ charge, claim }, complete) => {
+export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
+  reads: ({ charge, claim }, full) => {
     const { references, records } = chargeReads(charge);
     return {
       keys: claim ? [claim.id] : [],
       references,
-      records: { ...records, charges: complete ? [charge._id] : [] },
+      records: [...records, ...(full ? [charges.ref(charge._id)] : [])],
     };
   },
   decide: decideAccept,
@@ -66,40 +63,37 @@ const acceptCharge: Mutation<AcceptChargeItem, AcceptResult> = {
   leavesWallet: () => true,
 };
 
-const chargeFact: Mutation<ChargeFactItem, ChargeFactOutcome> = {
+export const applyChargeFact: Mutation<ApplyChargeFact, ApplyChargeFactResult> = {
   reads: (item) => ({
-    records: {
-      charges: [item.id],
-      payment_tokens: item.of.payment_token_id === null ? [] : [item.of.payment_token_id],
-      recurring_charges: item.of.recurring === null ? [] : [item.of.recurring.id],
-    },
+    records: [
+      charges.ref(item.id),
+      ...(item.of.payment_token_id === null ? [] : [paymentTokens.ref(item.of.payment_token_id)]),
+      ...(item.of.recurring === null ? [] : [recurringCharges.ref(item.of.recurring.id)]),
+    ],
     wallets: moves(item) ? [item.tenantId] : [],
   }),
   decide: decideFact,
   leavesWallet: (item) => !moves(item),
 };
 
-const chargeAction: Mutation<ChargeActionItem, ChargeActionOutcome> = {
-  reads: ({ id }) => ({ records: { charges: [id] } }),
+export const setChargeAction: Mutation<SetChargeAction, SetChargeActionResult> = {
+  reads: ({ id }) => ({ records: [charges.ref(id)] }),
   decide: decideAction,
   leavesWallet: () => true,
 };
 
-/** What charges commit; see kinds.ts. */
-export const chargeKinds = { acceptCharge, chargeFact, chargeAction };
-
 /** Only a payment is credited. */
-const moves = ({ fact }: ChargeFactItem): boolean => fact.kind === 'succeeded';
+const moves = ({ fact }: ApplyChargeFact): boolean => fact.kind === 'succeeded';
 
 const referenceOf = ({ tenant_id: tenantId, reference }: Charge) =>
-  ({ collection: 'charges', tenantId, reference }) as const;
+  ({ collection: charges, tenantId, reference }) as const;
 
 /** What `admitCharge` has to see. */
 export function chargeReads(charge: Charge) {
   return {
     // One that is its own id can't have been taken.
     references: charge.reference === charge._id ? [] : [referenceOf(charge)],
-    records: { payment_tokens: charge.payment_token_id === null ? [] : [charge.payment_token_id] },
+    records: charge.payment_token_id === null ? [] : [paymentTokens.ref(charge.payment_token_id)],
   } satisfies Reads;
 }
 
@@ -107,7 +101,7 @@ export function chargeReads(charge: Charge) {
 function admitCharge(uow: UnitOfWork, charge: Charge): ApiError | null {
   const refusal = refuse(uow, charge);
   if (refusal) return refusal;
-  uow.create('charges', charge);
+  uow.create(charges, charge);
   uow.takeReference(referenceOf(charge), charge._id);
   return null;
 }
@@ -119,7 +113,7 @@ function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
   }
   if (charge.payment_token_id === null) return null;
   const field = 'payment_token_id';
-  const token = uow.record('payment_tokens', charge.payment_token_id);
+  const token = uow.get(paymentTokens, charge.payment_token_id);
   if (!token || token.tenant_id !== charge.tenant_id) {
     return new ApiError('not_found', { field, message: 'There is no such payment token.' });
   }
@@ -133,12 +127,12 @@ function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
   return new ApiError('invalid_state', { field, message, details: { status: token.status } });
 }
 
-function decideAccept(uow: UnitOfWork, item: AcceptChargeItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptCharge, now: Date): AcceptResult {
   const { claim, charge, answer } = item;
   const earlier = findSavedResponse(uow, claim, charge._id, now);
   if (earlier) return earlier;
   // My own earlier commit, whose result never reached me.
-  if (uow.record('charges', charge._id)) {
+  if (uow.get(charges, charge._id)) {
     return { kind: 'answered', answer, resource: charge._id, replayed: false };
   }
   const refusal = admitCharge(uow, charge);
@@ -146,11 +140,11 @@ function decideAccept(uow: UnitOfWork, item: AcceptChargeItem, now: Date): Accep
   return saveResponse(uow, item, answer, charge._id);
 }
 
-function decideFact(uow: UnitOfWork, item: ChargeFactItem, now: Date): ChargeFactOutcome {
+function decideFact(uow: UnitOfWork, item: ApplyChargeFact, now: Date): ApplyChargeFactResult {
   const charge = own(uow, item);
   if (!charge) return { kind: 'no_such_charge' };
   const wallet = uow.wallet(item.tenantId);
-  const transition = applyChargeFact(charge, item.fact, now, wallet);
+  const transition = transitionCharge(charge, item.fact, now, wallet);
   const changed = transition.next !== charge;
   const next = changed ? changeCharge(uow, charge, transition.next) : charge;
   transition.postings.forEach(uow.post);
@@ -176,9 +170,9 @@ function bind(
 ): void {
   const { status, capture_mode: mode, payment_token_id: id } = charge;
   if (status !== 'completed' || mode !== 'customer_action_required' || id === null) return;
-  const token = uow.record('payment_tokens', id);
+  const token = uow.get(paymentTokens, id);
   const bound = token?.tenant_id === charge.tenant_id ? bindToken(token, authorization, now) : null;
-  if (bound) uow.change('payment_tokens', bound);
+  if (bound) uow.change(paymentTokens, bound);
 }
 
 /** What the customer or their bank took back charges nothing any more: no later charge may be asked for. */
@@ -189,15 +183,15 @@ function revoke(
   now: Date,
 ): void {
   if (code !== 'authorization_revoked' || mode !== 'merchant_initiated' || id === null) return;
-  const token = uow.record('payment_tokens', id);
+  const token = uow.get(paymentTokens, id);
   if (token?.tenant_id !== tenantId || token.status !== 'active') return;
-  uow.change('payment_tokens', revokedToken(token, now));
+  uow.change(paymentTokens, revokedToken(token, now));
 }
 
-function decideAction(uow: UnitOfWork, item: ChargeActionItem, now: Date): ChargeActionOutcome {
+function decideAction(uow: UnitOfWork, item: SetChargeAction, now: Date): SetChargeActionResult {
   const charge = own(uow, item);
   if (!charge || !isOpen(charge) || charge.next_action?.url === item.url) {
-    return { kind: 'action', charge: charge ?? null };
+    return { charge: charge ?? null };
   }
   const told = timelineEntry(now, 'provider_answer', charge.provider, {
     detail: 'redirect: the customer’s turn',
@@ -210,18 +204,18 @@ function decideAction(uow: UnitOfWork, item: ChargeActionItem, now: Date): Charg
     updated_at: now,
     timeline: [...charge.timeline, told],
   };
-  return { kind: 'action', charge: changeCharge(uow, charge, next) };
+  return { charge: changeCharge(uow, charge, next) };
 }
 
 const own = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string }) => {
-  const charge = uow.record('charges', id);
+  const charge = uow.get(charges, id);
   return charge?.tenant_id === tenantId ? charge : undefined;
 };
 
 /** Changes a charge and states the event of it; answers the charge with its event counted. */
 export function changeCharge(uow: UnitOfWork, before: Charge, after: Charge): Charge {
   const { next, event } = withEvent(before, after);
-  uow.change('charges', next);
+  uow.change(charges, next);
   uow.emit(event);
   recurringFollows(uow, before, next);
   return next;

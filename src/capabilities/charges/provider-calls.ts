@@ -46,7 +46,7 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
     const answer = await providers.payment(charge.provider).initializeCharge(order, signal);
     if (answer.kind === 'redirect') {
       const { url, providerRequestId } = answer;
-      failpoint('charge.heard');
+      failpoint('charge.answered');
       const now = await charges.requireAction(charge, url, providerRequestId);
       return { kind: 'pending', providerRequestId, result: customersTurn(now ?? charge, clock()) };
     }

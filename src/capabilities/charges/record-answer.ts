@@ -15,7 +15,7 @@ export function createHearing(charges: Pick<Charges, 'applyFact'>, clock: () => 
     const { providerRequestId } = answer;
     const fact = toFact(before, answer, via, clock());
     if (fact === null) return stillOpen(before, answer, clock());
-    failpoint('charge.heard');
+    failpoint('charge.answered');
     const outcome = await charges.applyFact(before, fact);
     const after = outcome.kind === 'fact' ? outcome.charge : before;
     if (answer.kind === 'succeeded') return heardPaid(after, answer);

@@ -1,13 +1,20 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { AcceptResult } from '../../core/commit/unit-of-work.js';
+import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import { CHARGE_INDEXES } from './payment-collections.js';
+import { CHARGE_INDEXES } from './charge.js';
 import type { Charge, ChargeStatus } from './charge.js';
 import type { ChargeFact } from './transitions.js';
-import type { AcceptChargeItem, ChargeFactOutcome, ChargeKey } from './mutations.js';
+import {
+  acceptCharge,
+  applyChargeFact,
+  setChargeAction,
+  type AcceptCharge,
+  type ApplyChargeFactResult,
+  type ChargeKey,
+} from './mutations.js';
 
 export type ChargeListing = {
   page: number;
@@ -39,11 +46,11 @@ export function createCharges(
     }),
     ...chargeQueries(collection),
 
-    accept: (item: AcceptChargeItem): Promise<AcceptResult> => groupCommit.commit(item),
+    accept: (input: AcceptCharge): Promise<AcceptResult> => groupCommit.commit(acceptCharge, input),
 
     /** Applies what became known, through the state guard; the answer is the charge as it stands then. */
-    applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ChargeFactOutcome> =>
-      groupCommit.commit({ kind: 'chargeFact', tenantId: of.tenant_id, id: of._id, of, fact }),
+    applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ApplyChargeFactResult> =>
+      groupCommit.commit(applyChargeFact, { tenantId: of.tenant_id, id: of._id, of, fact }),
 
     /** Keeps where the customer goes on, and says so. */
     async requireAction(
@@ -51,8 +58,8 @@ export function createCharges(
       url: string,
       providerRequestId: string | null,
     ): Promise<Charge | null> {
-      const item = { kind: 'chargeAction', tenantId, id, url, providerRequestId } as const;
-      return (await groupCommit.commit(item)).charge;
+      const input = { tenantId, id, url, providerRequestId };
+      return (await groupCommit.commit(setChargeAction, input)).charge;
     },
   };
 }

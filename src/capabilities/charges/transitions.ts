@@ -56,7 +56,7 @@ const WATCH_MS = DAY_MS;
  * a payment completes a charge whenever it is proven, and what contradicts the books moves no money and asks for an
  * operator.
  */
-export function applyChargeFact(
+export function transitionCharge(
   charge: Charge,
   fact: ChargeFact,
   now: Date,

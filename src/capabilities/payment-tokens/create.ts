@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { newId } from '../../shared/ids.js';
-import { throwIfKeyReused, type Claim } from '../../core/commit/unit-of-work.js';
+import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { customerOf } from '../charges/payment-schema.js';
 import type { bankAccountTokenBody, cardTokenBody } from './api.js';
@@ -20,8 +20,8 @@ export const createTokenCreation =
       status: 201,
       body: JSON.stringify({ success: true, data: presentToken(token) }),
     };
-    const item = { kind: 'createToken', tenantId: tenant.id, id: token._id, token, claim, answer };
-    return throwIfKeyReused(await tokens.create(item as Parameters<Tokens['create']>[0]));
+    const input = { tenantId: tenant.id, id: token._id, token, claim, answer };
+    return throwIfKeyReused(await tokens.create(input));
   };
 
 function newToken(

@@ -5,11 +5,10 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
-import type { PaymentToken } from './payment-token.js';
+} from '../../core/commit/saved-response.js';
+import { paymentTokens, type PaymentToken } from './payment-token.js';
 
-export type CreateTokenItem = {
-  kind: 'createToken';
+export type CreatePaymentToken = {
   tenantId: string;
   id: string;
   /** Complete, with its id, before it queues. */
@@ -18,24 +17,21 @@ export type CreateTokenItem = {
   answer: SavedResponse;
 };
 
-const createToken: Mutation<CreateTokenItem, AcceptResult> = {
-  reads: ({ claim, id }, complete) => ({
+export const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
+  reads: ({ claim, id }, full) => ({
     keys: claim ? [claim.id] : [],
-    records: { payment_tokens: complete ? [id] : [] },
+    records: full ? [paymentTokens.ref(id)] : [],
   }),
   decide(uow, item, now) {
     const { claim, token, answer, id } = item;
     const earlier = findSavedResponse(uow, claim, id, now);
     if (earlier) return earlier;
     // My own earlier commit, whose result never reached me.
-    if (uow.record('payment_tokens', id)) {
+    if (uow.get(paymentTokens, id)) {
       return { kind: 'answered', answer, resource: id, replayed: false };
     }
-    uow.create('payment_tokens', token);
+    uow.create(paymentTokens, token);
     return saveResponse(uow, item, answer, id);
   },
   leavesWallet: () => true,
 };
-
-/** What tokens commit; see kinds.ts. */
-export const tokenKinds = { createToken };

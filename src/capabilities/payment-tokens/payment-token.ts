@@ -1,3 +1,4 @@
+import { collection } from '../../core/commit/collection.js';
 import type { ChargeAuthorization } from '../../core/providers/payment-provider.js';
 
 /** Who pays, as the tenant knows them. E-mail and name are personal: they go to the provider, and nowhere else. */
@@ -54,4 +55,21 @@ export const revokedToken = (token: PaymentToken, now: Date): PaymentToken => ({
   authorization: null,
   version: token.version + 1,
   updated_at: now,
+});
+
+const string = { bsonType: 'string' };
+
+/** Payment tokens of customers. */
+export const paymentTokens = collection<PaymentToken>('payment_tokens', {
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'version', 'type', 'customer', 'status', 'provider'],
+    properties: {
+      tenant_id: string,
+      type: { enum: ['card', 'bank_account'] },
+      status: { enum: ['unbound', 'active', 'revoked'] },
+      version: { bsonType: 'int' },
+    },
+  },
+  indexes: [{ key: { tenant_id: 1, 'customer.id': 1, created_at: -1, _id: -1 } }],
 });

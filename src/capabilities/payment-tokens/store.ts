@@ -1,7 +1,7 @@
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { AcceptResult } from '../../core/commit/unit-of-work.js';
-import type { CreateTokenItem } from './mutations.js';
+import type { AcceptResult } from '../../core/commit/saved-response.js';
+import { createPaymentToken, type CreatePaymentToken } from './mutations.js';
 import type { PaymentToken } from './payment-token.js';
 
 export type Tokens = ReturnType<typeof createTokens>;
@@ -12,7 +12,8 @@ export function createTokens({ db }: Database, groupCommit: GroupCommit) {
   return {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    create: (item: CreateTokenItem): Promise<AcceptResult> => groupCommit.commit(item),
+    create: (input: CreatePaymentToken): Promise<AcceptResult> =>
+      groupCommit.commit(createPaymentToken, input),
 
     /** A customer's, newest first. */
     async list(

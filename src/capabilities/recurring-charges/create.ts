@@ -7,7 +7,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { lookAfter, type Change } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';
@@ -47,7 +47,6 @@ export function recurringChanges({
       const recurring = newRecurring(tenant, body, token.customer.id, { start, now });
       const outcome = throwIfKeyReused(
         await recurringCharges.accept({
-          kind: 'acceptRecurring',
           tenantId: tenant.id,
           id: recurring._id,
           recurring,

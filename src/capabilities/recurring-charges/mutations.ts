@@ -1,3 +1,4 @@
+import { paymentTokens } from '../payment-tokens/payment-token.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
@@ -7,19 +8,24 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-  type UnitOfWork,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import type { Charge } from '../charges/charge.js';
+import { charges, type Charge } from '../charges/charge.js';
 import { changeCharge } from '../charges/mutations.js';
-import { applyChargeFact } from '../charges/transitions.js';
+import { transitionCharge } from '../charges/transitions.js';
 import { cancelled, charged, paused, resumed, type Change, type Step } from './transitions.js';
 import { takeStep } from './on-charge-change.js';
-import { isDue, isOver, onTheirWay, type RecurringCharge } from './recurring-charge.js';
+import {
+  recurringCharges,
+  isDue,
+  isOver,
+  onTheirWay,
+  type RecurringCharge,
+} from './recurring-charge.js';
 
-export type AcceptRecurringItem = {
-  kind: 'acceptRecurring';
+export type AcceptRecurringCharge = {
   tenantId: string;
   id: string;
   /** Complete, with its id, before it queues. */
@@ -29,8 +35,7 @@ export type AcceptRecurringItem = {
   answer: SavedResponse;
 };
 
-export type ChangeRecurringItem = {
-  kind: 'changeRecurring';
+export type ChangeRecurringCharge = {
   tenantId: string;
   id: string;
   change: Change;
@@ -43,10 +48,9 @@ export type ChangeRecurringItem = {
 };
 
 /** `overtaken`: it has a charge by now that is not among those. Nothing has changed, and it has to be read again. */
-export type ChangeOutcome = AcceptResult | { kind: 'overtaken' };
+export type ChangeRecurringChargeResult = AcceptResult | { kind: 'overtaken' };
 
-export type RenewItem = {
-  kind: 'renewPeriod';
+export type RenewRecurringCharge = {
   tenantId: string;
   id: string;
   /** Of the period that was next when it was looked at. */
@@ -55,51 +59,48 @@ export type RenewItem = {
 };
 
 /** Null where that period is not due: somebody else was faster, or the recurring charge has changed. */
-export type RenewOutcome = { kind: 'renewal'; charge: Charge | null };
+export type RenewRecurringChargeResult = { charge: Charge | null };
 
-const acceptRecurring: Mutation<AcceptRecurringItem, AcceptResult> = {
-  reads: ({ recurring, claim }, complete) => ({
+export const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult> = {
+  reads: ({ recurring, claim }, full) => ({
     keys: claim ? [claim.id] : [],
-    records: {
-      payment_tokens: [recurring.payment_token_id],
-      recurring_charges: complete ? [recurring._id] : [],
-    },
+    records: [
+      paymentTokens.ref(recurring.payment_token_id),
+      ...(full ? [recurringCharges.ref(recurring._id)] : []),
+    ],
   }),
   decide: decideAccept,
   leavesWallet: () => true,
 };
 
-const changeRecurring: Mutation<ChangeRecurringItem, ChangeOutcome> = {
-  reads: ({ id, charges, claim }) => ({
+export const changeRecurringCharge: Mutation<ChangeRecurringCharge, ChangeRecurringChargeResult> = {
+  reads: ({ id, charges: pending, claim }) => ({
     keys: claim ? [claim.id] : [],
-    records: { recurring_charges: [id], charges },
+    records: [recurringCharges.ref(id), ...pending.map(charges.ref)],
   }),
   decide: decideChange,
   leavesWallet: () => true,
 };
 
-const renewPeriod: Mutation<RenewItem, RenewOutcome> = {
-  reads: ({ tenantId, id, charge: { _id: charge, reference } }, complete) => ({
-    references: [{ collection: 'charges', tenantId, reference }],
-    records: { recurring_charges: [id], charges: complete ? [charge] : [] },
+export const renewRecurringCharge: Mutation<RenewRecurringCharge, RenewRecurringChargeResult> = {
+  reads: ({ tenantId, id, charge: { _id: charge, reference } }, full) => ({
+    references: [{ collection: charges, tenantId, reference }],
+    records: [recurringCharges.ref(id), ...(full ? [charges.ref(charge)] : [])],
   }),
   decide: decideRenew,
   leavesWallet: () => true,
 };
 
-/** What recurring charges commit; see kinds.ts. */
-export const recurringKinds = { acceptRecurring, changeRecurring, renewPeriod };
-
-function decideAccept(uow: UnitOfWork, item: AcceptRecurringItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): AcceptResult {
   const { claim, recurring, answer, id } = item;
   const earlier = findSavedResponse(uow, claim, id, now);
   if (earlier) return earlier;
   // My own earlier commit, whose result never reached me.
-  if (uow.record('recurring_charges', id)) {
+  if (uow.get(recurringCharges, id)) {
     return { kind: 'answered', answer, resource: id, replayed: false };
   }
   const field = 'payment_token_id';
-  const token = uow.record('payment_tokens', recurring.payment_token_id);
+  const token = uow.get(paymentTokens, recurring.payment_token_id);
   if (token?.tenant_id !== item.tenantId) {
     const message = 'There is no such payment token.';
     return saveResponse(uow, item, refusalResponse(new ApiError('not_found', { field, message })));
@@ -110,11 +111,15 @@ function decideAccept(uow: UnitOfWork, item: AcceptRecurringItem, now: Date): Ac
     const refusal = new ApiError('invalid_state', { field, message, details: { status } });
     return saveResponse(uow, item, refusalResponse(refusal));
   }
-  uow.create('recurring_charges', recurring);
+  uow.create(recurringCharges, recurring);
   return saveResponse(uow, item, answer, id);
 }
 
-function decideChange(uow: UnitOfWork, item: ChangeRecurringItem, now: Date): ChangeOutcome {
+function decideChange(
+  uow: UnitOfWork,
+  item: ChangeRecurringCharge,
+  now: Date,
+): ChangeRecurringChargeResult {
   const earlier = findSavedResponse(uow, item.claim, null, now);
   if (earlier) return earlier;
   const recurring = ownOf(uow, item);
@@ -122,10 +127,10 @@ function decideChange(uow: UnitOfWork, item: ChangeRecurringItem, now: Date): Ch
   const step = changed(recurring, item);
   if (step instanceof ApiError) return saveResponse(uow, item, refusalResponse(step));
   if (step) {
-    const charges = item.change === 'cancel' ? onTheirWay(recurring) : [];
-    if (charges.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
+    const pending = item.change === 'cancel' ? onTheirWay(recurring) : [];
+    if (pending.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
     takeStep(uow, step);
-    for (const charge of charges) tryNoMore(uow, item, uow.record('charges', charge));
+    for (const charge of pending) tryNoMore(uow, item, uow.get(charges, charge));
   }
   return saveResponse(uow, item, item.answer(ownOf(uow, item) ?? recurring));
 }
@@ -133,7 +138,7 @@ function decideChange(uow: UnitOfWork, item: ChangeRecurringItem, now: Date): Ch
 /** The change; null where it is so already. */
 function changed(
   recurring: RecurringCharge,
-  { change, at }: ChangeRecurringItem,
+  { change, at }: ChangeRecurringCharge,
 ): Step | ApiError | null {
   const { status } = recurring;
   if (status === SO_ALREADY[change]) return null;
@@ -149,7 +154,7 @@ const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as
 /** A charge that waits for another attempt ends. What is with the provider already is seen to its end, without another. */
 function tryNoMore(
   uow: UnitOfWork,
-  { tenantId, at }: ChangeRecurringItem,
+  { tenantId, at }: ChangeRecurringCharge,
   charge: Charge | undefined,
 ): void {
   if (charge?.tenant_id !== tenantId || !isOpen(charge)) return;
@@ -165,37 +170,37 @@ function tryNoMore(
     note: 'its recurring charge was cancelled',
   } as const;
   if (charge.first_declined_at !== null && charge.submissions === 0) {
-    const { next } = applyChargeFact(last, fact, at, uow.wallet(tenantId));
+    const { next } = transitionCharge(last, fact, at, uow.wallet(tenantId));
     changeCharge(uow, charge, next);
     return;
   }
   const detail = `${fact.note}: not tried again`;
   const timeline = [...charge.timeline, timelineEntry(at, 'note', 'bursar', { detail })];
-  uow.change('charges', { ...last, timeline, version: charge.version + 1, updated_at: at });
+  uow.change(charges, { ...last, timeline, version: charge.version + 1, updated_at: at });
 }
 
 /** One period, once: its charge is written in the commit that makes the next period the one that is due. */
-function decideRenew(uow: UnitOfWork, item: RenewItem): RenewOutcome {
+function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurringChargeResult {
   const { charge, at } = item;
   // My own earlier commit, whose result never reached me.
-  const own = uow.record('charges', charge._id);
-  if (own) return { kind: 'renewal', charge: own };
+  const own = uow.get(charges, charge._id);
+  if (own) return { charge: own };
   const recurring = ownOf(uow, item);
   if (!recurring || !isDue(recurring, at) || recurring.next_period !== charge.recurring?.period) {
-    return { kind: 'renewal', charge: null };
+    return { charge: null };
   }
   const { tenant_id: tenantId, reference } = charge;
   // A tenant may have used that very name: then this one goes without.
-  const taken = uow.reference({ collection: 'charges', tenantId, reference });
+  const taken = uow.reference({ collection: charges, tenantId, reference });
   const named = taken === undefined ? charge : { ...charge, reference: charge._id };
   // Also with a token that can't be charged any more: no period is passed by in silence, its charge fails.
-  uow.create('charges', named);
-  uow.takeReference({ collection: 'charges', tenantId, reference: named.reference }, named._id);
+  uow.create(charges, named);
+  uow.takeReference({ collection: charges, tenantId, reference: named.reference }, named._id);
   takeStep(uow, charged(recurring, named, at));
-  return { kind: 'renewal', charge: named };
+  return { charge: named };
 }
 
 const ownOf = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string }) => {
-  const recurring = uow.record('recurring_charges', id);
+  const recurring = uow.get(recurringCharges, id);
   return recurring?.tenant_id === tenantId ? recurring : undefined;
 };

@@ -2,12 +2,12 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { Charge } from '../charges/charge.js';
 import { followed, standingOf, type Step } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';
-import type { RecurringCharge } from './recurring-charge.js';
+import { recurringCharges, type RecurringCharge } from './recurring-charge.js';
 
 /** What a charge's recurring charge makes of a change of it, in the same commit. Which has to have read it. */
 export function recurringFollows(uow: UnitOfWork, before: Charge, after: Charge): void {
   if (after.recurring === null || standingOf(before) === standingOf(after)) return;
-  const recurring = uow.record('recurring_charges', after.recurring.id);
+  const recurring = uow.get(recurringCharges, after.recurring.id);
   if (recurring?.tenant_id === after.tenant_id) {
     takeStep(uow, followed(recurring, after, after.updated_at));
   }
@@ -17,7 +17,7 @@ export function recurringFollows(uow: UnitOfWork, before: Charge, after: Charge)
 export function takeStep(uow: UnitOfWork, { next, told }: Step): RecurringCharge {
   const before = next.event_sequence ?? 0;
   const counted = told.length === 0 ? next : { ...next, event_sequence: before + told.length };
-  uow.change('recurring_charges', counted);
+  uow.change(recurringCharges, counted);
   const { tenant_id: tenantId, _id: resource, updated_at: at } = counted;
   for (const [i, name] of told.entries()) {
     const data = presentRecurringCharge(counted);

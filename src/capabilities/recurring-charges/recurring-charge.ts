@@ -1,3 +1,5 @@
+import { nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../../core/commit/collection.js';
 export const RECURRING_STATUSES = ['active', 'paused', 'past_due', 'ended', 'cancelled'] as const;
 export type RecurringStatus = (typeof RECURRING_STATUSES)[number];
 
@@ -82,3 +84,30 @@ export const isDue = (
 export const scheduleId = (id: string) => `recurring-charge/${id}`;
 /** Runs that the Schedule starts have the time at the end of their id. */
 export const renewalWorkflowId = (id: string) => `recurring-charge-renewal/${id}`;
+
+/** Indexes that serve the lists of recurring charges, each in the whole order of its list. */
+export const RECURRING_INDEXES = {
+  byCreation: { tenant_id: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant_id: 1, status: 1, created_at: -1, _id: -1 },
+} as const;
+
+const long = { bsonType: 'long' };
+const string = { bsonType: 'string' };
+
+/** Recurring charges. */
+export const recurringCharges = collection<RecurringCharge>('recurring_charges', {
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'version', 'status', 'payment_token_id', 'amount_minor', 'next_period'],
+    properties: {
+      tenant_id: string,
+      status: { enum: ['active', 'paused', 'past_due', 'ended', 'cancelled'] },
+      amount_minor: { ...long, minimum: 1 },
+      version: { bsonType: 'int' },
+      next_period: { bsonType: 'int', minimum: 0 },
+      charged_periods: { bsonType: 'int', minimum: 0 },
+      unpaid: { bsonType: 'array' },
+    },
+  },
+  indexes: [...Object.values(RECURRING_INDEXES).map((key) => ({ key })), nextCheckIndex],
+});

@@ -2,13 +2,20 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { unchangedSince, type Supervised } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { SaveRefusal } from '../../core/commit/mutations.js';
-import type { AcceptResult } from '../../core/commit/unit-of-work.js';
+import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
+import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { Charge } from '../charges/charge.js';
 import { newCharge } from '../charges/new-charge.js';
-import { RECURRING_INDEXES } from '../charges/payment-collections.js';
+import { RECURRING_INDEXES } from './recurring-charge.js';
 import type { PaymentToken } from '../payment-tokens/payment-token.js';
-import type { AcceptRecurringItem, ChangeOutcome, ChangeRecurringItem } from './mutations.js';
+import {
+  acceptRecurringCharge,
+  changeRecurringCharge,
+  renewRecurringCharge,
+  type AcceptRecurringCharge,
+  type ChangeRecurringChargeResult,
+  type ChangeRecurringCharge,
+} from './mutations.js';
 import {
   isDue,
   onTheirWay,
@@ -53,20 +60,25 @@ export function createRecurringCharges(
     ...recurringQueries(collection),
     ...looks(collection, stallTimeoutMs, clock),
 
-    accept: (item: AcceptRecurringItem | SaveRefusal): Promise<AcceptResult> =>
-      groupCommit.commit(item),
+    accept: (input: AcceptRecurringCharge): Promise<AcceptResult> =>
+      groupCommit.commit(acceptRecurringCharge, input),
+    saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
+      groupCommit.commit(saveRefusal, input),
 
     /** Pauses, resumes or cancels; the answer is made of the record as it stands then. */
     async change(
       recurring: RecurringCharge,
-      given: Pick<ChangeRecurringItem, 'change' | 'claim' | 'answer'>,
+      given: Pick<ChangeRecurringCharge, 'change' | 'claim' | 'answer'>,
     ): Promise<AcceptResult> {
       const { tenant_id: tenantId, _id: id } = recurring;
       const at = clock();
       for (let seen: RecurringCharge | null = recurring; ;) {
         const charges = given.change === 'cancel' && seen ? onTheirWay(seen) : [];
-        const item = { kind: 'changeRecurring', tenantId, id, at, charges, ...given } as const;
-        const outcome: ChangeOutcome = await groupCommit.commit(item);
+        const input = { tenantId, id, at, charges, ...given };
+        const outcome: ChangeRecurringChargeResult = await groupCommit.commit(
+          changeRecurringCharge,
+          input,
+        );
         if (outcome.kind !== 'overtaken') return outcome;
         seen = await collection.findOne({ _id: id, tenant_id: tenantId });
       }
@@ -81,8 +93,8 @@ export function createRecurringCharges(
       const token = await tokens.findOne({ _id: recurring.payment_token_id, tenant_id: tenantId });
       if (!token) throw new Error(`${id} has no payment token`);
       const charge = chargeOf(recurring, token, [...(await dunningDays(tenantId))], at);
-      const item = { kind: 'renewPeriod', tenantId, id, charge, at } as const;
-      const renewed = (await groupCommit.commit(item)).charge;
+      const input = { tenantId, id, charge, at };
+      const renewed = (await groupCommit.commit(renewRecurringCharge, input)).charge;
       return renewed ? { kind: 'renewed', charge: renewed } : { kind: 'overtaken' };
     },
 

@@ -1,3 +1,4 @@
+import { charges } from '../charges/charge.js';
 import {
   STEPS_OF_HELD,
   addTo,
@@ -12,7 +13,7 @@ import {
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
 import { capturePosting, holdPosting, releasePosting } from './postings.js';
-import type { Refund } from './refund.js';
+import { refunds, type Refund } from './refund.js';
 
 type Sums = { refunded: Map<string, bigint>; refunding: Map<string, bigint> };
 
@@ -21,9 +22,9 @@ export async function auditRefunds(books: LedgerSnapshot): Promise<AuditResult> 
   const problems: string[] = [];
   const held = new Map<string, bigint>();
   const sums: Sums = { refunded: new Map(), refunding: new Map() };
-  let refunds = 0;
-  for await (const refund of withPostings(books.collections.records.refunds, books)) {
-    refunds += 1;
+  let count = 0;
+  for await (const refund of withPostings(books.collections.records(refunds), books)) {
+    count += 1;
     const { charge_id: charge, amount_minor: amountMinor, status } = refund;
     problems.push(...checkSteps(refund, STEPS_OF_HELD[status]));
     problems.push(...checkLegs(refund, expectedOf(refund), 'refund'));
@@ -35,7 +36,7 @@ export async function auditRefunds(books: LedgerSnapshot): Promise<AuditResult> 
     if (status === 'completed') addTo(sums.refunded, charge, amountMinor);
   }
   problems.push(...(await checkCharges(books, sums)));
-  return { counts: { refunds }, problems, held };
+  return { counts: { refunds: count }, problems, held };
 }
 
 /** Hold and resolution. */
@@ -53,7 +54,7 @@ async function checkCharges(
 ): Promise<string[]> {
   const problems: string[] = [];
   const unseen = new Set([...refunded.keys(), ...refunding.keys()]);
-  const found = collections.records.charges.find({}, { session, projection: { timeline: 0 } });
+  const found = collections.records(charges).find({}, { session, projection: { timeline: 0 } });
   for await (const charge of found) {
     const { _id: id, status, amount_minor: amountMinor } = charge;
     unseen.delete(id);

@@ -2,7 +2,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import { newId } from '../../shared/ids.js';
-import { throwIfKeyReused, type Claim } from '../../core/commit/unit-of-work.js';
+import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { attemptReference, type Charge } from '../charges/charge.js';
@@ -21,7 +21,7 @@ export type CreateRefund = (
 /** Accepts a refund: one commit of record, hold, charge, key and answer; then the start of its workflow. */
 export function createRefundCreation(deps: {
   charges: Pick<Charges, 'byReference'>;
-  refunds: Pick<Refunds, 'accept'>;
+  refunds: Pick<Refunds, 'accept' | 'saveRefusal'>;
   refundStarter: Pick<RefundStarter, 'startSoon'>;
   clock?: () => Date;
 }): CreateRefund {
@@ -36,7 +36,6 @@ export function createRefundCreation(deps: {
     }
     const refund = newRefund(charge, body, clock());
     const { made, ...outcome } = await refunds.accept({
-      kind: 'acceptRefund',
       tenantId,
       id: refund._id,
       refund,

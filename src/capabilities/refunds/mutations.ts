@@ -7,20 +7,19 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-  type UnitOfWork,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import { countEvent } from '../../core/instructions/events.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { attemptReference, type Charge } from '../charges/charge.js';
-import { applyRefundFact, type RefundTransition } from './transitions.js';
+import { charges, attemptReference, type Charge } from '../charges/charge.js';
+import { transitionRefund, type RefundTransition } from './transitions.js';
 import { holdPosting } from './postings.js';
 import { presentRefund } from './presenter.js';
-import type { Refund } from './refund.js';
+import { refunds, type Refund } from './refund.js';
 
-export type AcceptRefundItem = {
-  kind: 'acceptRefund';
+export type AcceptRefund = {
   tenantId: string;
   id: string;
   /** Complete but for its amount. */
@@ -33,8 +32,7 @@ export type AcceptRefundItem = {
 /** What of a refund says which other records its facts change. */
 export type RefundKey = Pick<Refund, '_id' | 'tenant_id' | 'charge_id'>;
 
-export type RefundFactItem = {
-  kind: 'refundFact';
+export type ApplyRefundFact = {
   tenantId: string;
   id: string;
   charge: string;
@@ -42,36 +40,33 @@ export type RefundFactItem = {
 };
 
 /** `made`: the refund, where this very request has made it. */
-export type AcceptRefundOutcome = AcceptResult & { made?: Refund };
-export type RefundFactOutcome =
+export type AcceptRefundResult = AcceptResult & { made?: Refund };
+export type ApplyRefundFactResult =
   | { kind: 'fact'; verdict: RefundTransition['verdict']; refund: Refund }
   | { kind: 'no_such_refund' };
 
-const acceptRefund: Mutation<AcceptRefundItem, AcceptRefundOutcome> = {
-  reads: ({ tenantId, refund, claim }, complete) => ({
+export const acceptRefund: Mutation<AcceptRefund, AcceptRefundResult> = {
+  reads: ({ tenantId, refund, claim }, full) => ({
     keys: claim ? [claim.id] : [],
     // One that is its own id can't have been taken.
     references: refund.reference === refund._id ? [] : [referenceOf(refund)],
-    records: { charges: [refund.charge_id], refunds: complete ? [refund._id] : [] },
+    records: [charges.ref(refund.charge_id), ...(full ? [refunds.ref(refund._id)] : [])],
     wallets: [tenantId],
   }),
   decide: decideAccept,
   weigh: () => 4_000,
 };
 
-const refundFact: Mutation<RefundFactItem, RefundFactOutcome> = {
+export const applyRefundFact: Mutation<ApplyRefundFact, ApplyRefundFactResult> = {
   reads: ({ tenantId, id, charge }) => ({
-    records: { refunds: [id], charges: [charge] },
+    records: [refunds.ref(id), charges.ref(charge)],
     wallets: [tenantId],
   }),
   decide: decideFact,
 };
 
-/** What refunds commit; see ledger/kinds.ts. */
-export const refundKinds = { acceptRefund, refundFact };
-
 const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id' | 'reference'>) =>
-  ({ collection: 'refunds', tenantId, reference }) as const;
+  ({ collection: refunds, tenantId, reference }) as const;
 
 /** What a refund is answered with when it is accepted. */
 const acceptedAnswer = (refund: Refund): SavedResponse => ({
@@ -79,10 +74,10 @@ const acceptedAnswer = (refund: Refund): SavedResponse => ({
   body: JSON.stringify({ success: true, data: presentRefund(refund) }),
 });
 
-function decideAccept(uow: UnitOfWork, item: AcceptRefundItem, now: Date): AcceptRefundOutcome {
+function decideAccept(uow: UnitOfWork, item: AcceptRefund, now: Date): AcceptRefundResult {
   const { claim, amountMinor } = item;
   const { _id: id, charge_id: chargeId } = item.refund;
-  const own = uow.record('refunds', id);
+  const own = uow.get(refunds, id);
   const earlier = findSavedResponse(uow, claim, id, now);
   if (earlier) return { ...earlier, ...(own && { made: own }) };
   if (own) {
@@ -90,7 +85,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptRefundItem, now: Date): Accep
     const answer = acceptedAnswer({ ...item.refund, amount_minor: own.amount_minor });
     return { kind: 'answered', answer, resource: id, replayed: false, made: own };
   }
-  const charge = uow.record('charges', chargeId);
+  const charge = uow.get(charges, chargeId);
   const leftMinor = charge ? leftOf(charge) : 0n;
   const refund: Refund = {
     ...item.refund,
@@ -101,7 +96,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptRefundItem, now: Date): Accep
   if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
   const wallet = uow.wallet(item.tenantId);
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - refund.amount_minor });
-  uow.create('refunds', refund);
+  uow.create(refunds, refund);
   uow.takeReference(referenceOf(refund), id);
   uow.post(holdPosting(refund));
   changeCharge(uow, chargeId, { refundingMinor: refund.amount_minor, refundedMinor: 0n }, now);
@@ -151,13 +146,13 @@ function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): Ap
   });
 }
 
-function decideFact(uow: UnitOfWork, item: RefundFactItem, now: Date): RefundFactOutcome {
-  const refund = uow.record('refunds', item.id);
+function decideFact(uow: UnitOfWork, item: ApplyRefundFact, now: Date): ApplyRefundFactResult {
+  const refund = uow.get(refunds, item.id);
   if (!refund || refund.tenant_id !== item.tenantId || refund.charge_id !== item.charge) {
     return { kind: 'no_such_refund' };
   }
   const wallet = uow.wallet(item.tenantId);
-  const { verdict, next, postings, ...added } = applyRefundFact(refund, item.fact, now, wallet);
+  const { verdict, next, postings, ...added } = transitionRefund(refund, item.fact, now, wallet);
   if (next === refund) return { kind: 'fact', verdict, refund };
   postings.forEach(uow.post);
   if (added.availableMinor !== 0n || added.owedMinor !== 0n) {
@@ -176,14 +171,14 @@ function decideFact(uow: UnitOfWork, item: RefundFactItem, now: Date): RefundFac
 /** Changes a refund, and tells of its end. */
 function changeRefund(uow: UnitOfWork, before: Refund, after: Refund): Refund {
   if (isOpen(after)) {
-    uow.change('refunds', after);
+    uow.change(refunds, after);
     return after;
   }
   const { next, event } = countEvent(before, after, (_, is) => ({
     name: `refund.${is.status}`,
     data: presentRefund(is),
   }));
-  uow.change('refunds', next);
+  uow.change(refunds, next);
   uow.emit(event);
   return next;
 }
@@ -195,9 +190,9 @@ function changeCharge(
   { refundingMinor, refundedMinor }: Pick<RefundTransition, 'refundingMinor' | 'refundedMinor'>,
   now: Date,
 ): void {
-  const charge = uow.record('charges', id);
+  const charge = uow.get(charges, id);
   if (!charge) throw new Error(`${id} has a refund and is not there`);
-  uow.change('charges', {
+  uow.change(charges, {
     ...charge,
     refund_pending_minor: charge.refund_pending_minor + refundingMinor,
     refunded_minor: charge.refunded_minor + refundedMinor,

@@ -1,3 +1,5 @@
+import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../../core/commit/collection.js';
 import type { HeldInstruction } from '../../core/instructions/held-transitions.js';
 
 /** A refund as it is stored. Amounts in kobo. Its gross amount is held in the wallet from acceptance to its end. */
@@ -31,4 +33,39 @@ const FAILURES: Record<string, string> = {
 export const refundFailure = (code: string) => ({
   code,
   message: FAILURES[code] ?? 'The provider did not refund.',
+});
+
+const long = { bsonType: 'long' };
+const string = { bsonType: 'string' };
+const statuses = { enum: ['pending', 'processing', 'completed', 'failed'] };
+
+/** Refunds of charges. */
+export const refunds = collection<Refund>('refunds', {
+  validator: {
+    bsonType: 'object',
+    required: [
+      'tenant_id',
+      'version',
+      'status',
+      'reference',
+      'charge_id',
+      'amount_minor',
+      'submissions',
+    ],
+    properties: {
+      tenant_id: string,
+      reference: string,
+      charge_id: string,
+      status: statuses,
+      amount_minor: { ...long, minimum: 1 },
+      version: { bsonType: 'int' },
+      submissions: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant_id: 1, reference: 1 }, unique: true },
+    { key: { charge_id: 1, created_at: 1 } },
+    nextCheckIndex,
+    attentionIndex,
+  ],
 });

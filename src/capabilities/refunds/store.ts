@@ -1,10 +1,16 @@
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { SaveRefusal } from '../../core/commit/mutations.js';
+import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import type { AcceptRefundItem, RefundFactOutcome, RefundKey } from './mutations.js';
+import {
+  acceptRefund,
+  applyRefundFact,
+  type AcceptRefund,
+  type ApplyRefundFactResult,
+  type RefundKey,
+} from './mutations.js';
 import type { Refund } from './refund.js';
 
 export type Refunds = ReturnType<typeof createRefunds>;
@@ -24,14 +30,15 @@ export function createRefunds(
       stallTimeoutMs,
     }),
 
-    accept: <I extends AcceptRefundItem | SaveRefusal>(item: I) => groupCommit.commit(item),
+    accept: (input: AcceptRefund) => groupCommit.commit(acceptRefund, input),
+    saveRefusal: (input: SaveRefusal) => groupCommit.commit(saveRefusal, input),
 
     /** Applies what became known, through the state guard; the answer is the refund as it stands then. */
     applyFact: (
       { tenant_id: tenantId, _id: id, charge_id: charge }: RefundKey,
       fact: InstructionFact,
-    ): Promise<RefundFactOutcome> =>
-      groupCommit.commit({ kind: 'refundFact', tenantId, id, charge, fact }),
+    ): Promise<ApplyRefundFactResult> =>
+      groupCommit.commit(applyRefundFact, { tenantId, id, charge, fact }),
 
     byReference: (tenantId: string, reference: string) =>
       collection.findOne({ tenant_id: tenantId, reference }),

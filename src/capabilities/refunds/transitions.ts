@@ -40,7 +40,7 @@ const idle: Effects = {
 };
 
 /** The state guard for refunds: core/instructions/held-transitions.ts decides, here its moves become postings. `sessionId`: the provider's id. */
-export function applyRefundFact(
+export function transitionRefund(
   refund: Refund,
   fact: InstructionFact,
   now: Date,

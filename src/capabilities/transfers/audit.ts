@@ -11,22 +11,22 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { countRecords, type CountChange } from './counts.js';
+import { countsOf, countRecords, type CountChange } from './counts.js';
 import { capturePosting, holdPosting, releasePosting } from './postings.js';
-import type { Transfer } from './transfer.js';
+import { transfers, type Transfer } from './transfer.js';
 
 /** Every transfer has the postings of its state and no others, and what is counted is what there is. */
 export async function auditTransfers(books: LedgerSnapshot): Promise<AuditResult> {
   const problems = await checkCounts(books);
   const held = new Map<string, bigint>();
-  let transfers = 0;
-  for await (const transfer of withPostings(books.collections.records.transfers, books)) {
-    transfers += 1;
+  let count = 0;
+  for await (const transfer of withPostings(books.collections.records(transfers), books)) {
+    count += 1;
     problems.push(...checkSteps(transfer, STEPS_OF_HELD[transfer.status]));
     problems.push(...checkLegs(transfer, expectedOf(transfer), 'transfer'));
     if (isOpen(transfer)) addTo(held, accounts.held(transfer.tenant_id), transfer.total_minor);
   }
-  return { counts: { transfers }, problems, held };
+  return { counts: { transfers: count }, problems, held };
 }
 
 /** Hold and resolution. */
@@ -39,8 +39,8 @@ function expectedOf(transfer: Transfer & RecordWithPostings) {
 }
 
 /** What lists tell as their totals, held against what there is to list. */
-async function checkCounts({ db, collections, session }: LedgerSnapshot): Promise<string[]> {
-  const { counts } = collections;
+async function checkCounts({ db, session }: LedgerSnapshot): Promise<string[]> {
+  const counts = countsOf(db);
   const records = new Map((await countRecords(db, session)).map((sum) => [dayOf(sum), tell(sum)]));
   const counted = new Map<string, string>();
   for await (const { _id, created, failed, days } of counts.find({}, { session })) {

@@ -1,5 +1,5 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
-import type { CollectionSpec } from '../../platform/database/migrations.js';
+import type { Counter } from '../../core/commit/counter.js';
 import type { Transfer } from './transfer.js';
 
 /**
@@ -38,7 +38,8 @@ export type CountsDocument = Counts & { _id: string; days: Record<string, Counts
 
 const long = { bsonType: 'long' };
 
-export const transferCountsCollection: CollectionSpec = {
+/** Monthly counts of transfers, which commits keep in step with the records. */
+export const transferMonthlyCounts: Counter<CountChange> = {
   name: 'transfer_monthly_counts',
   validator: {
     bsonType: 'object',
@@ -50,11 +51,13 @@ export const transferCountsCollection: CollectionSpec = {
     },
   },
   indexes: [],
+  sum: sumChanges,
+  update: countUpdate as Counter<CountChange>['update'],
 };
 
 export const countsOf = (db: Db) => db.collection<CountsDocument>('transfer_monthly_counts');
 
-export function countUpdate(change: CountChange): AnyBulkWriteOperation<CountsDocument> {
+function countUpdate(change: CountChange): AnyBulkWriteOperation<CountsDocument> {
   const [created, failed] = [BigInt(change.created), BigInt(change.failed)];
   const day = `days.${change.day.slice(8)}`;
   return {

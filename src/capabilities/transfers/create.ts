@@ -5,9 +5,9 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
-import type { AcceptItem } from './mutations.js';
+import type { AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import type { NameEnquiry } from '../banks/name-enquiry.js';
 import { amountWithin, newTransfer } from './new-transfer.js';
@@ -63,10 +63,9 @@ export function createTransferCreation(deps: {
   };
 }
 
-function acceptItem(tenant: Tenant, transfer: Transfer, claim: Claim | null): AcceptItem {
+function acceptItem(tenant: Tenant, transfer: Transfer, claim: Claim | null): AcceptTransfer {
   const body = JSON.stringify({ success: true, data: presentTransfer(transfer) });
   return {
-    kind: 'acceptTransfer',
     tenantId: tenant.id,
     transfer,
     dailyLimitMinor: tenant.limits.dailyMinor,

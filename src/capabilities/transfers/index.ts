@@ -1,4 +1,12 @@
-import type { CoreDeps } from '../../core/capability.js';
+import { transferEvents, transferOperations } from './api.js';
+import { auditTransfers } from './audit.js';
+import { transferMonthlyCounts } from './counts.js';
+import { transferRoutes } from './routes.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import { transfers, type Transfer } from './transfer.js';
+import type { TransferStarter } from './starter.js';
+import type { Transfers } from './store.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { createBankList } from '../banks/bank-list.js';
 import { bulkTransfers } from '../bulk-transfers/index.js';
 import { createTransferCreation } from './create.js';
@@ -31,3 +39,25 @@ export function createTransferParts(deps: CoreDeps) {
     ...bulkTransfers({ ...deps, nameEnquiry, provider }),
   };
 }
+
+/** The capability `transfers`. */
+export const transferCapability = defineCapability({
+  name: 'transfers',
+  collections: [transfers, transferMonthlyCounts],
+  operations: transferOperations,
+  events: transferEvents,
+  audit: auditTransfers,
+  routes: transferRoutes,
+  supervised: ({
+    transfers: store,
+    starter,
+  }: {
+    transfers: Transfers;
+    starter: TransferStarter;
+  }) => ({
+    // After an outage many transfers have no workflow: those that nobody has started share micro-batches.
+    transfers: supervised<Transfer>(store, {
+      start: (due) => (due.status === 'pending' ? starter.startTogether(due) : starter.start(due)),
+    }),
+  }),
+});

@@ -1,3 +1,4 @@
+import { LIST_INDEXES } from './transfer.js';
 import type { ClientSession, Collection, Db, Filter, Sort } from 'mongodb';
 import { withSnapshot, type Database } from '../../platform/database/client.js';
 import { countsOf, readCounts, utcDay, type DayRange } from './counts.js';
@@ -16,19 +17,6 @@ export type TransferListing = {
 };
 
 export const OPEN: TransferStatus[] = ['pending', 'processing'];
-export const ENDED: TransferStatus[] = ['completed', 'failed'];
-
-/**
- * The indexes that lists are read from, each in its sort's order to the last tie. The day is in those by amount too, so
- * that a range is tested on the keys. By status and amount only what has ended: what is open is few, and sorted.
- */
-export const LIST_INDEXES = {
-  byCreation: { tenant_id: 1, created_at: -1, _id: -1 },
-  byStatus: { tenant_id: 1, status: 1, created_at: -1, _id: -1 },
-  byAmount: { tenant_id: 1, amount_minor: -1, _id: -1, created_at: -1 },
-  byStatusAndAmount: { tenant_id: 1, status: 1, amount_minor: -1, _id: -1, created_at: -1 },
-} as const;
-
 const BY_REFERENCE = { tenant_id: 1, reference: 1 } as const;
 
 /** Lists whose first pages and totals cost the same however many transfers a tenant has. */

@@ -7,21 +7,19 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-  type Reads,
-  type UnitOfWork,
-} from '../../core/commit/unit-of-work.js';
+} from '../../core/commit/saved-response.js';
+import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { restoreDailyLimit, usedOn, type Wallet } from '../../core/ledger/wallet.js';
 import { toWireAmount } from '../../shared/money.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
-import { refuseItems, type TransferBatch } from '../bulk-transfers/bulk-transfer.js';
-import { countChange } from './counts.js';
+import { bulkTransfers, refuseItems, type BulkTransfer } from '../bulk-transfers/bulk-transfer.js';
+import { countChange, transferMonthlyCounts } from './counts.js';
 import { withEvent } from './events.js';
-import { applyFact, type TransferFact, type Transition } from './transitions.js';
+import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
 import { holdPosting } from './postings.js';
-import type { Transfer } from './transfer.js';
+import { transfers, type Transfer } from './transfer.js';
 
-export type AcceptItem = {
-  kind: 'acceptTransfer';
+export type AcceptTransfer = {
   tenantId: string;
   /** Complete, with its id, before it queues. */
   transfer: Transfer;
@@ -31,47 +29,45 @@ export type AcceptItem = {
   answer: SavedResponse;
 };
 /** Transfers that came together: decided one by one, in order, and committed together. */
-export type BulkItem = {
-  kind: 'acceptBatch';
+export type AcceptBulkTransfer = {
   tenantId: string;
   /** As it is if nothing is refused here. */
-  batch: TransferBatch;
+  batch: BulkTransfer;
   /** Those of the batch that are to be accepted, in its order. */
   transfers: Transfer[];
   dailyLimitMinor: bigint;
   claim: Claim | null;
   /** What the client is told of the batch as it was decided. */
-  answer: (batch: TransferBatch) => SavedResponse;
+  answer: (batch: BulkTransfer) => SavedResponse;
 };
-export type FactItem = { kind: 'transferFact'; tenantId: string; id: string; fact: TransferFact };
+export type ApplyTransferFact = { tenantId: string; id: string; fact: TransferFact };
 /** The permission to let an order out, where the change that it makes is told to somebody. */
-export type PermitItem = {
-  kind: 'permitTransfer';
+export type GrantTransferPermit = {
   tenantId: string;
   id: string;
   request: SubmitPermitRequest;
 };
 
-export type FactOutcome =
+export type ApplyTransferFactResult =
   | { kind: 'fact'; verdict: Transition['verdict']; transfer: Transfer }
   | { kind: 'no_such_transfer' };
 /** Null for who does not get the permission. */
-export type PermitOutcome = { kind: 'permit'; transfer: Transfer | null };
+export type GrantTransferPermitResult = { transfer: Transfer | null };
 
-const acceptTransfer: Mutation<AcceptItem, AcceptResult> = {
+export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
   // A first try takes key and reference unread, two round trips less; and nobody else can have made this transfer before.
-  reads: ({ tenantId, transfer, claim }, complete) =>
-    complete
-      ? { ...readsOf(tenantId, [transfer], claim), records: { transfers: [transfer._id] } }
+  reads: ({ tenantId, transfer, claim }, full) =>
+    full
+      ? { ...readsOf(tenantId, [transfer], claim), records: [transfers.ref(transfer._id)] }
       : { wallets: [tenantId] },
   decide: decideAccept,
   weigh: ({ answer }) => 2_000 + 2 * answer.body.length,
 };
 
-const acceptBatch: Mutation<BulkItem, AcceptResult> = {
-  reads: ({ tenantId, batch, transfers, claim }, complete) => ({
-    ...readsOf(tenantId, transfers, claim),
-    records: { bulk_transfers: complete ? [batch._id] : [] },
+export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
+  reads: ({ tenantId, batch, transfers: items, claim }, full) => ({
+    ...readsOf(tenantId, items, claim),
+    records: full ? [bulkTransfers.ref(batch._id)] : [],
   }),
   decide: decideBulk,
   // So much that it goes alone.
@@ -79,47 +75,44 @@ const acceptBatch: Mutation<BulkItem, AcceptResult> = {
   long: true,
 };
 
-const transferFact: Mutation<FactItem, FactOutcome> = {
+export const applyTransferFact: Mutation<ApplyTransferFact, ApplyTransferFactResult> = {
   reads: (item) => ({
-    records: { transfers: [item.id] },
+    records: [transfers.ref(item.id)],
     wallets: isPaid(item) ? [] : [item.tenantId],
   }),
   decide: decideFact,
   leavesWallet: isPaid,
 };
 
-const permitTransfer: Mutation<PermitItem, PermitOutcome> = {
-  reads: ({ id }) => ({ records: { transfers: [id] } }),
+export const grantTransferPermit: Mutation<GrantTransferPermit, GrantTransferPermitResult> = {
+  reads: ({ id }) => ({ records: [transfers.ref(id)] }),
   decide: decidePermit,
   leavesWallet: () => true,
 };
 
-/** What transfers commit; see kinds.ts. */
-export const transferKinds = { acceptTransfer, acceptBatch, transferFact, permitTransfer };
-
 /** A capture moves what is held, and that is not in the wallet's document. */
-function isPaid({ fact }: FactItem): boolean {
+function isPaid({ fact }: ApplyTransferFact): boolean {
   return fact.kind === 'succeeded';
 }
 
-function readsOf(tenantId: string, transfers: readonly Transfer[], claim: Claim | null): Reads {
+function readsOf(tenantId: string, items: readonly Transfer[], claim: Claim | null): Reads {
   return {
     keys: claim ? [claim.id] : [],
     // One that is its own id can't have been taken.
-    references: transfers.filter((t) => t.reference !== t._id).map(referenceOf),
+    references: items.filter((t) => t.reference !== t._id).map(referenceOf),
     wallets: [tenantId],
   };
 }
 
 const referenceOf = ({ tenant_id: tenantId, reference }: Transfer) =>
-  ({ collection: 'transfers', tenantId, reference }) as const;
+  ({ collection: transfers, tenantId, reference }) as const;
 
-function decideAccept(uow: UnitOfWork, item: AcceptItem, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptTransfer, now: Date): AcceptResult {
   const { claim, transfer, answer } = item;
   const earlier = findSavedResponse(uow, claim, transfer._id, now);
   if (earlier) return earlier;
   // My own earlier commit, whose result never reached me.
-  if (uow.record('transfers', transfer._id)) {
+  if (uow.get(transfers, transfer._id)) {
     uow.requireFullRead();
     return { kind: 'answered', answer, resource: transfer._id, replayed: false };
   }
@@ -130,11 +123,11 @@ function decideAccept(uow: UnitOfWork, item: AcceptItem, now: Date): AcceptResul
 }
 
 /** Every transfer as if it had come alone, after those before it; then one answer for all, whatever they came to. */
-function decideBulk(uow: UnitOfWork, item: BulkItem, now: Date): AcceptResult {
+function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
   const { _id: id } = item.batch;
   const earlier = findSavedResponse(uow, item.claim, id, now);
   if (earlier) return earlier;
-  const own = uow.record('bulk_transfers', id);
+  const own = uow.get(bulkTransfers, id);
   if (own) return { kind: 'answered', answer: item.answer(own), resource: id, replayed: false };
 
   const refused = new Map<string, ApiError>();
@@ -143,7 +136,7 @@ function decideBulk(uow: UnitOfWork, item: BulkItem, now: Date): AcceptResult {
     if (refusal) refused.set(transfer._id, refusal);
   }
   const batch = refuseItems(item.batch, refused);
-  uow.create('bulk_transfers', batch);
+  uow.create(bulkTransfers, batch);
   return saveResponse(uow, item, item.answer(batch), id);
 }
 
@@ -162,9 +155,9 @@ function admit(uow: UnitOfWork, item: Admission, transfer: Transfer): ApiError |
     day,
     dayUsedMinor: usedMinor + transfer.amount_minor,
   });
-  uow.create('transfers', held);
+  uow.create(transfers, held);
   uow.takeReference(referenceOf(held), held._id);
-  uow.count(countChange(null, held));
+  uow.count(transferMonthlyCounts, countChange(null, held));
   uow.post(holdPosting(held));
   return null;
 }
@@ -197,11 +190,11 @@ function refuse(
   return null;
 }
 
-function decideFact(uow: UnitOfWork, item: FactItem, now: Date): FactOutcome {
-  const transfer = uow.record('transfers', item.id);
+function decideFact(uow: UnitOfWork, item: ApplyTransferFact, now: Date): ApplyTransferFactResult {
+  const transfer = uow.get(transfers, item.id);
   if (!transfer || transfer.tenant_id !== item.tenantId) return { kind: 'no_such_transfer' };
   const wallet = uow.wallet(item.tenantId);
-  const transition = applyFact(transfer, item.fact, now, wallet);
+  const transition = transitionTransfer(transfer, item.fact, now, wallet);
   const changed = transition.next !== transfer;
   const next = changed ? change(uow, transfer, transition.next) : transfer;
   transition.postings.forEach(uow.post);
@@ -218,18 +211,22 @@ function decideFact(uow: UnitOfWork, item: FactItem, now: Date): FactOutcome {
   return { kind: 'fact', verdict: transition.verdict, transfer: next };
 }
 
-function decidePermit(uow: UnitOfWork, item: PermitItem, now: Date): PermitOutcome {
-  const transfer = uow.record('transfers', item.id);
+function decidePermit(
+  uow: UnitOfWork,
+  item: GrantTransferPermit,
+  now: Date,
+): GrantTransferPermitResult {
+  const transfer = uow.get(transfers, item.id);
   const own = transfer?.tenant_id === item.tenantId ? transfer : undefined;
   const next = own ? grantPermit(own, item.request, now) : null;
-  return { kind: 'permit', transfer: own && next ? change(uow, own, next) : null };
+  return { transfer: own && next ? change(uow, own, next) : null };
 }
 
 /** Changes a transfer and states the event of it; answers the transfer with its event counted. */
 function change(uow: UnitOfWork, before: Transfer, after: Transfer): Transfer {
   const { next, event } = withEvent(before, after);
-  uow.count(countChange(before, after));
-  uow.change('transfers', next);
+  uow.count(transferMonthlyCounts, countChange(before, after));
+  uow.change(transfers, next);
   uow.emit(event);
   return next;
 }

@@ -1,5 +1,5 @@
 import type { Collection } from 'mongodb';
-import { LIST_INDEXES } from './lists.js';
+import { LIST_INDEXES } from './transfer.js';
 import type { Transfer, TransferStatus } from './transfer.js';
 
 /** What of a transfer is held against the provider's word. */

@@ -1,55 +1,21 @@
 import type { Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
-import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
-import type { CollectionSpec } from '../../platform/database/migrations.js';
-import type { SaveRefusal } from '../../core/commit/mutations.js';
-import type { AcceptResult } from '../../core/commit/unit-of-work.js';
-import type { AcceptItem, FactOutcome } from './mutations.js';
+import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
+import type { AcceptResult } from '../../core/commit/saved-response.js';
+import {
+  acceptTransfer,
+  applyTransferFact,
+  grantTransferPermit,
+  type AcceptTransfer,
+  type ApplyTransferFactResult,
+} from './mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import type { TransferFact } from './transitions.js';
-import { ENDED, LIST_INDEXES, transferLists } from './lists.js';
+import { transferLists } from './lists.js';
 import { transferQueries } from './queries.js';
 import type { Transfer } from './transfer.js';
-
-const long = { bsonType: 'long' };
-
-export const transfersCollection: CollectionSpec = {
-  name: 'transfers',
-  validator: {
-    bsonType: 'object',
-    required: [
-      'tenant_id',
-      'version',
-      'status',
-      'amount_minor',
-      'fee_minor',
-      'total_minor',
-      'submissions',
-    ],
-    properties: {
-      tenant_id: { bsonType: 'string' },
-      reference: { bsonType: 'string' },
-      status: { enum: ['pending', 'processing', 'completed', 'failed'] },
-      amount_minor: { ...long, minimum: 1 },
-      fee_minor: { ...long, minimum: 0 },
-      total_minor: { ...long, minimum: 1 },
-      currency: { enum: ['NGN'] },
-      version: { bsonType: 'int' },
-      submissions: { bsonType: 'int' },
-    },
-  },
-  indexes: [
-    { key: { tenant_id: 1, reference: 1 }, unique: true },
-    { key: LIST_INDEXES.byCreation },
-    { key: LIST_INDEXES.byStatus },
-    { key: LIST_INDEXES.byAmount },
-    { key: LIST_INDEXES.byStatusAndAmount, partialFilterExpression: { status: { $in: ENDED } } },
-    nextCheckIndex,
-    attentionIndex,
-  ],
-};
 
 export type Transfers = ReturnType<typeof createTransfers>;
 
@@ -75,7 +41,7 @@ export function createTransfers(
       eventfulPermit: {
         hasSubscribers: (tenantId) => groupCommit.hasSubscribers(tenantId),
         grantPermit: async (tenantId, id, request) =>
-          (await groupCommit.commit({ kind: 'permitTransfer', tenantId, id, request })).transfer,
+          (await groupCommit.commit(grantTransferPermit, { tenantId, id, request })).transfer,
       },
     }),
 
@@ -101,10 +67,17 @@ export function createTransfers(
       });
     },
 
-    accept: (item: AcceptItem | SaveRefusal): Promise<AcceptResult> => groupCommit.commit(item),
+    accept: (input: AcceptTransfer): Promise<AcceptResult> =>
+      groupCommit.commit(acceptTransfer, input),
+    saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
+      groupCommit.commit(saveRefusal, input),
 
     /** Applies what became known, through the state guard; the answer is the transfer as it stands then. */
-    applyFact: (tenantId: string, id: string, fact: TransferFact): Promise<FactOutcome> =>
-      groupCommit.commit({ kind: 'transferFact', tenantId, id, fact }),
+    applyFact: (
+      tenantId: string,
+      id: string,
+      fact: TransferFact,
+    ): Promise<ApplyTransferFactResult> =>
+      groupCommit.commit(applyTransferFact, { tenantId, id, fact }),
   };
 }

@@ -1,3 +1,5 @@
+import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../../core/commit/collection.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 
 /** A transfer as it is stored. Amounts in kobo. */
@@ -37,4 +39,56 @@ const FAILURES: Record<string, string> = {
 export const failure = (code: string) => ({
   code,
   message: FAILURES[code] ?? 'The bank refused the payment.',
+});
+
+/** States of transfers that have come to their end; a later fact may still follow. */
+export const ENDED: TransferStatus[] = ['completed', 'failed'];
+
+/**
+ * The indexes that lists are read from, each in its sort's order to the last tie. The day is in those by amount too, so
+ * that a range is tested on the keys. By status and amount only what has ended: what is open is few, and sorted.
+ */
+export const LIST_INDEXES = {
+  byCreation: { tenant_id: 1, created_at: -1, _id: -1 },
+  byStatus: { tenant_id: 1, status: 1, created_at: -1, _id: -1 },
+  byAmount: { tenant_id: 1, amount_minor: -1, _id: -1, created_at: -1 },
+  byStatusAndAmount: { tenant_id: 1, status: 1, amount_minor: -1, _id: -1, created_at: -1 },
+} as const;
+
+const long = { bsonType: 'long' };
+
+/** Transfers. Their list indexes are in `queries.ts`. */
+export const transfers = collection<Transfer>('transfers', {
+  validator: {
+    bsonType: 'object',
+    required: [
+      'tenant_id',
+      'version',
+      'status',
+      'amount_minor',
+      'fee_minor',
+      'total_minor',
+      'submissions',
+    ],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      reference: { bsonType: 'string' },
+      status: { enum: ['pending', 'processing', 'completed', 'failed'] },
+      amount_minor: { ...long, minimum: 1 },
+      fee_minor: { ...long, minimum: 0 },
+      total_minor: { ...long, minimum: 1 },
+      currency: { enum: ['NGN'] },
+      version: { bsonType: 'int' },
+      submissions: { bsonType: 'int' },
+    },
+  },
+  indexes: [
+    { key: { tenant_id: 1, reference: 1 }, unique: true },
+    { key: LIST_INDEXES.byCreation },
+    { key: LIST_INDEXES.byStatus },
+    { key: LIST_INDEXES.byAmount },
+    { key: LIST_INDEXES.byStatusAndAmount, partialFilterExpression: { status: { $in: ENDED } } },
+    nextCheckIndex,
+    attentionIndex,
+  ],
 });

@@ -40,7 +40,7 @@ type Effects = {
 const idle: Effects = { postings: [], availableMinor: 0n, owedMinor: 0n, dayMinor: 0n };
 
 /** The state guard for transfers: core/instructions/held-transitions.ts decides, here its moves become postings. */
-export function applyFact(
+export function transitionTransfer(
   transfer: Transfer,
   fact: TransferFact,
   now: Date,

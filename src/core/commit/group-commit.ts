@@ -5,56 +5,59 @@ import { isDuplicate } from '../../platform/database/duplicate.js';
 import { isDatabaseUnavailable } from '../../platform/database/unavailable.js';
 import { failpoint } from '../../shared/failpoints.js';
 import { ApiError, OUTCOME_UNKNOWN } from '../../shared/errors.js';
-import { decide } from './decide.js';
-import { mutationOf, type AnyMutationInput, type AnyResult, type ResultOf } from './mutations.js';
+import type { RecordCollection, RecordSet, StoredRecord } from './collection.js';
+import { plan, type Mutation, type MutationInput, type PlannedMutation } from './mutation.js';
 import { noOutbox, type Outbox } from '../webhooks/outbox.js';
-import { NeedsFullRead, type Writes } from './unit-of-work.js';
+import { decide, NeedsFullRead } from './unit-of-work.js';
 import { applyWrites, ledgerCollections, ownWallets, readSnapshot } from './store.js';
 
-/** Transactions that touch one wallet at once conflict, so all work of a wallet goes through one lane. */
+/** Transactions that touch one wallet at once conflict, so all mutations of a wallet go through one lane. */
 const WALLET_LANES = 4;
-/** Captures and permissions touch no wallet: they have lanes of their own and never wait behind acceptance. */
+/** Captures and submit permits touch no wallet. Their own lanes keep them from waiting behind acceptance. */
 const CAPTURE_LANES = 2;
 const MAX_BATCH = 256;
 const MAX_BATCH_BYTES = 1_000_000;
 const MAX_WAITING = 4_096;
-/** Callers are answered 503 after this; what waited longer is dropped before its batch begins, never during. */
+/** Callers get a 503 after this time. A mutation that waited longer is dropped before its batch begins, never during it. */
 const MAX_WAIT_MS = 4_000;
-/** A larger batch reads all: its items share the round trips, and a duplicate among them would spoil the work of many. */
+/** A larger batch reads everything: its mutations share the round trips, and one duplicate would spoil the work of many. */
 const MAX_PARTIAL_READ = 16;
-/** How long a batch is decided again after conflicts and repeated commits. */
+/** Time during which a batch is decided again after conflicts, and its commit is repeated. */
 const RETRY_FOR_MS = 5_000;
 
 export type GroupCommit = {
   /**
-   * Commits one item together with whatever else is waiting, and answers its own outcome.
-   * Rejects with `OverloadError` when nothing was done, and with `service_unavailable` when the outcome is unknown:
-   * the same item may then be handed in again.
+   * Commits one mutation together with the others that wait, and returns its own result. Rejects with `OverloadError` if
+   * nothing was done, and with `service_unavailable` if the result is unknown: the same input may then be committed again.
    */
-  commit<I extends AnyMutationInput>(item: I): Promise<ResultOf<I>>;
-  /** Whether this tenant is told of changes, so that they have to be committed with their events. */
+  commit<I extends MutationInput, R>(mutation: Mutation<I, R>, input: I): Promise<R>;
+  /** Whether this tenant has webhook endpoints, so that its changes must be committed together with their events. */
   hasSubscribers(tenantId: string): Promise<boolean>;
-  /** Tells of every record that was made, once it is committed: for what has to be started then. */
-  onCreated(listener: (created: Writes['created']) => void): void;
-  /** Resolves when all that was handed in has its answer. */
+  /** Calls `listener` with the new records of this collection after each commit that creates some. */
+  onCreated<R extends StoredRecord>(
+    of: RecordCollection<R>,
+    listener: (created: R[]) => void,
+  ): void;
+  /** Resolves when every mutation that was handed in has its result. */
   idle(): Promise<void>;
-  /** How many items wait for their batch to begin. */
+  /** The number of mutations whose batch has not begun. */
   waiting(): number;
 };
 
-type CommitAttempt = { result: AnyResult } | { error: unknown };
+type CommitAttempt = { result: unknown } | { error: unknown };
 
+/** The commit engine of one process. `outbox` writes webhook events in the transactions that cause them. */
 export function createGroupCommit(
   { client, db }: Database,
   outbox: Outbox = noOutbox,
 ): GroupCommit {
-  const listeners: ((created: Writes['created']) => void)[] = [];
-  const notifyCreated = (created: Writes['created']) =>
-    listeners.forEach((listener) => listener(created));
-  const transact = createTransact(db, outbox, notifyCreated);
+  const listeners: ((created: RecordSet) => void)[] = [];
+  const transact = createTransact(db, outbox, (created) =>
+    listeners.forEach((listener) => listener(created)),
+  );
   const lanes = Array.from({ length: WALLET_LANES + CAPTURE_LANES }, () =>
-    createLane<AnyMutationInput, CommitAttempt>({
-      run: (items) => commitBatch(items, false),
+    createLane<PlannedMutation, CommitAttempt>({
+      run: (batch) => commitBatch(batch, false),
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
       maxWaitMs: MAX_WAIT_MS,
@@ -63,35 +66,35 @@ export function createGroupCommit(
     }),
   );
 
-  /** One transaction for all of them; if one item spoils it, the halves go alone until that item is found. */
+  /** One transaction for the batch. If one mutation spoils it, the halves are tried alone until that one is found. */
   async function commitBatch(
-    items: AnyMutationInput[],
+    batch: PlannedMutation[],
     isRepeat: boolean,
   ): Promise<CommitAttempt[]> {
     try {
-      const results = await decideUntilCommitted(items, isRepeat);
+      const results = await decideUntilCommitted(batch, isRepeat);
       return results.map((result) => ({ result }));
     } catch (error) {
-      if (items.length === 1 || !mayBeCausedByOneMutation(error))
-        return items.map(() => ({ error }));
-      const middle = items.length >> 1;
-      const left = await commitBatch(items.slice(0, middle), true);
-      return [...left, ...(await commitBatch(items.slice(middle), true))];
+      if (batch.length === 1 || !mayBeCausedByOneMutation(error))
+        return batch.map(() => ({ error }));
+      const middle = batch.length >> 1;
+      const left = await commitBatch(batch.slice(0, middle), true);
+      return [...left, ...(await commitBatch(batch.slice(middle), true))];
     }
   }
 
   async function decideUntilCommitted(
-    items: AnyMutationInput[],
+    batch: PlannedMutation[],
     isRepeat: boolean,
-  ): Promise<AnyResult[]> {
+  ): Promise<unknown[]> {
     const deadline = performance.now() + RETRY_FOR_MS;
     for (let attempt = 0; ; attempt += 1) {
       const session = client.startSession();
       try {
-        return await transact(items, session, isRepeat || attempt > 0, deadline);
+        return await transact(batch, session, isRepeat || attempt > 0, deadline);
       } catch (error) {
         if (!isConflict(error)) throw error;
-        // A first try or a racing process explains a duplicate; one that stays is neither, and its item has to be found.
+        // A first try or a racing process explains a duplicate. One that stays has another cause: find its mutation.
         if (isDuplicate(error) && attempt >= MAX_DUPLICATES) throw error;
         if (performance.now() > deadline) throw unavailable(error);
         // Another process has the same wallet: spread the next try.
@@ -102,64 +105,65 @@ export function createGroupCommit(
     }
   }
 
-  async function commit(item: AnyMutationInput): Promise<AnyResult> {
-    const committed = await (lanes[laneOf(item)] as Lane<AnyMutationInput, CommitAttempt>).enqueue(
-      item,
-    );
-    if ('error' in committed) throw committed.error;
-    return committed.result;
-  }
-
   return {
-    // An item's kind decides its outcome's kind: `decide` answers them in order.
-    commit: commit as GroupCommit['commit'],
-    hasSubscribers: (tenantId) => outbox.isHeard(tenantId),
-    onCreated: (listener) => void listeners.push(listener),
+    async commit<I extends MutationInput, R>(mutation: Mutation<I, R>, input: I): Promise<R> {
+      const planned = plan(mutation, input);
+      const lane = lanes[laneOf(planned)] as Lane<PlannedMutation, CommitAttempt>;
+      const attempt = await lane.enqueue(planned);
+      if ('error' in attempt) throw attempt.error;
+      // `decide` returns the results in the order of the batch, and each mutation types its own.
+      return attempt.result as R;
+    },
+    hasSubscribers: (tenantId) => outbox.hasSubscribers(tenantId),
+    onCreated: (of, listener) =>
+      void listeners.push((created) => {
+        const records = created.all(of);
+        if (records.length > 0) listener(records);
+      }),
     idle: async () => void (await Promise.all(lanes.map((lane) => lane.idle()))),
     waiting: () => lanes.reduce((sum, lane) => sum + lane.waiting(), 0),
   };
 }
 
 const DEFAULT_BYTES = 2_000;
-const weigh = (item: AnyMutationInput): number => mutationOf(item).weigh?.(item) ?? DEFAULT_BYTES;
+const weigh = ({ mutation, input }: PlannedMutation): number =>
+  mutation.weigh?.(input) ?? DEFAULT_BYTES;
 
-/** One transaction: what the items name is read, all of it decided, written with its events, and committed. */
+/** One transaction: reads what the batch names, decides all of it, writes it with its events, and commits. */
 function createTransact(
   db: Database['db'],
   outbox: Outbox,
-  notifyCreated: (records: Writes['created']) => void,
+  notifyCreated: (created: RecordSet) => void,
 ) {
   const collections = ledgerCollections(db);
 
-  async function readAndDecide(
-    items: AnyMutationInput[],
-    session: ClientSession,
-    fullRead: boolean,
-  ) {
-    const snapshot = await readSnapshot(collections, items, fullRead, session);
+  async function readAndDecide(batch: PlannedMutation[], session: ClientSession, full: boolean) {
+    const snapshot = await readSnapshot(collections, batch, full, session);
     try {
-      return decide(snapshot, items, new Date());
+      return decide(snapshot, batch, new Date());
     } catch (error) {
       if (!(error instanceof NeedsFullRead)) throw error;
-      return decide(await readSnapshot(collections, items, true, session), items, new Date());
+      return decide(await readSnapshot(collections, batch, true, session), batch, new Date());
     }
   }
 
   return async (
-    items: AnyMutationInput[],
+    batch: PlannedMutation[],
     session: ClientSession,
     isRepeat: boolean,
     deadline: number,
-  ): Promise<AnyResult[]> => {
+  ): Promise<unknown[]> => {
     session.startTransaction(TRANSACTION_OPTIONS);
-    const long = items.filter((item) => mutationOf(item).long).map((item) => item.tenantId);
+    const long = batch
+      .filter(({ mutation }) => mutation.long)
+      .map(({ input: { tenantId } }) => tenantId);
     if (long.length > 0) await ownWallets(collections, long, session);
-    const fullRead = isRepeat || long.length > 0 || items.length > MAX_PARTIAL_READ;
-    const { writes, results } = await readAndDecide(items, session, fullRead);
+    const full = isRepeat || long.length > 0 || batch.length > MAX_PARTIAL_READ;
+    const { writes, results } = await readAndDecide(batch, session, full);
     const outgoing = await outbox.address(writes.events);
     await outbox.write(outgoing, session);
     await applyWrites(collections, writes, session);
-    // Also where nothing is written: only a commit makes sure that what was read can't be rolled back.
+    // Commit also if nothing is written: only a commit makes sure that the data that was read cannot be rolled back.
     failpoint('commit.before');
     await commitUntilKnown(session, deadline);
     failpoint('commit.after');
@@ -169,14 +173,14 @@ function createTransact(
   };
 }
 
-/** The lane of an item: by its wallet, or by its own id where it leaves the wallet alone. */
-function laneOf(item: AnyMutationInput): number {
-  return 'id' in item && mutationOf(item).leavesWallet?.(item)
-    ? WALLET_LANES + (hash(item.id) % CAPTURE_LANES)
-    : hash(item.tenantId) % WALLET_LANES;
+/** The lane of a mutation: by its wallet, or by its record's id if it leaves the wallet alone. */
+function laneOf({ mutation, input }: PlannedMutation): number {
+  return input.id !== undefined && mutation.leavesWallet?.(input)
+    ? WALLET_LANES + (hash(input.id) % CAPTURE_LANES)
+    : hash(input.tenantId) % WALLET_LANES;
 }
 
-/** Commits until the result is known or time is up; a repeated commit of one transaction is harmless. */
+/** Repeats the commit until its result is known or time is up. A repeated commit of one transaction is harmless. */
 async function commitUntilKnown(session: ClientSession, deadline: number): Promise<void> {
   for (;;) {
     try {
@@ -192,8 +196,8 @@ async function commitUntilKnown(session: ClientSession, deadline: number): Promi
 }
 
 /**
- * Whether a commit that failed so may have happened. The driver says it by a label, but not where its own second try
- * found no server: only the server's word that the transaction is gone is an answer.
+ * True if a commit that failed with this error may have happened. The driver labels such errors, except when its own
+ * second try found no server. Only the server's answer that the transaction is gone proves that it did not.
  */
 const mayHaveCommitted = (error: unknown): boolean =>
   error instanceof MongoError &&
@@ -202,13 +206,13 @@ const mayHaveCommitted = (error: unknown): boolean =>
 
 const MAX_DUPLICATES = 12;
 
-/** Something was taken, before or just now: reading everything and deciding again gives the right answer. */
+/** True if a key, a reference or a document was taken by another commit: read everything and decide again. */
 function isConflict(error: unknown): boolean {
   if (isDuplicate(error)) return true;
   return error instanceof MongoError && error.hasErrorLabel('TransientTransactionError');
 }
 
-/** Whether an item may be the cause. A database that is away or slow is no reason to try the items one by one. */
+/** True if one mutation may be the cause. An unreachable or slow database is no reason to try them one by one. */
 const mayBeCausedByOneMutation = (error: unknown) =>
   !(error instanceof ApiError || isDatabaseUnavailable(error));
 

@@ -1,37 +1,35 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import { failpoint } from '../../shared/failpoints.js';
-import { countsOf, countUpdate } from '../../capabilities/transfers/counts.js';
 import type { KeyDocument, PostingDocument, WalletDocument } from '../ledger/collections.js';
-import { mutationOf, type AnyMutationInput } from './mutations.js';
 import type { Posting } from '../ledger/posting.js';
+import type { Wallet } from '../ledger/wallet.js';
 import {
-  forRecords,
-  RECORD_NAMES,
+  createRecordSet,
+  type RecordCollection,
+  type RecordKey,
+  type StoredRecord,
+} from './collection.js';
+import type { PlannedMutation } from './mutation.js';
+import type { ClaimedKey } from './saved-response.js';
+import {
   referenceKey,
-  type ClaimedKey,
   type Reads,
-  type RecordName,
-  type Records,
   type Reference,
   type Snapshot,
   type Writes,
 } from './unit-of-work.js';
-import type { Wallet } from '../ledger/wallet.js';
-
-type RecordCollections = { [Name in RecordName]: Collection<Records[Name]> };
-/** Of which capability a record is does not matter to who only reads and writes it. */
-type AnyRecord = { _id: string; tenant_id: string };
-type AnyRecords = Record<RecordName, Collection<AnyRecord>>;
 
 export type LedgerCollections = ReturnType<typeof ledgerCollections>;
 
+/** The collections that every commit may read and write, and `records` for those that mutations name. */
 export function ledgerCollections(db: Db) {
   return {
+    db,
     wallets: db.collection<WalletDocument>('wallets'),
     postings: db.collection<PostingDocument>('postings'),
     keys: db.collection<KeyDocument>('idempotency_keys'),
-    records: forRecords((name) => db.collection(name)) as RecordCollections,
-    counts: countsOf(db),
+    records: <R extends StoredRecord>(of: RecordCollection<R>): Collection<R> =>
+      db.collection<R>(of.name),
   };
 }
 
@@ -73,14 +71,15 @@ async function readAll<T extends { _id: string }>(
   return (await collection.find(filter, { session }).toArray()) as unknown as T[];
 }
 
-/** Reads what this try to decide the items has to see, inside their transaction: all as it stood at the first read. */
+/** Reads the data that the batch names, inside its transaction: all of it as it was at the first read. */
 export async function readSnapshot(
-  { wallets, postings, keys, records }: LedgerCollections,
-  items: readonly AnyMutationInput[],
+  collections: LedgerCollections,
+  batch: readonly PlannedMutation[],
   fullRead: boolean,
   session: ClientSession,
 ): Promise<Snapshot> {
-  const reads = items.map((item): Reads => mutationOf(item).reads(item, fullRead));
+  const { wallets, postings, keys } = collections;
+  const reads = batch.map(({ mutation, input }): Reads => mutation.reads(input, fullRead));
   const all = (of: (read: Reads) => string[] | undefined) =>
     reads.flatMap((read) => of(read) ?? []);
   const claimed = await readAll(
@@ -89,17 +88,17 @@ export async function readSnapshot(
     session,
   );
   const wanted = reads.flatMap((read) => read.references ?? []);
-  const references = await readReferences(records, wanted, session);
-  const found = forRecords(() => new Map<string, AnyRecord>());
-  const find = async (named: Reads['records'][]) => {
-    for (const name of RECORD_NAMES) {
-      const ids = named.flatMap((each) => each?.[name] ?? []);
-      const documents = await readAll((records as unknown as AnyRecords)[name], ids, session);
-      for (const document of documents) found[name].set(document._id, document);
+  const references = await readReferences(collections, wanted, session);
+  const records = createRecordSet();
+  const find = async (named: RecordKey[]) => {
+    for (const [of, ids] of byCollection(named)) {
+      for (const record of await readAll(collections.records(of), ids, session)) {
+        records.set(of, record);
+      }
     }
   };
-  await find(reads.map((read) => read.records));
-  await find(reads.map((read) => read.further?.(found as unknown as Snapshot['records'])));
+  await find(reads.flatMap((read) => read.records ?? []));
+  await find(reads.flatMap((read) => read.further?.(records) ?? []));
   const posted = await readAll(
     postings,
     all((read) => read.postings),
@@ -114,15 +113,26 @@ export async function readSnapshot(
     fullRead,
     keys: new Map(claimed.map((d) => [d._id, toClaimedKey(d)])),
     references,
-    records: found as unknown as Snapshot['records'],
+    records,
     postings: new Map(posted.map((d) => [d._id, toPosting(d)])),
     wallets: new Map(owned.map((d) => [d._id, toWallet(d)])),
   };
 }
 
+/** The ids of these records by collection, in the order of the collections' names. */
+function byCollection(named: readonly RecordKey[]): Map<RecordCollection, string[]> {
+  const found = new Map<RecordCollection, string[]>();
+  for (const { collection, id } of named) {
+    const ids = found.get(collection);
+    if (ids) ids.push(id);
+    else found.set(collection, [id]);
+  }
+  return new Map([...found].toSorted(([a], [b]) => (a.name < b.name ? -1 : 1)));
+}
+
 /**
- * Makes a long transaction the owner of these wallets before it begins: others that come meanwhile conflict with it and
- * try again, instead of it losing all its work to each short one that overtakes it.
+ * Makes a long transaction the owner of these wallets before it begins: shorter transactions conflict with it and try
+ * again, instead of overtaking it and making it lose all its work.
  */
 export async function ownWallets(
   { wallets }: LedgerCollections,
@@ -132,9 +142,9 @@ export async function ownWallets(
   await wallets.updateMany({ _id: { $in: tenants } }, { $inc: { version: 1 } }, { session });
 }
 
-/** Which of these references are taken, and by which record: one query for each collection. */
+/** The ids of the records that have these references already, by `referenceKey`: one query for each collection. */
 async function readReferences(
-  records: LedgerCollections['records'],
+  { records }: LedgerCollections,
   wanted: readonly Reference[],
   session: ClientSession,
 ): Promise<Map<string, string>> {
@@ -151,68 +161,75 @@ async function readReferences(
       reference: { $in: list },
     }));
     const options = { session, projection: { tenant_id: 1, reference: 1 } };
-    for (const { _id, tenant_id: tenantId, reference } of await (
-      records[collection] as unknown as Collection<AnyRecord & { reference: string }>
-    )
-      .find({ $or }, options)
-      .toArray()) {
+    const withReferences = collection as RecordCollection<StoredRecord & { reference: string }>;
+    for (const found of await records(withReferences).find({ $or }, options).toArray()) {
+      const { _id, tenant_id: tenantId, reference } = found;
       taken.set(referenceKey({ collection, tenantId, reference }), _id);
     }
   }
   return taken;
 }
 
-/** Writes one decision: a bulk write per collection, wallets last, right before the commit. */
+/** Writes one decision: a bulk write for each collection, wallets last, right before the commit. */
 export async function applyWrites(
-  { wallets, postings, keys, records, counts }: LedgerCollections,
+  collections: LedgerCollections,
   writes: Writes,
   session: ClientSession,
 ): Promise<void> {
+  const { db, wallets, postings, keys } = collections;
   const bulk = { session, ordered: false } as const;
   if (writes.newKeys.length > 0) await keys.insertMany(writes.newKeys.map(fromKey), bulk);
   if (writes.renewedKeys.length > 0) {
     await keys.bulkWrite(writes.renewedKeys.map(renewKey), bulk);
   }
   if (writes.newKeys.length > 0) failpoint('claim.written');
-  for (const name of RECORD_NAMES) {
-    const changes: AnyBulkWriteOperation<AnyRecord>[] = [
-      ...writes.created[name].map((document) => ({ insertOne: { document } })),
-      ...writes.changed[name].map((record) => ({
+  await writeRecords(collections, writes, session);
+  if (writes.postings.length > 0) {
+    await postings.insertMany(writes.postings.map(fromPosting), bulk);
+  }
+  for (const { counter, changes } of writes.counts) {
+    if (changes.length === 0) continue;
+    await db.collection(counter.name).bulkWrite(changes.map(counter.update), bulk);
+  }
+  if (writes.wallets.length > 0) await wallets.bulkWrite(writes.wallets.map(replaceWallet), bulk);
+}
+
+/** Inserts the new records and replaces the changed ones, collection by collection in the order of their names. */
+async function writeRecords(
+  { records }: LedgerCollections,
+  { created, changed }: Writes,
+  session: ClientSession,
+): Promise<void> {
+  const touched = new Set([...created.collections(), ...changed.collections()]);
+  for (const of of [...touched].toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    const changes: AnyBulkWriteOperation<StoredRecord>[] = [
+      ...created.all(of).map((document) => ({ insertOne: { document } })),
+      ...changed.all(of).map((record) => ({
         replaceOne: {
           filter: { _id: record._id, tenant_id: record.tenant_id },
           replacement: record,
         },
       })),
     ];
-    if (changes.length === 0) continue;
-    // In order: past a duplicate there is no transaction any more, and what is said of that would hide the duplicate.
-    const collection = (records as unknown as AnyRecords)[name];
-    await collection.bulkWrite(changes, { session, ordered: true });
-  }
-  if (writes.postings.length > 0) {
-    await postings.insertMany(writes.postings.map(fromPosting), bulk);
-  }
-  if (writes.counts.length > 0) await counts.bulkWrite(writes.counts.map(countUpdate), bulk);
-  if (writes.wallets.length > 0) {
-    await wallets.bulkWrite(
-      writes.wallets.map(({ tenantId, ...wallet }) => ({
-        replaceOne: {
-          // The version that was read: a wallet that was decided on unread would be a new one, and collide.
-          filter: { _id: tenantId, version: wallet.version - 1n },
-          replacement: {
-            available_minor: wallet.availableMinor,
-            receivable_minor: wallet.owedMinor,
-            limit_day: wallet.day,
-            limit_used_minor: wallet.dayUsedMinor,
-            version: wallet.version,
-          },
-          upsert: true,
-        },
-      })),
-      bulk,
-    );
+    // In order: after a duplicate the transaction is gone, and errors of later writes would hide the duplicate.
+    await records(of).bulkWrite(changes, { session, ordered: true });
   }
 }
+
+const replaceWallet = ({ tenantId, ...wallet }: Wallet): AnyBulkWriteOperation<WalletDocument> => ({
+  replaceOne: {
+    // The version that was read. A wallet that was decided on unread would be inserted as a new one, and collide.
+    filter: { _id: tenantId, version: wallet.version - 1n },
+    replacement: {
+      available_minor: wallet.availableMinor,
+      receivable_minor: wallet.owedMinor,
+      limit_day: wallet.day,
+      limit_used_minor: wallet.dayUsedMinor,
+      version: wallet.version,
+    },
+    upsert: true,
+  },
+});
 
 const fromPosting = (p: Posting): PostingDocument => ({
   _id: p.id,

@@ -1,129 +1,89 @@
-import type { CardAuthorization } from '../../capabilities/card-authorizations/card-authorization.js';
-import type { Card } from '../../capabilities/cards/card.js';
-import type { CardEventReplay } from '../provider-events/event.js';
-import type { CardOperation } from '../../capabilities/cards/card-operation.js';
-import { ApiError, errorBody } from '../../shared/errors.js';
-import type { Charge } from '../../capabilities/charges/charge.js';
-import type { RecurringCharge } from '../../capabilities/recurring-charges/recurring-charge.js';
-import type { Refund } from '../../capabilities/refunds/refund.js';
-import type { PaymentToken } from '../../capabilities/payment-tokens/payment-token.js';
-import { sumChanges, type CountChange } from '../../capabilities/transfers/counts.js';
-import type { TransferBatch } from '../../capabilities/bulk-transfers/bulk-transfer.js';
-import type { Transfer } from '../../capabilities/transfers/transfer.js';
-import type { EventDraft } from '../webhooks/event.js';
 import type { Posting } from '../ledger/posting.js';
 import { emptyWallet, type Wallet } from '../ledger/wallet.js';
+import type { EventDraft } from '../webhooks/event.js';
+import {
+  createRecordSet,
+  type RecordCollection,
+  type RecordKey,
+  type RecordSet,
+  type StoredRecord,
+} from './collection.js';
+import type { Counter } from './counter.js';
+import type { PlannedMutation } from './mutation.js';
+import type { ClaimedKey } from './saved-response.js';
 
-/** A final answer to a request, as the bytes that a retry gets again. */
-export type SavedResponse = { status: number; body: string };
+/** A client's own name for a record, unique among the tenant's records of that collection. */
+export type Reference = { collection: RecordCollection; tenantId: string; reference: string };
 
-/** An idempotency key to be claimed together with what it protects. */
-export type Claim = { id: string; fingerprint: string; createdAt: Date; expiresAt: Date };
-
-/** A key that was claimed. `resource` is null where the request was refused. */
-export type ClaimedKey = Claim & {
-  tenantId: string;
-  answer: SavedResponse;
-  resource: string | null;
-};
-
-/** What commits make and change beside the books, by collection. A capability adds its own line. */
-export type Records = {
-  transfers: Transfer;
-  bulk_transfers: TransferBatch;
-  cards: Card;
-  card_operations: CardOperation;
-  card_authorizations: CardAuthorization;
-  provider_event_replays: CardEventReplay;
-  payment_tokens: PaymentToken;
-  charges: Charge;
-  refunds: Refund;
-  recurring_charges: RecurringCharge;
-};
-export type RecordName = keyof Records;
-export const RECORD_NAMES = [
-  'transfers',
-  'bulk_transfers',
-  'cards',
-  'card_operations',
-  'card_authorizations',
-  'provider_event_replays',
-  'payment_tokens',
-  'charges',
-  'refunds',
-  'recurring_charges',
-] as const satisfies RecordName[];
-
-/** A caller's own name for a record, unique among the tenant's records of that collection. */
-export type Reference = { collection: RecordName; tenantId: string; reference: string };
-
+/** A reference as one string, for maps. */
 export const referenceKey = ({ collection, tenantId, reference }: Reference) =>
-  `${collection}/${tenantId}/${reference}`;
+  `${collection.name}/${tenantId}/${reference}`;
 
-/** What a try to decide an item has to see. */
+/** Records that were found, for `Reads.further`. */
+export type FoundRecords = Pick<RecordSet, 'get'>;
+
+/** The data that a mutation must see before it can be decided. */
 export type Reads = {
   keys?: string[];
   references?: Reference[];
-  records?: Partial<Record<RecordName, string[]>>;
+  records?: RecordKey[];
   /** Postings that it would repeat. */
   postings?: string[];
   /** Wallets whose document it may change, by tenant. */
   wallets?: string[];
-  /** Records that can only be named once those above have been read. */
-  further?: (found: Snapshot['records']) => Partial<Record<RecordName, string[]>>;
+  /** Records whose ids are only known once the records above are read. */
+  further?: (found: FoundRecords) => RecordKey[];
 };
 
-/** What the transaction read. Only what the items name is in it. */
+/** The data that the transaction read. It contains only what the mutations name. */
 export type Snapshot = {
-  /** What is missing does not exist. If not: or a unique index holds it, and this first try does not look. */
+  /** True: what is missing here does not exist. False: a first try, which leaves out what a unique index protects. */
   fullRead: boolean;
   keys: Map<string, ClaimedKey>;
-  /** The ids of the records that have them, by `referenceKey`. */
+  /** Ids of the records that have these references, by `referenceKey`. */
   references: Map<string, string>;
-  records: { [Name in RecordName]: Map<string, Records[Name]> };
+  records: RecordSet;
   postings: Map<string, Posting>;
   wallets: Map<string, Wallet>;
 };
 
+/** The changes of one counter. */
+export type Counted = { counter: Counter; changes: unknown[] };
+
 /** Everything that one transaction writes. */
 export type Writes = {
   newKeys: ClaimedKey[];
-  /** Keys that had expired and are used again. */
+  /** Expired keys that are used again. */
   renewedKeys: ClaimedKey[];
-  created: { [Name in RecordName]: Records[Name][] };
-  changed: { [Name in RecordName]: Records[Name][] };
+  created: RecordSet;
+  changed: RecordSet;
   postings: Posting[];
   /** Only for tenants whose wallet is written too. */
-  counts: CountChange[];
+  counts: Counted[];
   wallets: Wallet[];
-  /** What the changes are to be told as; written for those tenants that listen. */
+  /** Webhook events of the changes; written for tenants that have an endpoint. */
   events: EventDraft[];
 };
 
-/** A value for each collection of records. */
-export const forRecords = <T>(make: (name: RecordName) => T) =>
-  Object.fromEntries(RECORD_NAMES.map((name) => [name, make(name)])) as Record<RecordName, T>;
-
 export type UnitOfWork = ReturnType<typeof createUnitOfWork>;
 
-/** A first try can't decide this: everything has to be read. Nothing has failed. */
+/** Thrown by a first try that cannot be decided without reading everything. Nothing has failed. */
 export class NeedsFullRead extends Error {}
 
-/** The snapshot with the effects of the items so far laid over it. */
+/** The snapshot with the effects of the mutations so far laid over it. */
 export function createUnitOfWork(snapshot: Snapshot) {
-  type Layer = { [Name in RecordName]: Map<string, Records[Name]> };
   const keys = new Map<string, ClaimedKey>();
   const references = new Map<string, string>();
-  const created = forRecords(() => new Map()) as Layer;
-  const changed = forRecords(() => new Map()) as Layer;
+  const created = createRecordSet();
+  const changed = createRecordSet();
   const wallets = new Map<string, Wallet>();
   const postings = new Map<string, Posting>();
   const events: EventDraft[] = [];
-  const counts: CountChange[] = [];
+  const counts = new Map<Counter, unknown[]>();
   return {
     /**
-     * Throws `Unread` in a first try. Whoever takes a key or a reference need not look at it before: a taken one collides,
-     * and all is read and decided again. An answer that takes none has to be sure.
+     * Throws `NeedsFullRead` in a first try. A mutation that takes a key or a reference need not read it before: if it is
+     * taken, its index collides, everything is read, and the mutation is decided again. A refusal takes none, so it calls this.
      */
     requireFullRead(): void {
       if (!snapshot.fullRead) throw new NeedsFullRead();
@@ -137,12 +97,11 @@ export function createUnitOfWork(snapshot: Snapshot) {
       references.get(referenceKey(of)) ?? snapshot.references.get(referenceKey(of)),
     takeReference: (of: Reference, id: string) => void references.set(referenceKey(of), id),
 
-    record: <Name extends RecordName>(name: Name, id: string): Records[Name] | undefined =>
-      changed[name].get(id) ?? created[name].get(id) ?? snapshot.records[name].get(id),
-    create: <Name extends RecordName>(name: Name, record: Records[Name]) =>
-      void created[name].set(record._id, record),
-    change: <Name extends RecordName>(name: Name, record: Records[Name]) =>
-      void (created[name].has(record._id) ? created : changed)[name].set(record._id, record),
+    get: <R extends StoredRecord>(of: RecordCollection<R>, id: string): R | undefined =>
+      changed.get(of, id) ?? created.get(of, id) ?? snapshot.records.get(of, id),
+    create: <R extends StoredRecord>(of: RecordCollection<R>, record: R) => created.set(of, record),
+    change: <R extends StoredRecord>(of: RecordCollection<R>, record: R) =>
+      (created.has(of, record._id) ? created : changed).set(of, record),
 
     wallet: (tenantId: string) =>
       wallets.get(tenantId) ?? snapshot.wallets.get(tenantId) ?? emptyWallet(tenantId),
@@ -151,63 +110,40 @@ export function createUnitOfWork(snapshot: Snapshot) {
     posting: (id: string) => postings.get(id) ?? snapshot.postings.get(id),
     post: (entry: Posting) => void postings.set(entry.id, entry),
 
-    count: (change: CountChange | null) => void (change && counts.push(change)),
+    /** Adds to a counter; null changes nothing. */
+    count<C>(counter: Counter<C>, change: C | null): void {
+      if (change === null) return;
+      const key = counter as Counter;
+      const earlier = counts.get(key);
+      if (earlier) earlier.push(change);
+      else counts.set(key, [change]);
+    },
+    /** Writes a webhook event with the commit; null is none. */
     emit: (event: EventDraft | null) => void (event && events.push(event)),
 
     writes: (): Writes => ({
       newKeys: [...keys.values()].filter((key) => !snapshot.keys.has(key.id)),
       renewedKeys: [...keys.values()].filter((key) => snapshot.keys.has(key.id)),
-      created: forRecords((name) => [...created[name].values()]) as Writes['created'],
-      changed: forRecords((name) => [...changed[name].values()]) as Writes['changed'],
+      created,
+      changed,
       postings: [...postings.values()],
-      counts: sumChanges(counts),
+      counts: [...counts].map(([counter, changes]) => ({ counter, changes: counter.sum(changes) })),
       wallets: [...wallets.values()].map((w) => ({ ...w, version: w.version + 1n })),
       events,
     }),
   };
 }
 
-/** What a request comes to. */
-export type AcceptResult =
-  | { kind: 'answered'; answer: SavedResponse; resource: string | null; replayed: boolean }
-  | { kind: 'key_reused' };
-
-/** What a commit answered; a key that was used for another request is an error and not an answer. */
-export function throwIfKeyReused(outcome: AcceptResult) {
-  if (outcome.kind === 'key_reused') throw new ApiError('idempotency_key_reused');
-  return outcome;
-}
-
-/** A refusal as the answer that is given and kept. */
-export const refusalResponse = (error: ApiError): SavedResponse => ({
-  status: error.status,
-  body: JSON.stringify(errorBody(error)),
-});
-
 /**
- * What a key that is already claimed answers; null where it is free, also when it has expired. `own` is what this
- * request would make: found under the key, it is this request's own earlier commit.
+ * All rules of a commit, without a database: mutations see the effects of those before them, each gets its own result, and
+ * the writes of all of them are what one transaction has to write. Leaves `snapshot` as it is.
  */
-export function findSavedResponse(
-  uow: UnitOfWork,
-  claim: Claim | null,
-  own: string | null,
+export function decide(
+  snapshot: Snapshot,
+  planned: readonly PlannedMutation[],
   now: Date,
-): AcceptResult | null {
-  const earlier = claim && uow.key(claim.id);
-  if (!claim || !earlier || earlier.expiresAt <= now) return null;
-  if (earlier.fingerprint !== claim.fingerprint) return { kind: 'key_reused' };
-  const { answer, resource } = earlier;
-  return { kind: 'answered', answer, resource, replayed: own === null || resource !== own };
-}
-
-/** Answers a request; its key, if there is one, keeps the answer. `resource` is what was made, null if refused. */
-export function saveResponse(
-  uow: UnitOfWork,
-  { tenantId, claim }: { tenantId: string; claim: Claim | null },
-  answer: SavedResponse,
-  resource: string | null = null,
-): AcceptResult {
-  if (claim) uow.claim({ ...claim, tenantId, answer, resource });
-  return { kind: 'answered', answer, resource, replayed: false };
+): { writes: Writes; results: unknown[] } {
+  const uow = createUnitOfWork(snapshot);
+  const results = planned.map(({ mutation, input }) => mutation.decide(uow, input, now));
+  return { writes: uow.writes(), results };
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../shared/errors.js';
-import type { Claim } from '../commit/unit-of-work.js';
+import type { Claim } from '../commit/saved-response.js';
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const KEY = /^[\x20-\x7e]{1,255}$/;

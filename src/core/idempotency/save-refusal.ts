@@ -1,19 +1,31 @@
 import type { ApiError } from '../../shared/errors.js';
-import type { IdempotentResponse } from './with-idempotency.js';
-import type { SaveRefusal } from '../commit/mutations.js';
+import type { Mutation } from '../commit/mutation.js';
 import {
+  findSavedResponse,
   refusalResponse,
+  saveResponse,
   throwIfKeyReused,
   type AcceptResult,
   type Claim,
-} from '../commit/unit-of-work.js';
+  type SavedResponse,
+} from '../commit/saved-response.js';
+import type { IdempotentResponse } from './with-idempotency.js';
 
-/** Refuses what is refused before any commit; under a key that is kept, too, and a retry gets the same answer. */
+export type SaveRefusal = { tenantId: string; claim: Claim; answer: SavedResponse };
+
+/** Saves a refusal that was found before any commit: it claims nothing but its key, so that a repeat gets the same response. */
+export const saveRefusal: Mutation<SaveRefusal, AcceptResult> = {
+  reads: ({ claim }) => ({ keys: [claim.id] }),
+  decide: (uow, input, now) =>
+    findSavedResponse(uow, input.claim, null, now) ?? saveResponse(uow, input, input.answer),
+};
+
+/** Refuses a request before any commit. With an idempotency key the refusal is saved, so that a repeat gets it again. */
 export async function refuseRequest(
-  store: { accept(item: SaveRefusal): Promise<AcceptResult> },
+  store: { saveRefusal(input: SaveRefusal): Promise<AcceptResult> },
   { tenantId, claim, error }: { tenantId: string; claim: Claim | null; error: ApiError },
 ): Promise<IdempotentResponse> {
   const answer = refusalResponse(error);
   if (!claim) return { answer, resource: null, replayed: false };
-  return throwIfKeyReused(await store.accept({ kind: 'refusal', tenantId, claim, answer }));
+  return throwIfKeyReused(await store.saveRefusal({ tenantId, claim, answer }));
 }

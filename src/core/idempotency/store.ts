@@ -1,7 +1,7 @@
 import { createLane } from '../../shared/batching.js';
 import type { Database } from '../../platform/database/client.js';
 import { ApiError } from '../../shared/errors.js';
-import type { SavedResponse, Claim, ClaimedKey } from '../commit/unit-of-work.js';
+import type { SavedResponse, Claim, ClaimedKey } from '../commit/saved-response.js';
 import { ledgerCollections, toClaimedKey } from '../commit/store.js';
 
 export type Idempotency = ReturnType<typeof createIdempotency>;

@@ -1,7 +1,7 @@
 import { ApiError } from '../../shared/errors.js';
 import { readClaim } from './claim.js';
 import type { Idempotency } from './store.js';
-import type { SavedResponse, Claim } from '../commit/unit-of-work.js';
+import type { SavedResponse, Claim } from '../commit/saved-response.js';
 import { callerOf, type AppContext } from '../../platform/http/context.js';
 import { excludeFromLoad } from '../../platform/http/load.js';
 import { readWait, untilClosed, type Wait } from '../../platform/http/prefer.js';

@@ -1,21 +1,7 @@
 import type { ClientSession, Document } from 'mongodb';
-import { auditCards } from '../../capabilities/cards/audit.js';
-import { auditAuthorizations } from '../../capabilities/card-authorizations/audit.js';
 import { withSnapshot, type Database } from '../../platform/database/client.js';
-import { auditCharges } from '../../capabilities/charges/audit.js';
-import { auditRefunds } from '../../capabilities/refunds/audit.js';
-import { auditTransfers } from '../../capabilities/transfers/audit.js';
 import { addTo, type RecordAudit } from './audit-checks.js';
 import { ledgerCollections } from '../commit/store.js';
-
-/** The parts of the audit that know what records mean. A capability adds its own. */
-const AUDITS: readonly RecordAudit[] = [
-  auditTransfers,
-  auditCards,
-  auditAuthorizations,
-  auditCharges,
-  auditRefunds,
-];
 
 export type AuditReport = {
   postings: number;
@@ -32,7 +18,10 @@ export type AuditReport = {
  * are what their postings say, what they hold is what open records hold, every record has the postings of its state
  * and no others, and what is counted is what there is.
  */
-export async function auditLedger(database: Database): Promise<AuditReport> {
+export async function auditLedger(
+  database: Database,
+  audits: readonly RecordAudit[],
+): Promise<AuditReport> {
   return withSnapshot(database, async (db, session) => {
     const collections = ledgerCollections(db);
     const { balances, postings, unbalanced } = await readPostings(collections, session);
@@ -42,7 +31,7 @@ export async function auditLedger(database: Database): Promise<AuditReport> {
     problems.push(...(await checkWallets(collections, balances, session)));
     const held = new Map<string, bigint>();
     const counts: Record<string, number> = {};
-    for (const audit of AUDITS) {
+    for (const audit of audits) {
       const part = await audit({ db, collections, session, balances });
       Object.assign(counts, part.counts);
       problems.push(...part.problems);

@@ -1,10 +1,11 @@
 import { ApiError } from '../../shared/errors.js';
 import { MAX_AMOUNT_MINOR } from '../../shared/money.js';
+import type { GroupCommit } from '../commit/group-commit.js';
 import type { Mutation } from '../commit/mutation.js';
 import { accounts, posting } from './posting.js';
 import type { UnitOfWork } from '../commit/unit-of-work.js';
 
-export type ApplyCredit = { kind: 'credit'; tenantId: string; id: string; amountMinor: bigint };
+export type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
 export type CreditResult =
   { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
 
@@ -41,7 +42,7 @@ function decideCredit(uow: UnitOfWork, item: ApplyCredit, now: Date): CreditResu
  * reference with another amount is refused.
  */
 export async function creditWallet(
-  groupCommit: { commit(item: ApplyCredit): Promise<CreditResult> },
+  groupCommit: Pick<GroupCommit, 'commit'>,
   given: { tenantId: string; amountMinor: bigint; reference: string },
 ): Promise<{ availableMinor: bigint }> {
   const { tenantId, amountMinor, reference } = given;
@@ -49,7 +50,7 @@ export async function creditWallet(
     throw new ApiError('validation_error', { field: 'amount_minor' });
   }
   const id = `credit/${tenantId}/${reference}`;
-  const result = await groupCommit.commit({ kind: 'credit', tenantId, id, amountMinor });
+  const result = await groupCommit.commit(applyCredit, { tenantId, id, amountMinor });
   if (result.kind === 'credit_conflict') {
     const message = 'This reference was used for another amount.';
     throw new ApiError('duplicate_reference', { field: 'reference', message });

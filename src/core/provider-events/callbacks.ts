@@ -75,9 +75,9 @@ export function createCallbacks({ db }: Database, deps: CallbackDeps) {
   const collection = db.collection<StoredCallback>('callbacks');
 
   async function apply(stored: StoredCallback): Promise<void> {
-    failpoint('callback.stored');
+    failpoint('provider_event.stored');
     const outcome = (await appliers[stored.subject ?? 'transfer']?.(stored)) ?? 'nothing_to_apply';
-    failpoint('callback.applied');
+    failpoint('provider_event.applied');
     const $set = { processed_at: clock(), next_check_at: null, result: outcome };
     await collection.updateOne({ _id: stored._id }, { $set, $unset: { 'state.secret': 1 } });
   }

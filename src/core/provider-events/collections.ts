@@ -36,18 +36,3 @@ export const cardEventsCollection: CollectionSpec = {
     attentionIndex,
   ],
 };
-
-export const cardEventReplaysCollection: CollectionSpec = {
-  name: 'provider_event_replays',
-  validator: {
-    bsonType: 'object',
-    required: ['tenant_id', 'event_id', 'status', 'created_at'],
-    properties: {
-      tenant_id: { bsonType: 'string' },
-      event_id: { bsonType: 'string' },
-      status: { enum: ['pending', 'completed', 'failed'] },
-      created_at: { bsonType: 'date' },
-    },
-  },
-  indexes: [{ key: { event_id: 1 } }, nextCheckIndex],
-};

@@ -1,3 +1,5 @@
+import { nextCheckIndex } from '../../platform/database/indexes.js';
+import { collection } from '../commit/collection.js';
 import { createHash } from 'node:crypto';
 import { newId } from '../../shared/ids.js';
 import type { CardEvent, CardEventState } from '../providers/card-issuer.js';
@@ -106,3 +108,18 @@ export const newReplay = (
  */
 const harmless = (name: string | null): string | null =>
   name !== null && /^[A-Za-z][A-Za-z0-9_-]{0,99}$/.test(name) ? name : null;
+
+/** Replays of provider events. */
+export const providerEventReplays = collection<CardEventReplay>('provider_event_replays', {
+  validator: {
+    bsonType: 'object',
+    required: ['tenant_id', 'event_id', 'status', 'created_at'],
+    properties: {
+      tenant_id: { bsonType: 'string' },
+      event_id: { bsonType: 'string' },
+      status: { enum: ['pending', 'completed', 'failed'] },
+      created_at: { bsonType: 'date' },
+    },
+  },
+  indexes: [{ key: { event_id: 1 } }, nextCheckIndex],
+});

@@ -92,7 +92,7 @@ function createHandle({ events, findOwner, apply, log }: Deps) {
     if (!owner) return { done: false, reason: UNKNOWN_CARD, over: true };
     try {
       const applied = await apply(event, owner);
-      failpoint('event.applied');
+      failpoint('provider_event.applied');
       if (applied.kind === 'applied') return { done: true, outcome: applied.outcome };
       return { done: false, reason: NOT_THERE, over: needsNothing(event) };
     } catch (error) {

@@ -5,11 +5,10 @@ import {
   type AcceptResult,
   type SavedResponse,
   type Claim,
-} from '../commit/unit-of-work.js';
-import type { CardEventReplay } from './event.js';
+} from '../commit/saved-response.js';
+import { providerEventReplays, type CardEventReplay } from './event.js';
 
-export type ReplayItem = {
-  kind: 'acceptReplay';
+export type AcceptProviderEventReplay = {
   tenantId: string;
   /** Complete, with its id, before it queues. */
   replay: CardEventReplay;
@@ -17,23 +16,20 @@ export type ReplayItem = {
   answer: SavedResponse;
 };
 
-const acceptReplay: Mutation<ReplayItem, AcceptResult> = {
-  reads: ({ replay, claim }, complete) => ({
+export const acceptProviderEventReplay: Mutation<AcceptProviderEventReplay, AcceptResult> = {
+  reads: ({ replay, claim }, full) => ({
     keys: claim ? [claim.id] : [],
-    records: { provider_event_replays: complete ? [replay._id] : [] },
+    records: full ? [providerEventReplays.ref(replay._id)] : [],
   }),
   decide(uow, item, now) {
     const { replay, claim, answer } = item;
     const earlier = findSavedResponse(uow, claim, replay._id, now);
     if (earlier) return earlier;
     // My own earlier commit, whose result never reached me.
-    if (uow.record('provider_event_replays', replay._id)) {
+    if (uow.get(providerEventReplays, replay._id)) {
       return { kind: 'answered', answer, resource: replay._id, replayed: false };
     }
-    uow.create('provider_event_replays', replay);
+    uow.create(providerEventReplays, replay);
     return saveResponse(uow, item, answer, replay._id);
   },
 };
-
-/** What replays commit; see kinds.ts. No money: what an event changes is its subject's own item. */
-export const cardEventKinds = { acceptReplay };

@@ -30,7 +30,7 @@ export function createReceiveCardEvent(deps: {
     if (!(await events.insert(event))) return { stored: false, after: () => undefined };
     if (!owner) log.warn({ provider, event: event._id }, 'card event for no card of ours');
     const after = () => {
-      failpoint('event.stored');
+      failpoint('provider_event.stored');
       starter.startSoon(event);
     };
     return { stored: true, after };

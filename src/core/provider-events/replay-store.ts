@@ -1,9 +1,9 @@
 import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../supervision/supervision.js';
 import type { GroupCommit } from '../commit/group-commit.js';
-import type { AcceptResult } from '../commit/unit-of-work.js';
+import type { AcceptResult } from '../commit/saved-response.js';
 import type { CardEventReplay } from './event.js';
-import type { ReplayItem } from './mutations.js';
+import { acceptProviderEventReplay, type AcceptProviderEventReplay } from './mutations.js';
 
 export type CardEventReplays = ReturnType<typeof createCardEventReplays>;
 
@@ -22,7 +22,8 @@ export function createCardEventReplays(
   return {
     ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
 
-    accept: (item: ReplayItem): Promise<AcceptResult> => groupCommit.commit(item),
+    accept: (input: AcceptProviderEventReplay): Promise<AcceptResult> =>
+      groupCommit.commit(acceptProviderEventReplay, input),
 
     find: (id: string) => collection.findOne({ _id: id }),
 

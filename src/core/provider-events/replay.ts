@@ -1,4 +1,4 @@
-import { throwIfKeyReused, type SavedResponse, type Claim } from '../commit/unit-of-work.js';
+import { throwIfKeyReused, type SavedResponse, type Claim } from '../commit/saved-response.js';
 import { newReplay, type StoredCardEvent } from './event.js';
 import { presentReplay } from './presenter.js';
 import type { CardEventReplays } from './replay-store.js';
@@ -21,9 +21,7 @@ export function createReplayCreation(deps: {
     const replay = newReplay(event, clock());
     const body = JSON.stringify({ success: true, data: presentReplay(replay) });
     const answer = { status: 201, body };
-    const outcome = throwIfKeyReused(
-      await replays.accept({ kind: 'acceptReplay', tenantId, replay, claim, answer }),
-    );
+    const outcome = throwIfKeyReused(await replays.accept({ tenantId, replay, claim, answer }));
     if (outcome.resource === replay._id) starter.startSoon(replay);
     return outcome;
   };

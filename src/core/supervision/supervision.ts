@@ -54,3 +54,21 @@ export const unchangedSince = (found: readonly Supervised[]) => ({
     $type: 'date' as const,
   },
 });
+
+/** A store of supervised records with the starter of their workflows, as the dispatcher uses them. */
+export type SupervisedRecords = {
+  store: {
+    due(limit: number): Promise<Supervised[]>;
+    rescheduleCheck(found: Supervised[]): Promise<void>;
+  };
+  starter: { start(due: Supervised): Promise<void> };
+};
+
+/** Joins a store with its starter. Their record types are checked here, so that the dispatcher can mix them. */
+export const supervised = <Due extends Supervised>(
+  store: {
+    due(limit: number): Promise<Due[]>;
+    rescheduleCheck(found: Due[]): Promise<void>;
+  },
+  starter: { start(due: Due): Promise<void> },
+): SupervisedRecords => ({ store, starter }) as SupervisedRecords;

@@ -192,7 +192,7 @@ function createListeners(
 
   return {
     listenersOf,
-    isHeard: async (tenantId: string) =>
+    hasSubscribers: async (tenantId: string) =>
       ((await listenersOf([tenantId])).get(tenantId) ?? []).length > 0,
     /** This endpoint, if it still wants to be told. Before it is called gone it is looked for once more. */
     async listener(tenantId: string, id: string): Promise<Listener | null> {

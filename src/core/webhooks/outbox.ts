@@ -7,7 +7,7 @@ import type { EventDraft } from './event.js';
 /** Where the writers of state changes leave their events. */
 export type Outbox = {
   /** Whether an event of this tenant would be written at all. */
-  isHeard(tenantId: string): Promise<boolean>;
+  hasSubscribers(tenantId: string): Promise<boolean>;
   /** The documents for those events that somebody listens to at this moment. */
   address(drafts: readonly EventDraft[]): Promise<Outgoing[]>;
   /** Writes them, within the transaction that makes the change. */
@@ -18,7 +18,7 @@ export type Outbox = {
 
 /** For what changes state where nobody is told of it. */
 export const noOutbox: Outbox = {
-  isHeard: async () => false,
+  hasSubscribers: async () => false,
   address: async () => [],
   write: async () => undefined,
   send: () => undefined,
@@ -38,7 +38,7 @@ export function createOutbox({
   leaseEnd: () => Date;
 }): Outbox {
   return {
-    isHeard: endpoints.isHeard,
+    hasSubscribers: endpoints.hasSubscribers,
     async address(drafts) {
       if (drafts.length === 0) return [];
       const listeners = await endpoints.listenersOf(drafts.map(({ tenantId }) => tenantId));

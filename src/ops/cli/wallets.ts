@@ -1,3 +1,4 @@
+import { audits } from '../../capabilities.js';
 import type { Command } from 'commander';
 import { auditLedger } from '../../core/ledger/audit.js';
 import { readBalance } from '../../core/ledger/balance.js';
@@ -54,7 +55,7 @@ export function addWalletCommands(program: Command): void {
     'verify',
     (command) => command.description('audit all postings and records; exit code 1 on any problem'),
     async ({ database }, { json }) => {
-      const { postings, counts, balances, problems } = await auditLedger(database);
+      const { postings, counts, balances, problems } = await auditLedger(database, audits);
       const sum = [...balances.values()].reduce((total, balance) => total + balance, 0n);
       const ok = problems.length === 0;
       print(json, { ok, postings, ...counts, sum_minor: toWireAmount(sum), problems });

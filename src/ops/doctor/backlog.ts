@@ -1,3 +1,5 @@
+import { capabilities } from '../../capabilities.js';
+import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import type { Db, Document } from 'mongodb';
 import { duration, examine, pass, fail, type Check } from './check.js';
 
@@ -11,39 +13,21 @@ const IS_DATE = { $type: 'date' } as const;
 const NOT_READ = 'see the rows on MongoDB';
 const UNATTENDED = 'no worker takes them up: see the rows on workers, and the log of the worker';
 
-/** What waits, by the records: for a worker, for a receiver of webhooks, for an operator. */
+/** The backlogs of every capability and of webhooks, each as a row: overdue records, and records that wait for an operator. */
 export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
+  const rows = capabilities.flatMap(({ name, collections = [] }) => {
+    const having = (index: object) =>
+      collections
+        .filter(({ indexes }) => indexes.includes(index as never))
+        .map((each) => each.name);
+    const supervised = having(nextCheckIndex);
+    return [
+      ...(supervised.length > 0 ? [examineOverdue(db, now, name, supervised)] : []),
+      ...having(attentionIndex).map((each) => examineAttention(db, now, name, each)),
+    ];
+  });
   return Promise.all([
-    examineOverdue(db, now, 'transfers', ['transfers', 'bulk_transfers']),
-    examineAttention(db, now, 'transfers', 'transfers'),
-    examineOverdue(db, now, 'cards', [
-      'card_operations',
-      'card_authorizations',
-      'provider_event_replays',
-    ]),
-    examineAttention(db, now, 'cards', 'card_operations'),
-    examineAttention(db, now, 'card-authorizations', 'card_authorizations'),
-    examineOverdue(db, now, 'charges', ['charges', 'recurring_charges']),
-    examineAttention(db, now, 'charges', 'charges'),
-    examineOverdue(db, now, 'refunds', ['refunds']),
-    examineAttention(db, now, 'refunds', 'refunds'),
-    examine('callbacks: unapplied', NOT_READ, async () => {
-      const open = { next_check_at: IS_DATE };
-      const total = await count(db, 'callbacks', open);
-      const late = await lateBy(db, 'callbacks', 'received_at', now, open);
-      if (total === 0) return pass('none');
-      const detail = `${total}, the oldest for ${duration(late)}`;
-      if (late < LATE_MS) return pass(detail);
-      return fail(detail, 'the worker applies them and says in its log why it could not');
-    }),
-    examine('provider events: not applied', NOT_READ, async () => {
-      const late = await lateBy(db, 'provider_events', 'next_check_at', now);
-      if (late >= LATE_MS) return fail(`overdue for ${duration(late)}`, UNATTENDED);
-      const waiting = { 'attention.since': IS_DATE };
-      const total = await count(db, 'provider_events', waiting);
-      if (total === 0) return pass('none');
-      return fail(`${total} wait to be replayed`, 'bursar provider-events list --attention');
-    }),
+    ...rows,
     examineDeliveries(db, now),
     examine('webhooks: given up', NOT_READ, async () => {
       const dead = { status: 'dead' };

@@ -12,7 +12,8 @@ const QUERY_WITHIN_MS = 1_000;
 /** A scrape waits no longer than this for the database. */
 const SCRAPE_WITHIN_MS = 2_000;
 
-type BacklogQuery = {
+/** How a backlog is read: always from an index, and only its first records. */
+export type BacklogQuery = {
   collection: string;
   match: (now: Date) => Filter<Document>;
   /** The index that serves it, by key or by name: without it the query fails, and never scans. */
@@ -25,61 +26,15 @@ type BacklogQuery = {
 
 const hasDate = { $type: 'date' };
 
-/** Everything that somebody or something still has to do. */
-export const BACKLOGS: Record<string, BacklogQuery> = {
-  transfers_attention: attention('transfers'),
-  card_operations_attention: attention('card_operations'),
-  transfers_overdue: overdue('transfers'),
-  bulk_transfers_overdue: overdue('bulk_transfers'),
-  card_operations_overdue: overdue('card_operations'),
-  card_authorizations_attention: attention('card_authorizations'),
-  card_authorizations_overdue: overdue('card_authorizations'),
-  charges_attention: attention('charges'),
-  charges_overdue: overdue('charges'),
-  refunds_attention: attention('refunds'),
-  refunds_overdue: overdue('refunds'),
-  recurring_charges_overdue: overdue('recurring_charges'),
-  webhooks_pending: {
-    collection: 'webhook_deliveries',
-    match: () => ({ next_check_at: hasDate }),
-    index: { next_check_at: 1 },
-    order: 'next_check_at',
-    since: 'created_at',
-  },
-  webhooks_dead: {
-    collection: 'webhook_deliveries',
-    match: () => ({ status: 'dead' }),
-    index: 'dead',
-    order: '_id',
-    since: 'created_at',
-  },
-  provider_events_overdue: overdue('provider_events'),
-  provider_events_attention: {
-    collection: 'provider_events',
-    match: () => ({ 'attention.since': hasDate }),
-    index: { 'attention.since': 1 },
-    order: 'attention.since',
-    since: 'attention.since',
-  },
-  provider_event_replays_overdue: overdue('provider_event_replays'),
-  callbacks_overdue: {
-    collection: 'callbacks',
-    match: () => ({ next_check_at: hasDate }),
-    index: { next_check_at: 1 },
-    order: 'next_check_at',
-    since: 'received_at',
-  },
-};
-
 /** Records that wait for an operator. */
-function attention(collection: string): BacklogQuery {
+export function attentionBacklog(collection: string): BacklogQuery {
   const since = 'attention.since';
   const match = () => ({ [since]: hasDate });
   return { collection, match, index: { [since]: 1 }, order: since, since };
 }
 
-/** Records whose workflow should have been heard of: what the dispatcher has to start, and how late it is. */
-function overdue(collection: string): BacklogQuery {
+/** Records whose next check is overdue: the dispatcher has to start their workflows. */
+export function overdueBacklog(collection: string): BacklogQuery {
   const match = (now: Date) => ({ next_check_at: { $lt: now, ...hasDate } });
   return {
     collection,
@@ -118,7 +73,17 @@ async function readBacklog(db: Db, backlog: string, query: BacklogQuery): Promis
  */
 export function measureBacklogs(
   registry: Registry,
-  { db, log, readEveryMs = READ_EVERY_MS }: { db: Db; log: Log; readEveryMs?: number },
+  {
+    db,
+    log,
+    backlogs,
+    readEveryMs = READ_EVERY_MS,
+  }: {
+    db: Db;
+    log: Log;
+    backlogs: Readonly<Record<string, BacklogQuery>>;
+    readEveryMs?: number;
+  },
 ): void {
   let readings: Reading[] = [];
   let up = false;
@@ -127,7 +92,7 @@ export function measureBacklogs(
 
   async function read(): Promise<void> {
     try {
-      const queries = Object.entries(BACKLOGS);
+      const queries = Object.entries(backlogs);
       readings = await Promise.all(queries.map(([name, query]) => readBacklog(db, name, query)));
       up = true;
     } catch (error) {

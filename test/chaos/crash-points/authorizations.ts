@@ -4,14 +4,14 @@ import {
 } from '../../../src/capabilities/card-authorizations/card-authorization.js';
 import { eventually } from '../../support/eventually.js';
 import type { Case } from './capability.js';
-import type { Death, Stage } from './cluster.js';
+import type { Death, Cluster } from './cluster.js';
 
 const AMOUNT_MINOR = 5_000;
 
-const becomes = (stage: Stage, token: string, wanted: Partial<CardAuthorization>) =>
+const becomes = (cluster: Cluster, token: string, wanted: Partial<CardAuthorization>) =>
   eventually(`the payment is ${JSON.stringify(wanted)}`, async () => {
     const id = authorizationId('sandbox-bank', token);
-    const { db } = stage.service.deps.database;
+    const { db } = cluster.service.deps.database;
     const found = await db
       .collection<CardAuthorization>('card_authorizations')
       .findOne({ _id: id });
@@ -21,19 +21,19 @@ const becomes = (stage: Stage, token: string, wanted: Partial<CardAuthorization>
 /** What the issuer says became of a payment. */
 const ended = (end: 'cleared' | 'reversed', { who, point }: Death): Case => ({
   name: `a payment with a card, ${end}: the ${who} dies at ${point}`,
-  async run(stage) {
-    const before = await stage.tenant.balance();
-    const { token, approved } = await stage.issuer.pay(stage.jitCard);
+  async run(cluster) {
+    const before = await cluster.tenant.balance();
+    const { token, approved } = await cluster.issuer.pay(cluster.jitCard);
     expect(approved).toBe(true);
-    expect(await stage.tenant.balance()).toEqual({
+    expect(await cluster.tenant.balance()).toEqual({
       available: before.available - AMOUNT_MINOR,
       held: AMOUNT_MINOR,
     });
-    await stage.dies([{ who, point }], () => stage.issuer.end(token, end));
-    await becomes(stage, token, { status: end });
-    await stage.isQuiet();
+    await cluster.dies([{ who, point }], () => cluster.issuer.end(token, end));
+    await becomes(cluster, token, { status: end });
+    await cluster.isQuiet();
     const takenMinor = end === 'cleared' ? AMOUNT_MINOR : 0;
-    expect(await stage.tenant.balance()).toEqual({
+    expect(await cluster.tenant.balance()).toEqual({
       available: before.available - takenMinor,
       held: 0,
     });
@@ -43,44 +43,44 @@ const ended = (end: 'cleared' | 'reversed', { who, point }: Death): Case => ({
 /** While it is decided. Who hears nothing declines by himself and says so: whatever was held is free again. */
 const decided = (point: string): Case => ({
   name: `a payment with a card, asked for: the api dies at ${point}`,
-  async run(stage) {
-    const before = await stage.tenant.balance();
-    const { token, approved } = await stage.dies([{ who: 'api', point }], () =>
-      stage.issuer.pay(stage.jitCard),
+  async run(cluster) {
+    const before = await cluster.tenant.balance();
+    const { token, approved } = await cluster.dies([{ who: 'api', point }], () =>
+      cluster.issuer.pay(cluster.jitCard),
     );
     if (approved) {
-      expect((await stage.tenant.balance()).held).toBe(AMOUNT_MINOR);
-      await stage.issuer.end(token, 'reversed');
-      await becomes(stage, token, { status: 'reversed' });
+      expect((await cluster.tenant.balance()).held).toBe(AMOUNT_MINOR);
+      await cluster.issuer.end(token, 'reversed');
+      await becomes(cluster, token, { status: 'reversed' });
     }
-    await stage.isQuiet();
-    expect(await stage.tenant.balance()).toEqual(before);
+    await cluster.isQuiet();
+    expect(await cluster.tenant.balance()).toEqual(before);
   },
 });
 
 /** What nothing covers is declined, by us as by who hears nothing of us; and nothing was ever held. */
 const declined = (point: string): Case => ({
   name: `a payment with a card, too dear: the api dies at ${point}`,
-  async run(stage) {
-    const before = await stage.tenant.balance();
-    const { token, approved } = await stage.dies([{ who: 'api', point }], () =>
-      stage.issuer.pay(stage.jitCard, { amount_minor: before.available + 1 }),
+  async run(cluster) {
+    const before = await cluster.tenant.balance();
+    const { token, approved } = await cluster.dies([{ who: 'api', point }], () =>
+      cluster.issuer.pay(cluster.jitCard, { amount_minor: before.available + 1 }),
     );
     expect(approved).toBe(false);
     // Before its commit it was not decided; after that it is remembered.
-    if (point !== 'commit.before') await becomes(stage, token, { status: 'declined' });
-    await stage.isQuiet();
-    expect(await stage.tenant.balance()).toEqual(before);
+    if (point !== 'commit.before') await becomes(cluster, token, { status: 'declined' });
+    await cluster.isQuiet();
+    expect(await cluster.tenant.balance()).toEqual(before);
   },
 });
 
 const DEATHS: readonly Death[] = [
-  { who: 'api', point: 'event.stored' },
+  { who: 'api', point: 'provider_event.stored' },
   { who: 'api', point: 'start.before' },
   { who: 'api', point: 'start.after' },
   { who: 'worker', point: 'commit.before' },
   { who: 'worker', point: 'commit.after' },
-  { who: 'worker', point: 'event.applied' },
+  { who: 'worker', point: 'provider_event.applied' },
 ];
 
 export const authorizations: Case[] = [

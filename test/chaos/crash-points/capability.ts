@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
 import type { Reply } from '../../support/tenant.js';
-import type { Asked, Stage } from './cluster.js';
+import type { TenantRequest, Cluster } from './cluster.js';
 
 /** One death, or several, and what has to be right after it. */
-export type Case = { name: string; run: (stage: Stage) => Promise<void> };
+export type Case = { name: string; run: (cluster: Cluster) => Promise<void> };
 
 /** The same order at providers that do it, refuse it, or do it and never say so. */
 export type Outcome = { name: string; suffix: string; ends: 'completed' | 'failed'; times: 0 | 1 };
@@ -14,16 +14,16 @@ export const REFUSED: Outcome = { name: 'refused', suffix: '002', ends: 'failed'
 export const UNANSWERED: Outcome = { ...PAID, name: 'done, never answered', suffix: '004' };
 export const OUTCOMES: readonly Outcome[] = [PAID, REFUSED, UNANSWERED];
 
-export type Order = Omit<Asked, 'key'>;
+export type Order = Omit<TenantRequest, 'key'>;
 
 /** What a tenant asks for, and how it has to end. */
 export type Capability = {
   name: string;
   outcomes: readonly Outcome[];
-  ask: (stage: Stage, outcome: Outcome) => Promise<Order> | Order;
-  isRight: (stage: Stage, data: Reply['body']['data'], outcome: Outcome) => Promise<void>;
+  ask: (cluster: Cluster, outcome: Outcome) => Promise<Order> | Order;
+  isRight: (cluster: Cluster, data: Reply['body']['data'], outcome: Outcome) => Promise<void>;
   /** Whether it has come to what this is about: on a slow machine another has to be asked for. */
-  isReached?: (stage: Stage, data: Reply['body']['data']) => Promise<boolean>;
+  isReached?: (cluster: Cluster, data: Reply['body']['data']) => Promise<boolean>;
   points: Points;
 };
 
@@ -51,14 +51,14 @@ export const DISPATCH_POINTS = [
 ];
 export const VERIFY_POINTS = ['verify.before', 'verify.answered'];
 
-/** What the pursuit of a record leads past, in its order: its end is the last commit, and is told. */
-export const pursuitPoints = ({ commits = 1, told = 1 } = {}) => [
-  'send.permitted',
-  'send.answered',
-  'settle.before',
+/** What the instruction of a record leads past, in its order: its end is the last commit, and is told. */
+export const instructionPoints = ({ commits = 1, told = 1 } = {}) => [
+  'submit.permitted',
+  'submit.answered',
+  'outcome.before',
   ...nth('commit.before', commits),
   ...nth('commit.after', commits),
-  'settle.after',
+  'outcome.after',
   ...nth('webhook.before', told),
   ...nth('webhook.after', told),
 ];
@@ -66,7 +66,7 @@ export const pursuitPoints = ({ commits = 1, told = 1 } = {}) => [
 /** Of a record that is sent, settled and told of once; the rest of an API's and a dispatcher's way is that of transfers. */
 export const POINTS: Points = {
   api: ['claim.written', 'commit.before', 'commit.after', 'start.after'],
-  worker: pursuitPoints(),
+  worker: instructionPoints(),
   unanswered: VERIFY_POINTS,
   dispatcher: ['dispatch.started'],
 };
@@ -106,30 +106,30 @@ export const TRIES = 8;
 /** Asks, each time for another one, until it has come to what this is about. */
 async function untilReached<Answer extends Reply | null>(
   { isReached }: Capability,
-  stage: Stage,
+  cluster: Cluster,
   ask: (tries: number) => Promise<Answer>,
 ): Promise<Answer> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const reply = await ask(tries);
-    if (!reply || !isReached || (await isReached(stage, reply.body.data))) return reply;
+    if (!reply || !isReached || (await isReached(cluster, reply.body.data))) return reply;
   }
   throw new Error(`asked ${TRIES} times, and it never came to what this is about`);
 }
 
 /** Whether it has answered before it died or not: the same order under the same key is the same order. */
 function apiDies(capability: Capability, outcome: Outcome, point: string): Case['run'] {
-  return async (stage) => {
-    const again = await untilReached(capability, stage, async () => {
-      const asked = { ...(await capability.ask(stage, outcome)), key: randomUUID() };
-      const first = await stage.dies([{ who: 'api', point }], () =>
-        stage.post(asked).catch(() => null),
+  return async (cluster) => {
+    const again = await untilReached(capability, cluster, async () => {
+      const asked = { ...(await capability.ask(cluster, outcome)), key: randomUUID() };
+      const first = await cluster.dies([{ who: 'api', point }], () =>
+        cluster.post(asked).catch(() => null),
       );
-      const reply = await stage.post(asked);
+      const reply = await cluster.post(asked);
       expect(reply.status).toBe(201);
       if (first) expect(reply.text).toBe(first.text);
       return reply;
     });
-    await isRight(capability, stage, again, outcome);
+    await isRight(capability, cluster, again, outcome);
   };
 }
 
@@ -139,29 +139,29 @@ function workerDies(
   point: string,
   unstarted: boolean,
 ): Case['run'] {
-  return async (stage) => {
+  return async (cluster) => {
     const api = unstarted ? [{ who: 'api', point: 'start.before' } as const] : [];
-    const ask = async () => ({ ...(await capability.ask(stage, outcome)), key: randomUUID() });
+    const ask = async () => ({ ...(await capability.ask(cluster, outcome)), key: randomUUID() });
     // What has to be done before it can be asked for is done before anybody is to die.
     let asked = await ask();
-    const first = await stage.dies([...api, { who: 'worker', point }], () =>
-      untilReached(capability, stage, async (tries) => {
+    const first = await cluster.dies([...api, { who: 'worker', point }], () =>
+      untilReached(capability, cluster, async (tries) => {
         if (tries > 0) asked = await ask();
-        return stage.post(asked).catch(() => null);
+        return cluster.post(asked).catch(() => null);
       }),
     );
-    const reply = unstarted ? await stage.post(asked) : first;
+    const reply = unstarted ? await cluster.post(asked) : first;
     if (reply?.status !== 201) throw new Error(`not accepted: ${reply?.text}`);
-    await isRight(capability, stage, reply, outcome);
+    await isRight(capability, cluster, reply, outcome);
   };
 }
 
 async function isRight(
   { isRight: isAsWanted }: Capability,
-  stage: Stage,
+  cluster: Cluster,
   { body }: Reply,
   outcome: Outcome,
 ): Promise<void> {
-  await isAsWanted(stage, body.data, outcome);
-  await stage.isQuiet();
+  await isAsWanted(cluster, body.data, outcome);
+  await cluster.isQuiet();
 }

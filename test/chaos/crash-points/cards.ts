@@ -10,7 +10,7 @@ import {
   type Case,
   type Outcome,
 } from './capability.js';
-import type { Death, Stage } from './cluster.js';
+import type { Death, Cluster } from './cluster.js';
 
 const AMOUNT_MINOR = 5_000;
 
@@ -19,18 +19,18 @@ const funding = (suffix: string) => ({
   transaction_reference: `${randomUUID()}-${suffix}`,
 });
 
-async function isFunded(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
-  await stage.cards.waitForOperation(stage.card, id, ends);
-  expect(await stage.effects(id)).toEqual(Array.from({ length: times }, () => 'funded'));
-  await stage.isTold(id, [`card.operation.${ends}`]);
+async function isFunded(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
+  await cluster.cards.waitForOperation(cluster.card, id, ends);
+  expect(await cluster.effects(id)).toEqual(Array.from({ length: times }, () => 'funded'));
+  await cluster.isTold(id, [`card.operation.${ends}`]);
 }
 
 /** Told by the issuer's event alone. */
 const eventOf = ({ who, point }: Death, outcome: Outcome): Case => ({
   name: `a card's funding, told by an event, ${outcome.name}: the ${who} dies at ${point}`,
-  async run(stage) {
-    const { card, cards, service } = stage;
-    const id = await stage.dies([{ who, point }], async () => {
+  async run(cluster) {
+    const { card, cards, service } = cluster;
+    const id = await cluster.dies([{ who, point }], async () => {
       const asked = funding(outcome === REFUSED ? '006' : '001');
       const { body } = await cards.act(card, 'fund', asked);
       if (outcome === REFUSED) {
@@ -38,20 +38,20 @@ const eventOf = ({ who, point }: Death, outcome: Outcome): Case => ({
       }
       return body.data.id;
     });
-    await isFunded(stage, id, outcome);
-    await stage.isQuiet();
+    await isFunded(cluster, id, outcome);
+    await cluster.isQuiet();
   },
 });
 
 const EVENT_DEATHS: readonly Death[] = [
-  { who: 'api', point: 'event.stored' },
+  { who: 'api', point: 'provider_event.stored' },
   // The first is that of the funding itself.
   { who: 'api', point: 'start.before:2' },
-  { who: 'worker', point: 'event.applied' },
+  { who: 'worker', point: 'provider_event.applied' },
 ];
 
 /** Locked where it is open, and opened where it is locked. */
-async function nextControl({ cards, card }: Stage): Promise<'lock' | 'unlock'> {
+async function nextControl({ cards, card }: Cluster): Promise<'lock' | 'unlock'> {
   return (await cards.get(card)).status === 'locked' ? 'unlock' : 'lock';
 }
 
@@ -59,11 +59,11 @@ export const cards: Case[] = [
   ...casesOf({
     name: "a card's funding",
     outcomes: OUTCOMES,
-    async ask(stage, { suffix }) {
-      if ((await nextControl(stage)) === 'unlock') await isOpened(stage);
-      return { path: `/cards/${stage.card}/fund`, body: funding(suffix) };
+    async ask(cluster, { suffix }) {
+      if ((await nextControl(cluster)) === 'unlock') await isOpened(cluster);
+      return { path: `/cards/${cluster.card}/fund`, body: funding(suffix) };
     },
-    isRight: (stage, { id }, outcome) => isFunded(stage, id, outcome),
+    isRight: (cluster, { id }, outcome) => isFunded(cluster, id, outcome),
     points: POINTS,
   }),
   ...EVENT_DEATHS.flatMap((death) => [eventOf(death, PAID), eventOf(death, REFUSED)]),
@@ -72,28 +72,32 @@ export const cards: Case[] = [
     name: "a card's lock or unlock",
     // No issuer may keep a card from being locked: it refuses for now.
     outcomes: [PAID, { ...REFUSED, ends: 'completed', times: 1 }, UNANSWERED],
-    ask: async (stage, { suffix }) => ({
-      path: `/cards/${stage.card}/${await nextControl(stage)}`,
+    ask: async (cluster, { suffix }) => ({
+      path: `/cards/${cluster.card}/${await nextControl(cluster)}`,
       body: { request_id: `${randomUUID()}-${suffix}` },
     }),
-    async isRight(stage, data, { ends }) {
-      const { card } = stage;
-      const { type, request_id: request } = await stage.cards.waitForOperation(card, data.id, ends);
-      expect((await stage.cards.get(card)).status).toBe(type === 'lock' ? 'locked' : 'active');
-      const journal = await stage.service.bank.journal(card);
+    async isRight(cluster, data, { ends }) {
+      const { card } = cluster;
+      const { type, request_id: request } = await cluster.cards.waitForOperation(
+        card,
+        data.id,
+        ends,
+      );
+      expect((await cluster.cards.get(card)).status).toBe(type === 'lock' ? 'locked' : 'active');
+      const journal = await cluster.service.bank.journal(card);
       const done = journal.filter((entry) => entry.client_reference === request);
       expect(done.map(({ kind }) => kind)).toEqual([
         type === 'lock' ? 'card_locked' : 'card_opened',
       ]);
-      await stage.isTold(data.id, [`card.operation.${ends}`]);
+      await cluster.isTold(data.id, [`card.operation.${ends}`]);
     },
     points: POINTS,
   }),
 ];
 
 /** What an earlier case has left locked. */
-async function isOpened(stage: Stage): Promise<void> {
-  const { body } = await stage.cards.act(stage.card, 'unlock');
-  await stage.cards.waitForOperation(stage.card, body.data.id, 'completed');
-  await stage.isQuiet();
+async function isOpened(cluster: Cluster): Promise<void> {
+  const { body } = await cluster.cards.act(cluster.card, 'unlock');
+  await cluster.cards.waitForOperation(cluster.card, body.data.id, 'completed');
+  await cluster.isQuiet();
 }

@@ -9,23 +9,23 @@ import {
   type Case,
   type Outcome,
 } from './capability.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
 const LEFT_MINOR = 5_000;
 
 /** A card of its own for each, with money on it: closed, it has nothing, and the wallet has it back. */
-async function ask(stage: Stage, { suffix }: Outcome) {
-  const { cards } = stage;
+async function ask(cluster: Cluster, { suffix }: Outcome) {
+  const { cards } = cluster;
   const { id } = await cards.issue();
   const funding = { amount_minor: LEFT_MINOR, transaction_reference: randomUUID() };
   const { body } = await cards.act(id, 'fund', funding);
   await cards.waitForOperation(id, body.data.id, 'completed');
-  await stage.isQuiet();
+  await cluster.isQuiet();
   return { path: `/cards/${id}/close`, body: { request_id: `${randomUUID()}-${suffix}` } };
 }
 
-async function isClosed(stage: Stage, { id, card_id: card }: { id: string; card_id: string }) {
-  const { cards, service } = stage;
+async function isClosed(cluster: Cluster, { id, card_id: card }: { id: string; card_id: string }) {
+  const { cards, service } = cluster;
   await cards.waitForOperation(card, id, 'completed');
   expect((await cards.get(card)).status).toBe('closed');
   expect((await cards.balance(card)).available_minor).toBe(0);
@@ -33,7 +33,7 @@ async function isClosed(stage: Stage, { id, card_id: card }: { id: string; card_
   const givenBack = { _id: { $regex: `^${card}/balance-return-` } } as object;
   expect(await db.collection('postings').countDocuments(givenBack)).toBe(1);
   expect(await changesOf(service, card)).toEqual(['card_closed']);
-  await stage.isTold(id, ['card.operation.completed']);
+  await cluster.isTold(id, ['card.operation.completed']);
 }
 
 export const closing: Case[] = casesOf({
@@ -41,6 +41,6 @@ export const closing: Case[] = casesOf({
   // No issuer may keep a card from being closed: it refuses for now.
   outcomes: [PAID, { ...REFUSED, ends: 'completed', times: 1 }, UNANSWERED],
   ask,
-  isRight: (stage, data) => isClosed(stage, data as object as { id: string; card_id: string }),
+  isRight: (cluster, data) => isClosed(cluster, data as object as { id: string; card_id: string }),
   points: POINTS,
 });

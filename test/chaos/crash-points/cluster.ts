@@ -14,8 +14,8 @@ import { runningWorkflows } from '../support/nothing-lost.js';
 export type Who = 'api' | 'worker';
 export type Death = { who: Who; point: string };
 /** What is asked for: the same again under the same key. */
-export type Asked = { path: string; body: Record<string, unknown>; key: string };
-export type Stage = Awaited<ReturnType<typeof openStage>>;
+export type TenantRequest = { path: string; body: Record<string, unknown>; key: string };
+export type Cluster = Awaited<ReturnType<typeof openCluster>>;
 
 const RICH_MINOR = 100_000_000_000;
 
@@ -23,7 +23,7 @@ const RICH_MINOR = 100_000_000_000;
  * A service of its own at a bank that does a repeated order twice: one API, one worker, a tenant with cards, tokens and
  * a paid charge, and who is told of what happens. One record is under way at a time, so whose point it was is certain.
  */
-export async function openStage() {
+export async function openCluster() {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-points-'));
   const file = join(folder, 'point');
   const receiver = await startReceiver();
@@ -98,7 +98,7 @@ export async function openStage() {
     tokens: { good, declined },
     issuer: issuerClient(service),
 
-    post: ({ path, body, key }: Asked): Promise<Reply> =>
+    post: ({ path, body, key }: TenantRequest): Promise<Reply> =>
       tenant.call('POST', path, JSON.stringify(body), { key }),
 
     /** Has one of them die at a point to which `act` leads, and come back. Several: one after the other. */

@@ -1,34 +1,34 @@
 import { eventually } from '../../support/eventually.js';
-import { pursuitPoints, type Case } from './capability.js';
-import type { Stage } from './cluster.js';
+import { instructionPoints, type Case } from './capability.js';
+import type { Cluster } from './cluster.js';
 
 /** Ends in these digits: stays pending until the bank is told what to do. */
 const PENDING = '006';
 /** From the settlement on. */
-const POINTS = pursuitPoints().slice(2);
+const POINTS = instructionPoints().slice(2);
 /** The bank is asked first, and its word is booked again: the second settlement is the operator's. */
 const SECOND: Record<string, string> = {
-  'settle.before': 'settle.before:2',
-  'commit.before': 'settle.before:2>commit.before',
-  'commit.after': 'settle.before:2>commit.after',
-  'settle.after': 'settle.after:2',
+  'outcome.before': 'outcome.before:2',
+  'commit.before': 'outcome.before:2>commit.before',
+  'commit.after': 'outcome.before:2>commit.after',
+  'outcome.after': 'outcome.after:2',
 };
 
 /** A transfer that the bank has and does not decide, and all of it is told that is to be told so far. */
-async function stuck(stage: Stage): Promise<string> {
-  const id = await stage.tenant.send(PENDING);
+async function stuck(cluster: Cluster): Promise<string> {
+  const id = await cluster.tenant.send(PENDING);
   await eventually(`the bank knows ${id}`, async () => {
-    const { timeline } = await stage.tenant.stored(id);
+    const { timeline } = await cluster.tenant.stored(id);
     return timeline.some(({ type }) => type === 'provider_answer') ? true : undefined;
   });
-  await toldAll(stage, id, ['transfer.processing']);
+  await toldAll(cluster, id, ['transfer.processing']);
   return id;
 }
 
 /** Told, and noted by the worker that it is: it does not die of that any more. */
-async function toldAll(stage: Stage, id: string, names: readonly string[]): Promise<void> {
-  await stage.isTold(id, names);
-  const { db } = stage.service.deps.database;
+async function toldAll(cluster: Cluster, id: string, names: readonly string[]): Promise<void> {
+  await cluster.isTold(id, names);
+  const { db } = cluster.service.deps.database;
   await eventually('all deliveries are done with', async () => {
     const left = { status: { $ne: 'delivered' } };
     return (await db.collection('webhook_deliveries').countDocuments(left)) === 0
@@ -37,7 +37,7 @@ async function toldAll(stage: Stage, id: string, names: readonly string[]): Prom
   });
 }
 
-async function command({ service, tenant }: Stage, id: string, kind: 'complete' | 'fail') {
+async function command({ service, tenant }: Cluster, id: string, kind: 'complete' | 'fail') {
   const payload = {
     actor: 'ada',
     reason: 'looked it up',
@@ -48,49 +48,49 @@ async function command({ service, tenant }: Stage, id: string, kind: 'complete' 
 }
 
 /** An operator's command finds the worker alive and leaves it dead; one that got no answer is given again. */
-async function obeyed(stage: Stage, id: string, kind: 'complete' | 'fail', point: string) {
-  const { answer } = await stage.dies([{ who: 'worker', point }], () => {
+async function obeyed(cluster: Cluster, id: string, kind: 'complete' | 'fail', point: string) {
+  const { answer } = await cluster.dies([{ who: 'worker', point }], () => {
     // Not waited for: it is answered when the worker has come back.
-    const given = command(stage, id, kind).catch(() => null);
+    const given = command(cluster, id, kind).catch(() => null);
     return Promise.resolve({ answer: given });
   });
-  expect((await answer) ?? (await command(stage, id, kind))).toMatchObject({ done: true });
+  expect((await answer) ?? (await command(cluster, id, kind))).toMatchObject({ done: true });
 }
 
 /** The money is back, once; and the bank, which is watched on, refuses in the end. */
 const failing = (point: string): Case => ({
   name: `a transfer, failed by an operator: the worker dies at ${point}`,
-  async run(stage) {
-    const before = await stage.tenant.balance();
-    const id = await stuck(stage);
-    await obeyed(stage, id, 'fail', point);
-    expect(await stage.tenant.get(id)).toMatchObject({
+  async run(cluster) {
+    const before = await cluster.tenant.balance();
+    const id = await stuck(cluster);
+    await obeyed(cluster, id, 'fail', point);
+    expect(await cluster.tenant.get(id)).toMatchObject({
       status: 'failed',
       failure: { code: 'operator' },
     });
-    expect(await stage.tenant.balance()).toEqual(before);
-    await stage.isTold(id, ['transfer.failed', 'transfer.processing']);
-    expect(await stage.service.bank.tell(id, 'failed')).toBeLessThan(300);
-    await stage.isQuiet();
-    expect(await stage.effects(id)).toEqual([]);
+    expect(await cluster.tenant.balance()).toEqual(before);
+    await cluster.isTold(id, ['transfer.failed', 'transfer.processing']);
+    expect(await cluster.service.bank.tell(id, 'failed')).toBeLessThan(300);
+    await cluster.isQuiet();
+    expect(await cluster.effects(id)).toEqual([]);
   },
 });
 
-/** What was failed by force and paid all the same is adopted, once. */
-const adopting = (point: string): Case => ({
+/** What was failed by force and paid all the same is debited, once. */
+const completingLate = (point: string): Case => ({
   name: `a late payment, completed by an operator: the worker dies at ${point}`,
-  async run(stage) {
-    const id = await stuck(stage);
-    expect(await command(stage, id, 'fail')).toMatchObject({ done: true });
-    await stage.service.bank.tell(id, 'paid');
-    await stage.tenant.waitFor(id, ({ attention }) => attention !== null);
-    await toldAll(stage, id, ['transfer.failed', 'transfer.processing']);
-    await obeyed(stage, id, 'complete', SECOND[point] ?? point);
-    expect(await stage.tenant.get(id)).toMatchObject({ status: 'completed', attention: null });
-    expect(await stage.effects(id)).toEqual(['paid']);
-    await stage.isTold(id, ['transfer.completed', 'transfer.failed', 'transfer.processing']);
-    await stage.isQuiet();
+  async run(cluster) {
+    const id = await stuck(cluster);
+    expect(await command(cluster, id, 'fail')).toMatchObject({ done: true });
+    await cluster.service.bank.tell(id, 'paid');
+    await cluster.tenant.waitFor(id, ({ attention }) => attention !== null);
+    await toldAll(cluster, id, ['transfer.failed', 'transfer.processing']);
+    await obeyed(cluster, id, 'complete', SECOND[point] ?? point);
+    expect(await cluster.tenant.get(id)).toMatchObject({ status: 'completed', attention: null });
+    expect(await cluster.effects(id)).toEqual(['paid']);
+    await cluster.isTold(id, ['transfer.completed', 'transfer.failed', 'transfer.processing']);
+    await cluster.isQuiet();
   },
 });
 
-export const commands: Case[] = [...POINTS.map(failing), ...POINTS.map(adopting)];
+export const commands: Case[] = [...POINTS.map(failing), ...POINTS.map(completingLate)];

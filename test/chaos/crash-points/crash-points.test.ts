@@ -6,19 +6,19 @@ import type { Case } from './capability.js';
 import { cards } from './cards.js';
 import { closing } from './closing.js';
 import { commands } from './commands.js';
-import { cardIssuing } from './issuing.js';
+import { cardIssuance } from './card-issuance.js';
 import { lateFundings } from './late.js';
 import { pages } from './pages.js';
 import { payments } from './payments.js';
 import { reloads } from './reloads.js';
 import { renewals } from './renewals.js';
 import { replays } from './replays.js';
-import { openStage, type Stage } from './cluster.js';
+import { openCluster, type Cluster } from './cluster.js';
 import { manyTransfers } from './together.js';
 import { transfers } from './transfers.js';
 
 /** Services side by side: who waits until a dead process is missed needs no processor. */
-const STAGES = Number(process.env['POINTS_STAGES'] ?? 6);
+const CLUSTERS = Number(process.env['POINTS_CLUSTERS'] ?? 6);
 /** Only these are tried then, and it is not asked what else has fired. */
 const pattern = process.env['POINTS'];
 
@@ -28,7 +28,7 @@ const all = [
   ...commands,
   ...cards,
   ...closing,
-  ...cardIssuing,
+  ...cardIssuance,
   ...reloads,
   ...replays,
   ...lateFundings,
@@ -39,34 +39,34 @@ const all = [
 ];
 const cases = all.filter(({ name }) => pattern === undefined || new RegExp(pattern).test(name));
 
-const free: Stage[] = [];
+const free: Cluster[] = [];
 const fired = new Set<string>();
 const results = new Map<string, unknown>();
 let lastOpened: Promise<unknown> = Promise.resolve();
 
 /** One after the other: many processes that start at once would keep each other from it. */
-async function newStage(): Promise<Stage> {
-  const opened = lastOpened.then(openStage);
+async function newCluster(): Promise<Cluster> {
+  const opened = lastOpened.then(openCluster);
   lastOpened = opened.catch(() => undefined);
   return opened;
 }
 
-/** On a stage where nothing else is under way. One on which something went wrong is not used again. */
+/** On a cluster where nothing else is under way. One on which something went wrong is not used again. */
 async function run({ name, run }: Case): Promise<void> {
-  let stage = free.pop();
+  let cluster = free.pop();
   let began = performance.now();
   try {
-    stage ??= await newStage();
+    cluster ??= await newCluster();
     began = performance.now();
-    await stage.service.bank.faults([]);
-    await run(stage);
+    await cluster.service.bank.faults([]);
+    await run(cluster);
     results.set(name, 'right');
-    free.push(stage);
+    free.push(cluster);
   } catch (error) {
     results.set(name, error);
-    await stage?.close();
+    await cluster?.close();
   }
-  for (const point of stage?.fired ?? []) fired.add(point);
+  for (const point of cluster?.fired ?? []) fired.add(point);
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   const result = results.get(name);
   const told = result === 'right' ? 'right' : 'WRONG';
@@ -74,8 +74,8 @@ async function run({ name, run }: Case): Promise<void> {
   if (told === 'WRONG') process.stderr.write(`${inspect(result)}\n`);
 }
 
-beforeAll(async () => void (await mapWithConcurrency(STAGES, cases, run)));
-afterAll(() => Promise.all(free.map((stage) => stage.close())));
+beforeAll(async () => void (await mapWithConcurrency(CLUSTERS, cases, run)));
+afterAll(() => Promise.all(free.map((cluster) => cluster.close())));
 
 test('no two cases have one name', () => {
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);

@@ -3,7 +3,7 @@ import { unwindingOf } from '../../../src/capabilities/card-fundings/deadline.js
 import { isOpen } from '../../../src/core/instructions/instruction.js';
 import { eventually } from '../../support/eventually.js';
 import { casesOf, type Case, type Outcome } from './capability.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
 /** What the issuer does when the money is asked back: `times` is how often the card keeps it. */
 const TAKEN_BACK: Outcome = { name: 'taken back', suffix: '012', ends: 'failed', times: 0 };
@@ -11,7 +11,7 @@ const KEPT: Outcome = { name: 'refused', suffix: '013', ends: 'completed', times
 const SILENT: Outcome = { ...TAKEN_BACK, name: 'taken back, never answered' };
 
 /** Funded after its deadline: it has failed for who asked, and is unwound. */
-async function ask({ card, cards, service }: Stage, outcome: Outcome) {
+async function ask({ card, cards, service }: Cluster, outcome: Outcome) {
   const lost = { call: 'reverse', kind: 'drop_after', probability: 1 } as const;
   if (outcome === SILENT) await service.bank.faults([lost]);
   const { status } = await cards.get(card);
@@ -23,51 +23,51 @@ async function ask({ card, cards, service }: Stage, outcome: Outcome) {
   return { path: `/cards/${card}/jit-fund`, body: { amount_minor: 5_000, transaction_reference } };
 }
 
-const stored = ({ service, tenant }: Stage, id: string) =>
+const stored = ({ service, tenant }: Cluster, id: string) =>
   service.deps.cardOperations.get(tenant.id, id);
 
-const ended = (stage: Stage, id: string) =>
+const ended = (cluster: Cluster, id: string) =>
   eventually(`${id} has ended`, async () => {
-    const found = await stored(stage, id);
+    const found = await stored(cluster, id);
     return found && !isOpen(found) ? found : undefined;
   });
 
-async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
-  const funding = await ended(stage, id);
+async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
+  const funding = await ended(cluster, id);
   expect(funding.status).toBe('failed');
-  await stage.isTold(id, ['card.operation.failed']);
-  const unwinding = await ended(stage, unwindingOf(id));
-  expect(unwinding.status).toBe(ends);
+  await cluster.isTold(id, ['card.operation.failed']);
+  const fundReversal = await ended(cluster, unwindingOf(id));
+  expect(fundReversal.status).toBe(ends);
   const back = times === 0 ? ['funding_reversed'] : [];
-  expect(await stage.effects(id)).toEqual(['funded', ...back]);
+  expect(await cluster.effects(id)).toEqual(['funded', ...back]);
   if (times === 0) return;
   // The card has it although the funding has failed: that waits for somebody to see it.
-  expect((await stored(stage, id))?.attention).not.toBeNull();
+  expect((await stored(cluster, id))?.attention).not.toBeNull();
   const seen = { actor: 'ada', reason: 'it may keep it', session_id: null, force: false };
-  const { cardStarters } = stage.service.deps;
-  expect(await cardStarters.command(unwinding, 'complete', seen)).toMatchObject({ done: true });
+  const { cardStarters } = cluster.service.deps;
+  expect(await cardStarters.command(fundReversal, 'complete', seen)).toMatchObject({ done: true });
 }
 
 export const lateFundings: Case[] = casesOf({
   name: 'a funding after its deadline',
   outcomes: [TAKEN_BACK, KEPT, SILENT],
   ask,
-  isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
+  isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
   // What was not sent in time is not late: it has failed, and nothing is unwound.
-  async isReached(stage, { id }) {
-    await ended(stage, id);
-    const unwinding = await stored(stage, unwindingOf(id));
-    return unwinding !== null && (await stage.effects(id)).length > 0;
+  async isReached(cluster, { id }) {
+    await ended(cluster, id);
+    const fundReversal = await stored(cluster, unwindingOf(id));
+    return fundReversal !== null && (await cluster.effects(id)).length > 0;
   },
   points: {
     api: ['commit.before:2', 'commit.after:2'],
     worker: [
       'verify.before',
-      'unwind.before',
-      'unwind.answered',
+      'fund_reversal.before',
+      'fund_reversal.answered',
       'verify.answered',
-      'settle.before',
-      'settle.after',
+      'outcome.before',
+      'outcome.after',
     ],
     unanswered: [],
     dispatcher: [],

@@ -3,27 +3,27 @@ import { TRANSACTION_OPTIONS } from '../../../src/platform/database/client.js';
 import { transferWorkflowId } from '../../../src/capabilities/transfers/transfer.js';
 import { waveWorkflowId } from '../../../src/capabilities/transfers/micro-batches.js';
 import { eventually } from '../../support/eventually.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
 /** Temporal's name for a turn that was begun and never ended. */
 const START_TO_CLOSE = 1;
 
 /** What a workflow's history says; nothing of one that there never was. */
-async function eventsOf({ service }: Stage, workflowId: string) {
+async function eventsOf({ service }: Cluster, workflowId: string) {
   const handle = service.deps.temporal.client.workflow.getHandle(workflowId);
   return (await handle.fetchHistory().catch(() => null))?.events ?? [];
 }
 
 /** Until a worker sends where it is: what sets out together would otherwise be handed on, and sent by the queue. */
-export async function sendsHere(stage: Stage): Promise<void> {
+export async function submitsLocally(cluster: Cluster): Promise<void> {
   await eventually('a worker sends where it is', async () => {
-    const id = await stage.tenant.send();
-    await stage.tenant.waitFor(id, 'completed');
-    const events = await eventsOf(stage, transferWorkflowId(id));
+    const id = await cluster.tenant.send();
+    await cluster.tenant.waitFor(id, 'completed');
+    const events = await eventsOf(cluster, transferWorkflowId(id));
     const byQueue = events.some((event) => event.activityTaskScheduledEventAttributes);
     return events.length > 0 && !byQueue ? true : undefined;
   });
-  await stage.isQuiet();
+  await cluster.isQuiet();
 }
 
 const NO_RELOAD = {
@@ -41,7 +41,7 @@ const HELD_UP_FOR_MS = 600;
  * commits wait behind one about a card, and that one for us. Left to itself, the first of them sets out alone.
  */
 export async function heldUp<Result>(
-  { service, card, cards }: Stage,
+  { service, card, cards }: Cluster,
   act: () => Promise<Result>,
 ): Promise<Result> {
   const { client, db } = service.deps.database;
@@ -62,11 +62,11 @@ export async function heldUp<Result>(
   }
 }
 
-/** Longer than a wave takes to be tried again. */
+/** Longer than a micro-batch takes to be tried again. */
 const PUT_OFF_MS = 60_000;
 
-/** When the worker is dead: has none of them overdue so soon that the dispatcher would be there before their wave. */
-export async function putOff({ service }: Stage, ids: readonly string[]): Promise<void> {
+/** When the worker is dead: has none of them overdue so soon that the dispatcher would be there before their micro-batch. */
+export async function putOff({ service }: Cluster, ids: readonly string[]): Promise<void> {
   await eventually('the worker is dead', () => (service.worker.isRunning() ? undefined : true));
   const open = { _id: { $in: ids }, next_check_at: { $type: 'date' } } as object;
   const next_check_at = new Date(Date.now() + PUT_OFF_MS);
@@ -76,16 +76,16 @@ export async function putOff({ service }: Stage, ids: readonly string[]): Promis
 }
 
 /** Whether a worker died while it let several of these out by one workflow; that is named by the first of them. */
-export const diedInWave = (stage: Stage, ids: readonly string[]): Promise<boolean> =>
-  isCutShort(stage, ids.map(waveWorkflowId));
+export const diedInMicroBatch = (cluster: Cluster, ids: readonly string[]): Promise<boolean> =>
+  isCutShort(cluster, ids.map(waveWorkflowId));
 
 /** Whether one died at work for a workflow that one of these has of its own. */
-export const diedAlone = (stage: Stage, ids: readonly string[]): Promise<boolean> =>
-  isCutShort(stage, ids.map(transferWorkflowId));
+export const diedAlone = (cluster: Cluster, ids: readonly string[]): Promise<boolean> =>
+  isCutShort(cluster, ids.map(transferWorkflowId));
 
 /** Whether somebody had a turn of one of them, or a call by the queue, and was not heard of again. */
-async function isCutShort(stage: Stage, workflowIds: readonly string[]): Promise<boolean> {
-  const histories = await Promise.all(workflowIds.map((id) => eventsOf(stage, id)));
+async function isCutShort(cluster: Cluster, workflowIds: readonly string[]): Promise<boolean> {
+  const histories = await Promise.all(workflowIds.map((id) => eventsOf(cluster, id)));
   return histories
     .flat()
     .some(

@@ -1,4 +1,4 @@
-import { chargeOrder, networkEffects, onPage } from '../../support/payments.js';
+import { chargeOrder, acquirerEffects, onPage } from '../../support/payments.js';
 import {
   casesOf,
   OUTCOMES,
@@ -9,51 +9,51 @@ import {
   type Order,
   type Outcome,
 } from './capability.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
 /** By it the first answer about a page is lost, and the seven after it are not. */
 const FIRST_LOST = 'page-95';
 const OFTEN_LOST = { call: 'initialize', kind: 'drop_after', probability: 0.5 } as const;
 
 /** A page for the customer. It is refused there, or paid. */
-async function ask({ service }: Stage, outcome: Outcome): Promise<Order> {
+async function ask({ service }: Cluster, outcome: Outcome): Promise<Order> {
   if (outcome === UNANSWERED) await service.bank.faults([OFTEN_LOST], FIRST_LOST);
   return { path: '/payments/charges', body: chargeOrder() };
 }
 
-async function isRight(stage: Stage, reference: string, outcome: Outcome): Promise<void> {
-  const { payments, service } = stage;
+async function isRight(cluster: Cluster, reference: string, outcome: Outcome): Promise<void> {
+  const { payments, service } = cluster;
   const { ends, times } = outcome;
   const { next_action: page } = await payments.waitFor(reference, 'requires_action');
   await onPage(String(page?.url), outcome === REFUSED ? 'stolen' : 'good');
   await payments.waitFor(reference, ends);
   if (outcome === UNANSWERED) {
     // It was asked for again, as the first answer was really lost.
-    const charge = await service.deps.charges.byReference(stage.tenant.id, reference);
+    const charge = await service.deps.charges.byReference(cluster.tenant.id, reference);
     expect(charge?.submissions).toBeGreaterThan(1);
   }
-  const effects = await networkEffects(service, reference);
+  const effects = await acquirerEffects(service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
-  await stage.isTold(reference, ['charge.requires_action', `charge.${ends}`]);
+  await cluster.isTold(reference, ['charge.requires_action', `charge.${ends}`]);
 }
 
 export const pages: Case[] = casesOf({
   name: 'a charge on a page',
   outcomes: OUTCOMES,
   ask,
-  isRight: (stage, data, outcome) =>
-    isRight(stage, String((data as { reference?: string }).reference), outcome),
+  isRight: (cluster, data, outcome) =>
+    isRight(cluster, String((data as { reference?: string }).reference), outcome),
   points: {
     api: ['claim.written'],
     // Until the customer has somewhere to go. That is a commit, and is told; its end comes by callback.
     worker: [
-      'send.permitted',
-      'charge.heard',
+      'submit.permitted',
+      'charge.answered',
       'commit.before',
       'commit.after',
       'webhook.before',
       'webhook.after',
-      'send.answered',
+      'submit.answered',
     ],
     unanswered: VERIFY_POINTS,
     dispatcher: [],

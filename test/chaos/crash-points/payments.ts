@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
-import { chargeOrder, networkEffects, refundEffects } from '../../support/payments.js';
+import { chargeOrder, acquirerEffects, refundEffects } from '../../support/payments.js';
 import {
   casesOf,
   OUTCOMES,
@@ -12,23 +12,23 @@ import {
   type Order,
   type Outcome,
 } from './capability.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
-function chargeAsked({ tokens: { good } }: Stage, suffix: string): Order {
+function chargeAsked({ tokens: { good } }: Cluster, suffix: string): Order {
   const { customer, token } = good;
   const { payment_token_id } = token;
   const given = { capture_mode: 'merchant_initiated', customer, payment_token_id };
   return { path: '/payments/charges', body: chargeOrder(suffix, given) };
 }
 
-async function isCharged(stage: Stage, reference: string, { ends, times }: Outcome) {
-  await stage.payments.waitFor(reference, ends);
-  const effects = await networkEffects(stage.service, reference);
+async function isCharged(cluster: Cluster, reference: string, { ends, times }: Outcome) {
+  await cluster.payments.waitFor(reference, ends);
+  const effects = await acquirerEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
-  await stage.isTold(reference, [`charge.${ends}`]);
+  await cluster.isTold(reference, [`charge.${ends}`]);
 }
 
-const refundAsked = ({ paidCharge }: Stage, suffix: string): Order => ({
+const refundAsked = ({ paidCharge }: Cluster, suffix: string): Order => ({
   path: '/payments/refunds',
   body: {
     charge_reference: paidCharge,
@@ -37,51 +37,51 @@ const refundAsked = ({ paidCharge }: Stage, suffix: string): Order => ({
   },
 });
 
-async function isRefunded(stage: Stage, reference: string, { ends, times }: Outcome) {
+async function isRefunded(cluster: Cluster, reference: string, { ends, times }: Outcome) {
   await eventually(`${reference} is ${ends}`, async () =>
-    (await stage.payments.getRefund(reference)).status === ends ? true : undefined,
+    (await cluster.payments.getRefund(reference)).status === ends ? true : undefined,
   );
-  const effects = await refundEffects(stage.service, reference);
+  const effects = await refundEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'refunded'));
-  await stage.isTold(reference, [`refund.${ends}`]);
+  await cluster.isTold(reference, [`refund.${ends}`]);
 }
 
 const referenceOf = (data: object) => String((data as { reference?: string }).reference);
 
-type ToldLater = {
+type ReportedLater = {
   name: string;
   ask: typeof chargeAsked;
   isRight: typeof isCharged;
   /** Has the network refuse what it keeps pending; the status of that. */
-  refuse: (stage: Stage, reference: string) => Promise<number>;
+  refuse: (cluster: Cluster, reference: string) => Promise<number>;
 };
 
 /** Told by callback alone: the API dies with it in its hands. */
 const calledBack = (
-  { name, ask, isRight, refuse }: ToldLater,
+  { name, ask, isRight, refuse }: ReportedLater,
   point: string,
   outcome: Outcome,
 ): Case => ({
   name: `${name}, told by callback, ${outcome.name}: the API dies at ${point}`,
-  async run(stage) {
+  async run(cluster) {
     const suffix = outcome === REFUSED ? '006' : '001';
-    const asked = { ...ask(stage, suffix), key: randomUUID() };
-    const reference = await stage.dies([{ who: 'api', point }], async () => {
-      const of = referenceOf((await stage.post(asked)).body.data);
-      if (outcome === REFUSED) await refusedOnceThere(() => refuse(stage, of));
+    const asked = { ...ask(cluster, suffix), key: randomUUID() };
+    const reference = await cluster.dies([{ who: 'api', point }], async () => {
+      const of = referenceOf((await cluster.post(asked)).body.data);
+      if (outcome === REFUSED) await refusedOnceThere(() => refuse(cluster, of));
       return of;
     });
-    await isRight(stage, reference, outcome);
-    await stage.isQuiet();
+    await isRight(cluster, reference, outcome);
+    await cluster.isQuiet();
   },
 });
 
-const TOLD_LATER: readonly ToldLater[] = [
+const REPORTED_LATER: readonly ReportedLater[] = [
   {
     name: 'a charge',
     ask: chargeAsked,
     isRight: isCharged,
-    refuse: ({ service }, reference) => service.bank.tellCharge(reference, 'declined'),
+    refuse: ({ service }, reference) => service.bank.setChargeOutcome(reference, 'declined'),
   },
   {
     name: 'a refund',
@@ -95,20 +95,20 @@ export const payments: Case[] = [
   ...casesOf({
     name: 'a charge without the customer',
     outcomes: OUTCOMES,
-    ask: (stage, { suffix }) => chargeAsked(stage, suffix),
-    isRight: (stage, data, outcome) => isCharged(stage, referenceOf(data), outcome),
-    points: { ...POINTS, worker: [...POINTS.worker, 'charge.heard'] },
+    ask: (cluster, { suffix }) => chargeAsked(cluster, suffix),
+    isRight: (cluster, data, outcome) => isCharged(cluster, referenceOf(data), outcome),
+    points: { ...POINTS, worker: [...POINTS.worker, 'charge.answered'] },
   }),
   // The provider takes no reference of ours for these, and refunds again whatever it takes.
   ...casesOf({
     name: 'a refund',
     outcomes: OUTCOMES,
-    ask: (stage, { suffix }) => refundAsked(stage, suffix),
-    isRight: (stage, data, outcome) => isRefunded(stage, referenceOf(data), outcome),
+    ask: (cluster, { suffix }) => refundAsked(cluster, suffix),
+    isRight: (cluster, data, outcome) => isRefunded(cluster, referenceOf(data), outcome),
     points: POINTS,
   }),
-  ...['callback.stored', 'callback.applied'].flatMap((point) =>
-    TOLD_LATER.flatMap((told) =>
+  ...['provider_event.stored', 'provider_event.applied'].flatMap((point) =>
+    REPORTED_LATER.flatMap((told) =>
       [PAID, REFUSED].map((outcome) => calledBack(told, point, outcome)),
     ),
   ),

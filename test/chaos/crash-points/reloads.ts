@@ -1,7 +1,7 @@
 import type { CardOperation } from '../../../src/capabilities/cards/card-operation.js';
 import { eventually } from '../../support/eventually.js';
 import type { Case } from './capability.js';
-import type { Death, Stage } from './cluster.js';
+import type { Death, Cluster } from './cluster.js';
 
 const AMOUNT_MINOR = 5_000;
 const SETTINGS = {
@@ -11,12 +11,12 @@ const SETTINGS = {
   daily_cap_minor: 10 * AMOUNT_MINOR,
 };
 
-const put = ({ cards }: Stage, card: string) =>
+const put = ({ cards }: Cluster, card: string) =>
   cards.call('PUT', `/cards/${card}/auto-reload`, SETTINGS);
 
 /** So many reloads of a card there have been, each of them funded once; and that is what the card has. */
-async function isReloaded(stage: Stage, card: string, times: number): Promise<void> {
-  const { service, cards } = stage;
+async function isReloaded(cluster: Cluster, card: string, times: number): Promise<void> {
+  const { service, cards } = cluster;
   const found = await service.deps.database.db
     .collection<CardOperation>('card_operations')
     .find({ card_id: card, type: 'auto_reload' })
@@ -24,44 +24,44 @@ async function isReloaded(stage: Stage, card: string, times: number): Promise<vo
   expect(found).toHaveLength(times);
   for (const { _id: id } of found) {
     await cards.waitForOperation(card, id, 'completed');
-    expect(await stage.effects(id)).toEqual(['funded']);
-    await stage.isTold(id, ['card.operation.completed']);
+    expect(await cluster.effects(id)).toEqual(['funded']);
+    await cluster.isTold(id, ['card.operation.completed']);
   }
-  await stage.isQuiet();
+  await cluster.isQuiet();
   expect((await cards.balance(card)).available_minor).toBe(times * AMOUNT_MINOR);
 }
 
 /** Settings that find a card below its threshold; put again after the death, as a client would. */
 const bySettings = (deaths: readonly Death[]): Case => ({
   name: `a reload, by its settings: ${deaths.map(({ who, point }) => `the ${who} dies at ${point}`).join(', ')}`,
-  async run(stage) {
-    const { id: card } = await stage.cards.issue();
-    await stage.isQuiet();
-    await stage.dies(deaths, () => put(stage, card).catch(() => null));
-    expect((await put(stage, card)).status).toBe(200);
-    await isReloaded(stage, card, 1);
+  async run(cluster) {
+    const { id: card } = await cluster.cards.issue();
+    await cluster.isQuiet();
+    await cluster.dies(deaths, () => put(cluster, card).catch(() => null));
+    expect((await put(cluster, card)).status).toBe(200);
+    await isReloaded(cluster, card, 1);
   },
 });
 
 /** A payment that leaves a card below its threshold reloads it in the commit that approves it. */
 const bySpending = (point: string): Case => ({
   name: `a reload, by a payment: the api dies at ${point}`,
-  async run(stage) {
-    const { issuer } = stage;
-    const { id: card } = await stage.cards.issue();
-    await put(stage, card);
-    await stage.isQuiet();
+  async run(cluster) {
+    const { issuer } = cluster;
+    const { id: card } = await cluster.cards.issue();
+    await put(cluster, card);
+    await cluster.isQuiet();
     const spend = () => issuer.pay(card, { amount_minor: AMOUNT_MINOR });
-    const { token, approved } = await stage.dies([{ who: 'api', point }], spend);
+    const { token, approved } = await cluster.dies([{ who: 'api', point }], spend);
     if (approved) await issuer.end(token, 'reversed');
     // Who heard nothing has declined: the money is back on the card, and with it what was reloaded for it.
     await eventually('nothing of it is held', async () => {
-      const { db } = stage.service.deps.database;
+      const { db } = cluster.service.deps.database;
       const held = { _id: card as never, open_holds: { $gt: 0 } };
       return (await db.collection('cards').countDocuments(held)) === 0 ? true : undefined;
     });
-    await stage.isQuiet();
-    await isReloaded(stage, card, point === 'commit.before' ? 1 : 2);
+    await cluster.isQuiet();
+    await isReloaded(cluster, card, point === 'commit.before' ? 1 : 2);
   },
 });
 

@@ -1,5 +1,5 @@
 import { eventually } from '../../support/eventually.js';
-import { networkEffects } from '../../support/payments.js';
+import { acquirerEffects } from '../../support/payments.js';
 import { RECURRING_PATH } from '../../support/recurring.js';
 import type { Charge } from '../../../src/capabilities/charges/charge.js';
 import {
@@ -13,11 +13,11 @@ import {
   type Order,
   type Outcome,
 } from './capability.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
 /** One period; the token decides what becomes of its charge, and the answer is lost on its way. */
 async function asked(
-  { tokens, service }: Stage,
+  { tokens, service }: Cluster,
   outcome: Outcome,
   startAt: Date | null,
 ): Promise<Order> {
@@ -36,8 +36,8 @@ async function asked(
   };
 }
 
-async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
-  const charges = stage.service.deps.database.db.collection<Charge>('charges');
+async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
+  const charges = cluster.service.deps.database.db.collection<Charge>('charges');
   const of = () => charges.find({ 'recurring.id': id }).toArray();
   await eventually('its charge has ended', async () =>
     (await of())[0]?.status === ends ? true : undefined,
@@ -45,25 +45,25 @@ async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Prom
   const made = await of();
   expect(made.map(({ recurring }) => recurring?.period)).toEqual([0]);
   const { reference } = made[0] as Charge;
-  const effects = await networkEffects(stage.service, reference);
+  const effects = await acquirerEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
-  await stage.isTold(reference, [`charge.${ends}`]);
+  await cluster.isTold(reference, [`charge.${ends}`]);
   const renewed = times === 1 ? ['recurring_charge.renewed'] : [];
-  await stage.isTold(id, [...renewed, 'recurring_charge.ended']);
-  const recurring = await stage.service.deps.recurringCharges.find(id);
+  await cluster.isTold(id, [...renewed, 'recurring_charge.ended']);
+  const recurring = await cluster.service.deps.recurringCharges.find(id);
   expect(recurring).toMatchObject({ status: 'ended', charged_periods: 1 });
 }
 
 const shared: Pick<Capability, 'outcomes' | 'isRight'> = {
   outcomes: OUTCOMES,
-  isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
+  isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
 };
 
 export const renewals: Case[] = [
   ...casesOf({
     name: 'a recurring charge that begins at once',
     ...shared,
-    ask: (stage, outcome) => asked(stage, outcome, null),
+    ask: (cluster, outcome) => asked(cluster, outcome, null),
     points: {
       api: [
         'claim.written',
@@ -82,7 +82,7 @@ export const renewals: Case[] = [
   ...casesOf({
     name: 'a renewal by its Schedule',
     ...shared,
-    ask: (stage, outcome) => asked(stage, outcome, new Date(Date.now() + 4_000)),
+    ask: (cluster, outcome) => asked(cluster, outcome, new Date(Date.now() + 4_000)),
     points: {
       api: [],
       // The period's charge, and what became of it: that moves the course in the same commit.
@@ -93,13 +93,13 @@ export const renewals: Case[] = [
         'renewal.charged',
         'start.before',
         'start.after',
-        'send.permitted',
-        'send.answered',
-        'charge.heard',
+        'submit.permitted',
+        'submit.answered',
+        'charge.answered',
         'commit.before:2',
         'commit.after:2',
-        'settle.before',
-        'settle.after',
+        'outcome.before',
+        'outcome.after',
         'webhook.before',
         'webhook.after',
         'webhook.after:2',

@@ -2,23 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { cardEventClient } from '../../support/card-events.js';
 import { eventually } from '../../support/eventually.js';
 import { API_POINTS, casesOf, DISPATCH_POINTS, PAID, type Case } from './capability.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
 /** A funding that its issuer has told of; answers that event. */
-async function ask(stage: Stage) {
-  const { cards, tenant } = stage;
+async function ask(cluster: Cluster) {
+  const { cards, tenant } = cluster;
   const { id: card } = await cards.issue();
   const funding = { amount_minor: 5_000, transaction_reference: `${randomUUID()}-001` };
   const { body } = await cards.act(card, 'fund', funding);
   await cards.waitForOperation(card, body.data.id, 'completed');
-  await stage.isQuiet();
+  await cluster.isQuiet();
   const { data } = (await cardEventClient(tenant).list(card, '?limit=1')).body;
   expect(data).toMatchObject([{ event: 'card.funded', status: 'processed' }]);
   return { path: `/webhooks/cards/events/${data[0]?.id}/replay`, body: {} };
 }
 
 /** It came to its end, and what had happened stays as it was: the card has no more than its issuer says. */
-async function isRight({ tenant, service }: Stage, made: { id: string; event_id: string }) {
+async function isRight({ tenant, service }: Cluster, made: { id: string; event_id: string }) {
   const { replayed } = cardEventClient(tenant);
   await eventually(`${made.id} is completed`, async () =>
     (await replayed(made.event_id, made.id)).body.data.status === 'completed' ? true : undefined,
@@ -32,10 +32,10 @@ export const replays: Case[] = casesOf({
   name: "a card event's replay",
   outcomes: [PAID],
   ask,
-  isRight: (stage, data) => isRight(stage, data as object as { id: string; event_id: string }),
+  isRight: (cluster, data) => isRight(cluster, data as object as { id: string; event_id: string }),
   points: {
     api: API_POINTS,
-    worker: ['event.applied'],
+    worker: ['provider_event.applied'],
     unanswered: [],
     dispatcher: DISPATCH_POINTS,
   },

@@ -5,53 +5,57 @@ import {
   DISPATCH_POINTS,
   OUTCOMES,
   PAID,
-  pursuitPoints,
+  instructionPoints,
   REFUSED,
   refusedOnceThere,
   VERIFY_POINTS,
   type Case,
   type Outcome,
 } from './capability.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
 export const PATH = '/transfers';
 
 /** Paid as often as its bank says, and told once. */
-export async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
-  await stage.tenant.waitFor(id, ends);
-  expect(await stage.effects(id)).toEqual(Array.from({ length: times }, () => 'paid'));
-  await stage.isTold(id, [`transfer.${ends}`, 'transfer.processing']);
+export async function isRight(
+  cluster: Cluster,
+  id: string,
+  { ends, times }: Outcome,
+): Promise<void> {
+  await cluster.tenant.waitFor(id, ends);
+  expect(await cluster.effects(id)).toEqual(Array.from({ length: times }, () => 'paid'));
+  await cluster.isTold(id, [`transfer.${ends}`, 'transfer.processing']);
 }
 
 /** Told by callback alone: the API dies with it in its hands. */
 const calledBack = (point: string, suffix: string, outcome: Outcome): Case => ({
   name: `a transfer, ${outcome.name}: the API dies at ${point}`,
-  async run(stage) {
-    const id = await stage.dies([{ who: 'api', point }], async () => {
-      const sent = await stage.tenant.send(suffix);
+  async run(cluster) {
+    const id = await cluster.dies([{ who: 'api', point }], async () => {
+      const sent = await cluster.tenant.send(suffix);
       if (outcome === REFUSED) {
-        await refusedOnceThere(() => stage.service.bank.tell(sent, 'failed'));
+        await refusedOnceThere(() => cluster.service.bank.tell(sent, 'failed'));
       }
       return sent;
     });
-    await isRight(stage, id, outcome);
-    await stage.isQuiet();
+    await isRight(cluster, id, outcome);
+    await cluster.isQuiet();
   },
 });
 
 /** A receiver that fails once: the attempt after that is a workflow's. */
 const toldAgain = (point: string): Case => ({
   name: `a webhook that was not taken: the worker dies at ${point}`,
-  async run(stage) {
+  async run(cluster) {
     let failed = false;
-    stage.receiver.behave((response, { body }) => {
+    cluster.receiver.behave((response, { body }) => {
       const refuse = !failed && body.includes('"transfer.completed"');
       failed ||= refuse;
       response.writeHead(refuse ? 500 : 204).end();
     });
-    const id = await stage.dies([{ who: 'worker', point }], () => stage.tenant.send());
-    await isRight(stage, id, PAID);
-    await stage.isQuiet();
+    const id = await cluster.dies([{ who: 'worker', point }], () => cluster.tenant.send());
+    await isRight(cluster, id, PAID);
+    await cluster.isQuiet();
     expect(failed).toBe(true);
   },
 });
@@ -61,16 +65,16 @@ export const transfers: Case[] = [
     name: 'a transfer',
     outcomes: OUTCOMES,
     ask: (_, { suffix }) => ({ path: PATH, body: order(suffix) }),
-    isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
+    isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
     points: {
       api: API_POINTS,
       // That it goes out is a commit of its own, and is told.
-      worker: pursuitPoints({ commits: 2, told: 2 }),
+      worker: instructionPoints({ commits: 2, told: 2 }),
       unanswered: VERIFY_POINTS,
       dispatcher: DISPATCH_POINTS,
     },
   }),
-  ...['callback.stored', 'callback.applied'].flatMap((point) => [
+  ...['provider_event.stored', 'provider_event.applied'].flatMap((point) => [
     calledBack(point, '001', PAID),
     calledBack(point, '006', REFUSED),
   ]),

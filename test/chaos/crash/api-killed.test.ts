@@ -104,7 +104,7 @@ test('killed under load: an answer holds, and a request without one is answered 
 test('a callback that was stored and not applied when the API died is applied by the worker', async () => {
   const id = await tenant.send('006');
   await tenant.waitFor(id, 'processing');
-  // As if it had died between storing and applying: nobody but the sweep looks at it now.
+  // As if it had died between storing and applying: nobody but recovery looks at it now.
   await service.deps.callbacks.store(
     'sandbox-bank',
     transferCallback({

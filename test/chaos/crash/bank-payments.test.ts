@@ -1,8 +1,8 @@
 import {
-  networkClient,
+  acquirerClient,
   submitForm,
-  type NetworkClient,
-} from '../../sandbox-bank/network-support.js';
+  type AcquirerClient,
+} from '../../sandbox-bank/acquirer-support.js';
 import {
   bankClient,
   removeBuild,
@@ -17,7 +17,7 @@ import {
 let folder: string;
 let service: Awaited<ReturnType<typeof startReceiver>>;
 let bank: BankProcess;
-let client: NetworkClient;
+let client: AcquirerClient;
 
 beforeEach(async () => {
   folder = temporaryFolder();
@@ -38,7 +38,7 @@ async function start(): Promise<void> {
     SANDBOX_BANK_CALLBACK_URL: service.url,
     SANDBOX_BANK_PUBLIC_URL: 'https://pay.example/',
   });
-  client = networkClient(bankClient(bank.url));
+  client = acquirerClient(bankClient(bank.url));
 }
 
 async function crash(): Promise<void> {

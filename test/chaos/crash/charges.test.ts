@@ -2,7 +2,7 @@ import { eventually } from '../../support/eventually.js';
 import {
   activeToken,
   chargeOrder,
-  networkEffects,
+  acquirerEffects,
   onPage,
   paymentClient,
   type PaymentClient,
@@ -45,12 +45,12 @@ test('killed after the network charged and before that was recorded: completed, 
   const silent = [await charge(payments, '004'), await charge(payments, '004')];
   for (const reference of silent) {
     await eventually('the network has charged', async () =>
-      (await networkEffects(service, reference)).length > 0 ? true : undefined,
+      (await acquirerEffects(service, reference)).length > 0 ? true : undefined,
     );
     expect((await payments.get(reference)).status).toBe('processing');
   }
 
-  // Under way in every stage, a page among them.
+  // Under way in every cluster, a page among them.
   const page = await payments.page();
   await service.bank.faults([
     { call: 'charge', kind: 'slow', probability: 0.4, ms: 700 },
@@ -82,7 +82,7 @@ test('killed after the network charged and before that was recorded: completed, 
 
   for (const reference of [...orders, page.reference]) {
     await payments.waitFor(reference, 'completed');
-    const effects = await networkEffects(service, reference);
+    const effects = await acquirerEffects(service, reference);
     expect(effects.map(({ kind }) => kind)).toEqual(['charged']);
   }
   expect(await service.problems()).toEqual([]);

@@ -66,17 +66,17 @@ test('killed around the deadline: every funding ends, and its money is in one pl
   const byCard = new Map(operations.map((one) => [`${one.type} ${one.card_id}`, one]));
   for (const [i, { id, way }] of issued.entries()) {
     const funding = byCard.get(`jit_fund ${id}`);
-    const unwinding = byCard.get(`unwind ${id}`);
+    const fundReversal = byCard.get(`fund_reversal ${id}`);
     const reply = answered[i];
     // Who was told its end was told the truth.
     if (reply?.status === 'fulfilled') {
       expect(reply.value.body.data.status).toBe(funding?.status);
     }
-    const { status } = unwinding ?? funding ?? {};
+    const { status } = fundReversal ?? funding ?? {};
     const { available_minor: available } = await cards.balance(id);
     expect([way, available]).toEqual([way, status === 'completed' ? AMOUNT : 0]);
     // The money is there although the funding has failed: somebody has to know.
-    if (unwinding?.status === 'completed') expect(funding?.attention).not.toBeNull();
+    if (fundReversal?.status === 'completed') expect(funding?.attention).not.toBeNull();
   }
   expect(await service.problems()).toEqual([]);
 }, 200_000);

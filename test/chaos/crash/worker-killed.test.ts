@@ -43,7 +43,7 @@ test('killed after the bank was asked and before its answer was recorded: comple
     expect((await tenant.get(id)).status).toBe('processing');
   }
 
-  // Under way in every stage: some slow, some paid with the answer lost, some answered with an error.
+  // Under way in every cluster: some slow, some paid with the answer lost, some answered with an error.
   await service.bank.faults([
     { call: 'submit', kind: 'slow', probability: 0.4, ms: 700 },
     { call: 'submit', kind: 'drop_after', probability: 0.4 },

@@ -4,29 +4,29 @@ import { order, type TestTenant } from '../../support/tenant.js';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
 import { startReplicaSet, type ReplicaSet } from '../support/replica-set.js';
-import { openStage, paced, type Stage } from '../support/cluster.js';
+import { openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const KILLS = Number(process.env['FAILOVER_KILLS'] ?? '5');
 const PER_SECOND = paced(8);
 /** Accepted before each blow, and after it. */
 const BETWEEN = 20;
 
-let stage: Stage<ReplicaSet>;
+let cluster: Cluster<ReplicaSet>;
 let tenants: TestTenant[];
 
 beforeAll(async () => {
-  stage = await openStage({}, startReplicaSet);
+  cluster = await openCluster({}, startReplicaSet);
   // Half of the load is on the first of them.
-  tenants = await stage.tenants(5);
+  tenants = await cluster.tenants(5);
 });
 
 afterAll(async () => {
-  await stage?.close();
+  await cluster?.close();
 });
 
 test(`three mongods, the primary killed ${KILLS} times under load: nothing is lost`, async () => {
-  const { service, mongod: set } = stage;
-  const load = stage.load(tenants, PER_SECOND, { suffixes: ['789', '789', '001', '004', '002'] });
+  const { service, mongod: set } = cluster;
+  const load = cluster.load(tenants, PER_SECOND, { suffixes: ['789', '789', '001', '004', '002'] });
   const accepted = (count: number) => {
     const before = load.accepted();
     return eventually('more are accepted', () => load.accepted() >= before + count || undefined);
@@ -35,15 +35,15 @@ test(`three mongods, the primary killed ${KILLS} times under load: nothing is lo
   const primaries: string[] = [];
   for (let kill = 0; kill < KILLS; kill += 1) {
     await accepted(BETWEEN);
-    const victim = await set.primary();
+    const target = await set.primary();
     const at = performance.now();
-    victim.signal('SIGKILL');
+    target.signal('SIGKILL');
     const heir = await set.primary();
-    primaries.push(`${victim.host} > ${heir.host}`);
+    primaries.push(`${target.host} > ${heir.host}`);
     const back = performance.now();
     await accepted(BETWEEN);
     withoutMs.push(Math.round(back - at));
-    victim.start();
+    target.start();
     await set.whole();
   }
   const asked = await load.stop();
@@ -69,7 +69,7 @@ test(`three mongods, the primary killed ${KILLS} times under load: nothing is lo
 }, 1_200_000);
 
 test('nothing is promised that a majority does not have: 503 while one of three is left, then the same once', async () => {
-  const { service, mongod: set } = stage;
+  const { service, mongod: set } = cluster;
   const primary = await set.primary();
   const others = set.members.filter((each) => each !== primary);
   const [tenant] = tenants as [TestTenant];

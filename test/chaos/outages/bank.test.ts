@@ -4,34 +4,34 @@ import { eventually } from '../../support/eventually.js';
 import type { TestTenant } from '../../support/tenant.js';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet, openWork, quiet } from '../support/nothing-lost.js';
-import { openStage, paced, type Stage } from '../support/cluster.js';
+import { openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const AWAY_MS = 30_000;
 const PER_SECOND = paced(10);
 /** Longer than a client waits for an answer: after it even what hangs has come to an end. */
 const GIVEN_UP_MS = 30_000;
 
-let stage: Stage;
+let cluster: Cluster;
 let tenants: TestTenant[];
 
 beforeAll(async () => {
-  stage = await openStage();
-  tenants = await stage.tenants(4);
+  cluster = await openCluster();
+  tenants = await cluster.tenants(4);
 });
 
 afterAll(async () => {
-  await stage?.close();
+  await cluster?.close();
 });
 
 /** Transfers for which an operator was ever called, also where the call has ended since. */
 const everCalled = () =>
-  stage.service.deps.database.db
+  cluster.service.deps.database.db
     .collection<Transfer>('transfers')
     .countDocuments({ 'timeline.type': 'attention_raised' });
 
 async function outage(how: string, goAway: () => Promise<void> | void, comeBack: () => unknown) {
-  const { service } = stage;
-  const load = stage.load(tenants, PER_SECOND, { suffixes: ['789', '789', '001', '004'] });
+  const { service } = cluster;
+  const load = cluster.load(tenants, PER_SECOND, { suffixes: ['789', '789', '001', '004'] });
   await eventually('the load is there', () => load.accepted() > 15 || undefined);
   const from = performance.now();
   await goAway();
@@ -67,7 +67,7 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
 const all: Awaited<ReturnType<typeof outage>>[number][] = [];
 
 test('killed: transfers are taken and wait, no operator is called, all complete once', async () => {
-  const { bank } = stage.service;
+  const { bank } = cluster.service;
   all.push(
     ...(await outage(
       'was killed',
@@ -78,7 +78,7 @@ test('killed: transfers are taken and wait, no operator is called, all complete 
 }, 1_200_000);
 
 test('hanging: transfers are taken and wait, no operator is called, all complete once', async () => {
-  const { bank } = stage.service;
+  const { bank } = cluster.service;
   all.push(
     ...(await outage(
       'was frozen',
@@ -89,5 +89,5 @@ test('hanging: transfers are taken and wait, no operator is called, all complete
 }, 1_200_000);
 
 test('afterwards nothing is lost and nothing was paid twice', async () => {
-  expect(await lossesOnceQuiet(stage.service, all)).toEqual([]);
+  expect(await lossesOnceQuiet(cluster.service, all)).toEqual([]);
 }, 1_200_000);

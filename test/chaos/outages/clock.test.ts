@@ -7,9 +7,9 @@ import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
 import { bursar } from '../../support/cli.js';
 import { eventually } from '../../support/eventually.js';
 import type { ManagedProcess } from '../../support/processes.js';
-import type { Asked } from '../support/load.js';
+import type { SentRequest } from '../support/load.js';
 import { lossesOnceQuiet, quiet } from '../support/nothing-lost.js';
-import { openStage, paced, type Stage } from '../support/cluster.js';
+import { openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const PER_SECOND = paced(8);
@@ -22,14 +22,14 @@ const ENV = { NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_FILE: clockFile };
 /** What the processes with that clock are ahead from now on. Set at once, as a machine's clock is by hand. */
 const setAhead = (ms: number) => writeFileSync(clockFile, String(ms));
 
-let stage: Stage;
+let cluster: Cluster;
 
 afterEach(async () => {
-  await stage?.close();
+  await cluster?.close();
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const transfers = () => stage.service.deps.database.db.collection<Transfer>('transfers');
+const transfers = () => cluster.service.deps.database.db.collection<Transfer>('transfers');
 
 /** Whether the time on the timeline says that the jump has been seen. */
 const seen = (aheadMs: number, type: 'accepted' | 'submitted') =>
@@ -42,12 +42,12 @@ const seen = (aheadMs: number, type: 'accepted' | 'submitted') =>
 test('an hour forward and back, then backward and forward again, for one of two APIs and one of two workers', async () => {
   setAhead(0);
   // The bank tells repeats by their reference, so that no order has to be young.
-  stage = await openStage({ apis: 1, workers: 1, bank: { deduplicate: true } });
-  const { service } = stage;
+  cluster = await openCluster({ apis: 1, workers: 1, bank: { deduplicate: true } });
+  const { service } = cluster;
   const api = await service.newApi(ENV);
   await Promise.all([api.start(), service.newWorker(ENV).start()]);
   const urls = [service.api.url, api.url];
-  const load = stage.load(await stage.tenants(4), PER_SECOND, {
+  const load = cluster.load(await cluster.tenants(4), PER_SECOND, {
     urls,
     suffixes: ['789', '001', '004', '789', '789'],
   });
@@ -67,13 +67,13 @@ test('an hour forward and back, then backward and forward again, for one of two 
 }, 1_200_000);
 
 /** The worst there is: the bank pays repeats, refuses what is too old or from the future, and no worker has the time. */
-async function allWorkersAreWrong(aheadMs: number): Promise<Asked[]> {
+async function allWorkersAreWrong(aheadMs: number): Promise<SentRequest[]> {
   setAhead(aheadMs);
-  stage = await openStage({ apis: 1, workers: 0 });
-  const { service } = stage;
+  cluster = await openCluster({ apis: 1, workers: 0 });
+  const { service } = cluster;
   const worker: ManagedProcess = service.newWorker(ENV);
   await worker.start();
-  const load = stage.load(await stage.tenants(2), 2);
+  const load = cluster.load(await cluster.tenants(2), 2);
   await sleep(5_000);
   const asked = [...(await load.stop())];
   const ids = await eventually('operators are called for all of them', async () => {
@@ -103,7 +103,7 @@ test.each([
   'an hour %s for all workers, at a bank that goes by the age of orders: nothing is paid, operators are called, and push it on',
   async (_, aheadMs) => {
     const asked = await allWorkersAreWrong(aheadMs);
-    expect(await lossesOnceQuiet(stage.service, asked)).toEqual([]);
+    expect(await lossesOnceQuiet(cluster.service, asked)).toEqual([]);
   },
   1_200_000,
 );

@@ -5,7 +5,7 @@ import type { Reply, TestTenant } from '../../support/tenant.js';
 import { order } from '../../support/tenant.js';
 import { countByStatus, slowest, timed, type Attempt, type Load } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
-import { IS_PATIENT, openStage, paced, type Stage } from '../support/cluster.js';
+import { IS_PATIENT, openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const PER_SECOND = paced(10);
 /** Longer than the driver's own limits, so that what it does after them is seen, too. */
@@ -13,22 +13,22 @@ const AWAY_MS = 15_000;
 /** The promise: so soon a request is answered, whatever has become of the database. */
 const ANSWERED_WITHIN_MS = 5_000;
 
-let stage: Stage;
+let cluster: Cluster;
 let tenants: TestTenant[];
 let network: Awaited<ReturnType<typeof startTcpProxy>> | undefined;
 
 beforeAll(async () => {
-  stage = await openStage();
-  tenants = await stage.tenants(4);
+  cluster = await openCluster();
+  tenants = await cluster.tenants(4);
 });
 
 afterAll(async () => {
   network?.close();
-  await stage?.close();
+  await cluster?.close();
 });
 
 const expectAllRunning = () => {
-  const { apis, workers } = stage.service;
+  const { apis, workers } = cluster.service;
   expect([...apis, ...workers].map((each) => each.isRunning())).toEqual([true, true, true, true]);
 };
 
@@ -71,9 +71,9 @@ async function outage(
   how: string,
   goAway: () => void,
   comeBack: () => Promise<void> | void,
-  urls = stage.service.apis.map(({ url }) => url),
+  urls = cluster.service.apis.map(({ url }) => url),
 ) {
-  const load: Load = stage.load(tenants, PER_SECOND, { urls });
+  const load: Load = cluster.load(tenants, PER_SECOND, { urls });
   await eventually('the load is there', () => load.accepted() > 15 || undefined);
   const references: string[] = [];
   const from = performance.now();
@@ -133,7 +133,7 @@ async function expectAnsweredInTime({
   }
   expectAllRunning();
   // Who was told to come again is not served behind his back, too.
-  const { db } = stage.service.deps.database;
+  const { db } = cluster.service.deps.database;
   const unasked = { reference: { $in: references } };
   expect(await db.collection('transfers').countDocuments(unasked)).toBe(0);
 }
@@ -143,8 +143,8 @@ const all: Awaited<ReturnType<typeof outage>>['asked'][number][] = [];
 test('killed: 503 within 5 s, and it works again by itself', async () => {
   const found = await outage(
     'killed',
-    () => process.kill(stage.mongod.pid, 'SIGKILL'),
-    async () => void (stage.mongod.pid = (await stage.mongod.again()).pid),
+    () => process.kill(cluster.mongod.pid, 'SIGKILL'),
+    async () => void (cluster.mongod.pid = (await cluster.mongod.again()).pid),
   );
   await expectAnsweredInTime(found);
   all.push(...found.asked);
@@ -153,15 +153,15 @@ test('killed: 503 within 5 s, and it works again by itself', async () => {
 test('frozen: 503 within 5 s, and it works again by itself', async () => {
   const found = await outage(
     'frozen',
-    () => process.kill(stage.mongod.pid, 'SIGSTOP'),
-    () => void process.kill(stage.mongod.pid, 'SIGCONT'),
+    () => process.kill(cluster.mongod.pid, 'SIGSTOP'),
+    () => void process.kill(cluster.mongod.pid, 'SIGCONT'),
   );
   await expectAnsweredInTime(found);
   all.push(...found.asked);
 }, 1_200_000);
 
 test('out of reach, with connections that lead nowhere: 503 within 5 s, and it works again by itself', async () => {
-  const { service, mongod } = stage;
+  const { service, mongod } = cluster;
   const line = await startTcpProxy(mongod.uri);
   network = line;
   const MONGODB_URI = line.uri;
@@ -181,5 +181,5 @@ test('out of reach, with connections that lead nowhere: 503 within 5 s, and it w
 }, 1_200_000);
 
 test('afterwards nothing is lost, of any', async () => {
-  expect(await lossesOnceQuiet(stage.service, all)).toEqual([]);
+  expect(await lossesOnceQuiet(cluster.service, all)).toEqual([]);
 }, 1_200_000);

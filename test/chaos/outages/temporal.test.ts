@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
 import { countByStatus, slowest } from '../support/load.js';
 import { lossesOnceQuiet } from '../support/nothing-lost.js';
-import { IS_PATIENT, openStage, paced, type Stage } from '../support/cluster.js';
+import { IS_PATIENT, openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const AWAY_MS = 30_000;
 /** What two cores can make up for in the promised time: they complete some thirty a second. */
@@ -12,17 +12,17 @@ const CAUGHT_UP_MS = 30_000;
 /** What is under way when it is started again has not waited for it if it takes no longer than this. */
 const AT_ONCE_MS = 1_000;
 
-let stage: Stage;
+let cluster: Cluster;
 
 beforeAll(async () => {
-  stage = await openStage();
+  cluster = await openCluster();
 });
 
 afterAll(async () => {
-  await stage?.close();
+  await cluster?.close();
 });
 
-const transfers = () => stage.service.deps.database.db.collection<Transfer>('transfers');
+const transfers = () => cluster.service.deps.database.db.collection<Transfer>('transfers');
 
 /** Which transfers are on their way; of these, if some are named. */
 async function open(among?: readonly string[]): Promise<string[]> {
@@ -56,8 +56,8 @@ const timelinesOf = async (ids: string[]) =>
   );
 
 test('Temporal is away for 30 s: requests are taken all the same, and caught up with within 30 s', async () => {
-  const { service, temporal } = stage;
-  const load = stage.load(await stage.tenants(4), PER_SECOND);
+  const { service, temporal } = cluster;
+  const load = cluster.load(await cluster.tenants(4), PER_SECOND);
   await sleep(5_000);
   const from = performance.now();
   process.kill(temporal.pid, 'SIGKILL');

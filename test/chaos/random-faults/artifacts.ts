@@ -2,39 +2,39 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RUNNING } from './checker.js';
-import type { StormStage } from './cluster.js';
+import type { ChaosCluster } from './cluster.js';
 
-/** Who made the storm fail may be away still. */
+/** Who made the random-fault run fail may be away still. */
 const WITHIN_MS = 30_000;
 const COLLECTIONS = ['transfers', 'card_operations', 'charges', 'refunds'];
 
 /**
  * What is needed to understand a failure: the seed, what was done, the bank's journal, the logs, what is open with its histories.
- * Of a storm that broke off, as much of it as can be had; what is on the disk comes first.
+ * Of a random-fault run that broke off, as much of it as can be had; what is on the disk comes first.
  */
-export async function keep(
+export async function keepArtifacts(
   name: string,
   what: object,
-  stage: StormStage | undefined,
+  cluster: ChaosCluster | undefined,
 ): Promise<void> {
   const folder = join('chaos-failures', `${name}-${Date.now()}`);
   mkdirSync(folder, { recursive: true });
   const write = (file: string, content: unknown) =>
     writeFileSync(join(folder, file), JSON.stringify(content, toText, 1) ?? 'null');
-  write('storm.json', what);
+  write('run.json', what);
   cpSync(String(process.env['BURSAR_TEST_LOGS']), join(folder, 'logs'), { recursive: true });
   console.log(`kept in ${folder}`);
-  if (!stage) return;
-  stage.giveUp();
-  write('journal.json', await inTime(journalOf(stage)));
-  write('evidence.json', stage.evidence);
-  write('histories.json', await inTime(historiesOf(stage)));
+  if (!cluster) return;
+  cluster.giveUp();
+  write('journal.json', await inTime(journalOf(cluster)));
+  write('evidence.json', cluster.evidence);
+  write('histories.json', await inTime(historiesOf(cluster)));
   for (const collection of COLLECTIONS) {
-    write(`${collection}.json`, await inTime(openOf(stage, collection)));
+    write(`${collection}.json`, await inTime(openOf(cluster, collection)));
   }
 }
 
-async function journalOf({ service: { bank } }: StormStage): Promise<unknown> {
+async function journalOf({ service: { bank } }: ChaosCluster): Promise<unknown> {
   if (!bank.isRunning()) await bank.start();
   return bank.journal();
 }
@@ -42,7 +42,7 @@ async function journalOf({ service: { bank } }: StormStage): Promise<unknown> {
 const MOST_HISTORIES = 20;
 
 /** Of workflows that run still: what each waits for, and how it came there. */
-async function historiesOf({ service }: StormStage): Promise<unknown[]> {
+async function historiesOf({ service }: ChaosCluster): Promise<unknown[]> {
   const { workflow } = service.deps.temporal.client;
   const histories: unknown[] = [];
   for await (const { workflowId, runId } of workflow.list({ query: RUNNING })) {
@@ -56,7 +56,7 @@ async function historiesOf({ service }: StormStage): Promise<unknown[]> {
   return histories;
 }
 
-async function openOf({ service }: StormStage, collection: string): Promise<unknown> {
+async function openOf({ service }: ChaosCluster, collection: string): Promise<unknown> {
   const open = { $or: [{ next_check_at: { $type: 'date' } }, { status: /pending|processing/ }] };
   const records = service.deps.database.db.collection(collection).find(open as object);
   return records.limit(200).toArray();

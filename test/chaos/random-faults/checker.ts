@@ -1,33 +1,36 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { Actor } from './workload.js';
+import type { Workload } from './workload.js';
 import { wrongHistories } from './histories.js';
-import type { StormStage } from './cluster.js';
-import { readTold } from './received-webhooks.js';
+import type { ChaosCluster } from './cluster.js';
+import { readReceivedWebhooks } from './received-webhooks.js';
 
 type Documents = Record<string, unknown>;
 
-/** Everything that may be wrong after a storm, in plain words. Empty when the claim holds. */
-export async function check(stage: StormStage, actors: readonly Actor[]): Promise<string[]> {
-  const told = await readTold(stage);
+/** Everything that may be wrong after a random-fault run, in plain words. Empty when the claim holds. */
+export async function check(
+  cluster: ChaosCluster,
+  workloads: readonly Workload[],
+): Promise<string[]> {
+  const received = await readReceivedWebhooks(cluster);
   const problems = [
     // Postings balance, wallets are their postings, what is held is what is open, and the bank agrees.
-    ...(await stage.service.problems()),
-    ...(await nothingOpen(stage)),
-    ...told.problems,
-    ...(await wrongHistories(stage)),
+    ...(await cluster.service.problems()),
+    ...(await nothingOpen(cluster)),
+    ...received.problems,
+    ...(await wrongHistories(cluster)),
     ...leaksInLogs(),
   ];
-  for (const actor of actors) {
-    const found = [...actor.problems, ...(await actor.check(told))];
-    problems.push(...found.map((problem) => `${actor.name}: ${problem}`));
+  for (const workload of workloads) {
+    const found = [...workload.problems, ...(await workload.check(received))];
+    problems.push(...found.map((problem) => `${workload.name}: ${problem}`));
   }
   return problems;
 }
 
 const LEAKS = fileURLToPath(new URL('../../support/log-leaks.mjs', import.meta.url));
 
-/** The same as after every run of tests, before anything of the storm is gone. */
+/** The same as after every run of tests, before anything of the random-fault run is gone. */
 function leaksInLogs(): string[] {
   const logs = String(process.env['BURSAR_TEST_LOGS']);
   const { status, stderr } = spawnSync(process.execPath, [LEAKS, logs], { encoding: 'utf8' });
@@ -50,7 +53,7 @@ const OPEN: readonly (readonly [string, Documents])[] = [
 ];
 
 /** What is still under way, and how much of it: records, callbacks, deliveries, workflows. */
-export async function countOpen({ service }: StormStage): Promise<[string, number][]> {
+export async function countOpen({ service }: ChaosCluster): Promise<[string, number][]> {
   const { database, temporal } = service.deps;
   const counts = OPEN.map(async ([collection, filter]): Promise<[string, number]> => {
     return [collection, await database.db.collection(collection).countDocuments(filter)];
@@ -62,11 +65,11 @@ export async function countOpen({ service }: StormStage): Promise<[string, numbe
   ];
 }
 
-export async function nothingOpen(stage: StormStage): Promise<string[]> {
-  const open = (await countOpen(stage)).filter(([, count]) => count > 0);
+export async function nothingOpen(cluster: ChaosCluster): Promise<string[]> {
+  const open = (await countOpen(cluster)).filter(([, count]) => count > 0);
   return Promise.all(
     open.map(async ([what, count]) => {
-      const names = await openOf(stage, what);
+      const names = await openOf(cluster, what);
       return `${count} ${what} open${names.length > 0 ? `: ${names.join(', ')}` : ''}`;
     }),
   );
@@ -75,7 +78,7 @@ export async function nothingOpen(stage: StormStage): Promise<string[]> {
 const MOST_NAMED = 5;
 
 /** Some of them by name; of what the bank has to tell us, it says only how much it is. */
-async function openOf({ service }: StormStage, what: string): Promise<string[]> {
+async function openOf({ service }: ChaosCluster, what: string): Promise<string[]> {
   const { database, temporal } = service.deps;
   const filter = OPEN.find(([collection]) => collection === what)?.[1];
   if (filter) {

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Actor } from './workload.js';
+import type { Workload } from './workload.js';
 import type { Random } from './random.js';
-import type { StormStage } from './cluster.js';
+import type { ChaosCluster } from './cluster.js';
 
-/** So many at once, each of whom chooses what to do by the actors' weights, waits for it, and chooses again. */
+/** So many at once, each of whom chooses what to do by the workloads' weights, waits for it, and chooses again. */
 export function startClients(
-  stage: StormStage,
-  actors: readonly Actor[],
+  cluster: ChaosCluster,
+  workloads: readonly Workload[],
   random: Random,
   count: number,
 ) {
-  const total = actors.reduce((sum, { weight }) => sum + weight, 0);
-  return startLoops(stage, count, async () => {
+  const total = workloads.reduce((sum, { weight }) => sum + weight, 0);
+  return startLoops(cluster, count, async () => {
     let at = random.next() * total;
-    const chosen = actors.find(({ weight }) => (at -= weight) < 0);
+    const chosen = workloads.find(({ weight }) => (at -= weight) < 0);
     await chosen?.act();
     await sleep(random.between(20, 200));
   });
@@ -22,26 +22,26 @@ export function startClients(
 /** Every read costs what others do not get. */
 const READ_EVERY_MS = 300;
 
-/** Readers who look at what the actors know, at any API. */
+/** Readers who look at what the workloads know, at any API. */
 export function startReaders(
-  stage: StormStage,
-  actors: readonly Actor[],
+  cluster: ChaosCluster,
+  workloads: readonly Workload[],
   random: Random,
   count: number,
 ) {
-  return startLoops(stage, count, async () => {
-    await random.pick(actors).look?.();
+  return startLoops(cluster, count, async () => {
+    await random.pick(workloads).look?.();
     await sleep(READ_EVERY_MS);
   });
 }
 
-function startLoops(stage: StormStage, count: number, round: () => Promise<void>) {
+function startLoops(cluster: ChaosCluster, count: number, round: () => Promise<void>) {
   const going = { on: true };
   async function loop(): Promise<void> {
-    while (going.on && stage.isPatient()) {
-      // Who gave up at the end has nothing more to say; anything else is a mistake of the storm itself.
+    while (going.on && cluster.isPatient()) {
+      // Who gave up at the end has nothing more to say; anything else is a mistake of the random-fault run itself.
       await round().catch((error: unknown) => {
-        if (stage.isPatient()) throw error;
+        if (cluster.isPatient()) throw error;
       });
     }
   }

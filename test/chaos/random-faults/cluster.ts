@@ -6,7 +6,7 @@ import { startService } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 import { openNetwork, type Link } from './network.js';
 import type { Random } from './random.js';
-import { engineVictim, processVictim, type Victim } from './targets.js';
+import { engineTarget, processTarget, type Target } from './targets.js';
 
 /** The bank refuses orders older than this: nobody may be frozen for longer, or an old order could still be paid. */
 const CONCLUSIVE_AFTER_MS = 5_000;
@@ -17,10 +17,10 @@ const HOT_LOAD = 0.3;
 const HOT_MINOR = 1_500_000;
 
 /** A tenant, and where it is told of events: the path there, and the secret that signs them. */
-export type StormTenant = { tenant: TestTenant; hook: string; secret: string };
-export type StormStage = Awaited<ReturnType<typeof openStage>>;
+export type ChaosTenant = { tenant: TestTenant; hook: string; secret: string };
+export type ChaosCluster = Awaited<ReturnType<typeof openCluster>>;
 
-export type StageOptions = {
+export type ClusterOptions = {
   /** Freezes last longer than the bank's word is final, and the bank pays a repeated order once. */
   longFreezes?: boolean;
   /** What is run instead of dist/. */
@@ -28,7 +28,7 @@ export type StageOptions = {
 };
 
 /** Two APIs, two workers, engines of their own, a bank that pays a repeated order twice, and who is told. */
-export async function openStage({ longFreezes = false, dist }: StageOptions = {}) {
+export async function openCluster({ longFreezes = false, dist }: ClusterOptions = {}) {
   const [mongod, temporal, network] = await Promise.all([
     privateMongod(),
     privateTemporal(),
@@ -59,12 +59,12 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     env: {
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_RETRY_SECONDS: Array.from({ length: 20 }, () => '2').join(','),
-      // Longer than in tests: where thousands are open, asking after each every two seconds is a storm of its own.
+      // Longer than in tests: where thousands are open, asking after each every two seconds is a random-fault run of its own.
       BURSAR_POLL_MAX_MS: '8000',
       BURSAR_STALL_TIMEOUT_MS: '20000',
-      // Requests of the storm come from one address, and keys of a killed store may be unknown for a moment.
+      // Requests of the random-fault run come from one address, and keys of a killed store may be unknown for a moment.
       BURSAR_UNAUTHENTICATED_PER_MINUTE: '100000',
-      // What waits for somebody who never comes ends within the storm: holds, pages, and tries on later days.
+      // What waits for somebody who never comes ends within the random-fault run: holds, pages, and tries on later days.
       BURSAR_AUTHORIZATION_HOLD_DAYS: '0.0005',
       // Who pays with a card waits for a store that is killed, or a machine that is busy.
       BURSAR_AUTHORIZATION_DEADLINE_MS: '6000',
@@ -73,11 +73,11 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
     },
   });
-  // A planted bug has to get past the second guard as well, which is the schema that this process has migrated.
+  // A seeded bug has to get past the second guard as well, which is the schema that this process has migrated.
   if (dist !== undefined) {
     await service.deps.database.db.command({ collMod: 'wallets', validator: {} });
   }
-  const tenants: StormTenant[] = [];
+  const tenants: ChaosTenant[] = [];
   for (let i = 0; i < TENANTS; i += 1) {
     const tenant = await service.tenant({ balanceMinor: i === 0 ? HOT_MINOR : RICH_MINOR });
     const url = `${receiver.url}/${tenant.id}`;
@@ -85,13 +85,13 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     if (!endpoint) throw new Error('the endpoint was not added');
     tenants.push({ tenant, hook: new URL(url).pathname, secret: endpoint.secret });
   }
-  const victims: Victim[] = [
-    ...service.apis.map((each, i) => processVictim(`api ${i}`, each)),
-    ...service.workers.map((each, i) => processVictim(`worker ${i}`, each)),
+  const targets: Target[] = [
+    ...service.apis.map((each, i) => processTarget(`api ${i}`, each)),
+    ...service.workers.map((each, i) => processTarget(`worker ${i}`, each)),
     // Its journal is a file, flushed before it answers.
-    processVictim('bank', service.bank),
-    engineVictim('mongod', mongod),
-    engineVictim('temporal', temporal),
+    processTarget('bank', service.bank),
+    engineTarget('mongod', mongod),
+    engineTarget('temporal', temporal),
   ];
   const freezeMs: [number, number] = longFreezes
     ? [CONCLUSIVE_AFTER_MS, 2 * CONCLUSIVE_AFTER_MS]
@@ -105,11 +105,11 @@ export async function openStage({ longFreezes = false, dist }: StageOptions = {}
     giveUp: () => void (waiting.on = false),
     tenants,
     /** The one whose wallet runs dry. */
-    hot: tenants[0] as StormTenant,
+    hot: tenants[0] as ChaosTenant,
     /** Whose turn it is: a third of the load is on one wallet. */
     anyTenant: (random: Random) =>
-      (random.chance(HOT_LOAD) ? tenants[0] : random.pick(tenants)) as StormTenant,
-    victims,
+      (random.chance(HOT_LOAD) ? tenants[0] : random.pick(tenants)) as ChaosTenant,
+    targets,
     links,
     freezeMs,
     /** The workflows as the workers have them. */

@@ -1,5 +1,5 @@
-import { nameOf, type Asked } from './requests.js';
-import type { StormStage, StormTenant } from './cluster.js';
+import { nameOf, type SentRequest } from './requests.js';
+import type { ChaosCluster, ChaosTenant } from './cluster.js';
 
 /** Resources of which one in so many is asked for by another tenant. */
 const EVERY = 25;
@@ -20,7 +20,7 @@ type Order = { reference: string; amount_minor?: number; recipient_account?: str
  * nothing is there that nobody asked for. `reference` is what the client named it by.
  */
 export function answersHold<Body extends Order>(
-  asked: readonly Asked<Body>[],
+  asked: readonly SentRequest<Body>[],
   made: readonly Made[],
 ): string[] {
   const byReference = new Map<string, Made[]>();
@@ -62,21 +62,21 @@ type Owned = { _id: string; tenant_id: string };
 
 /** Another tenant's key finds nothing, orders nothing, and lists only what is its own. */
 export async function isolated(
-  stage: StormStage,
+  cluster: ChaosCluster,
   made: readonly Owned[],
   doors: Doors,
 ): Promise<string[]> {
   const problems: string[] = [];
   for (const [i, one] of made.entries()) {
     if (i % EVERY !== 0) continue;
-    const others = stage.tenants.filter(({ tenant }) => tenant.id !== one.tenant_id);
-    problems.push(...(await refused(others[i % others.length] as StormTenant, one, doors)));
+    const others = cluster.tenants.filter(({ tenant }) => tenant.id !== one.tenant_id);
+    problems.push(...(await refused(others[i % others.length] as ChaosTenant, one, doors)));
   }
-  return [...problems, ...(await ownLists(stage, made, doors))];
+  return [...problems, ...(await ownLists(cluster, made, doors))];
 }
 
 async function refused(
-  { tenant: other }: StormTenant,
+  { tenant: other }: ChaosTenant,
   { _id: id, tenant_id: tenantId }: Owned,
   { one, orders = () => [] }: Doors,
 ): Promise<string[]> {
@@ -96,7 +96,7 @@ async function refused(
 }
 
 async function ownLists(
-  { tenants }: StormStage,
+  { tenants }: ChaosCluster,
   made: readonly Owned[],
   { list }: Doors,
 ): Promise<string[]> {

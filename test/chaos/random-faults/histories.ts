@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
 import { FAMILY_NAMES, GIVEN_NAMES } from '../../../sandbox-bank/directory.js';
 import { newCustomer } from '../../support/payments.js';
-import type { StormStage } from './cluster.js';
+import type { ChaosCluster } from './cluster.js';
 
-/** What no history may hold: the accounts that orders of the storm go to, their holders, keys, secrets. */
+/** What no history may hold: the accounts that orders of the random-fault run go to, their holders, keys, secrets. */
 const NOWHERE: readonly (readonly [string, RegExp])[] = [
   ['an account number', /012345\d{4}/],
   ['an API key', /\b[sp]k_(?:sandbox|live)_[0-9A-Za-z]/],
@@ -17,7 +17,7 @@ const NOWHERE: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 
-/** The same as the logs are searched for (test/support/logs.ts), and who pays in this storm. */
+/** The same as the logs are searched for (test/support/logs.ts), and who pays in this random-fault run. */
 function notedSecrets(): (readonly [string, string])[] {
   const file = join(String(process.env['BURSAR_TEST_LOGS']), 'secrets.jsonl');
   const noted = new Set(readFileSync(file, 'utf8').split('\n').filter(Boolean));
@@ -33,20 +33,20 @@ function notedSecrets(): (readonly [string, string])[] {
  * What is wrong with any history: it has what it must not have, or the workflow's code does not come the same way once
  * more. The logs are searched when the run ends.
  */
-export async function wrongHistories(stage: StormStage): Promise<string[]> {
+export async function wrongHistories(cluster: ChaosCluster): Promise<string[]> {
   const problems: string[] = [];
   const underWay = new Map<string, object>();
   Runtime.install({ logger: new DefaultLogger('ERROR') });
   const replayed = Worker.runReplayHistories(
-    { workflowBundle: { codePath: stage.bundle } },
-    allHistories(stage, problems, underWay),
+    { workflowBundle: { codePath: cluster.bundle } },
+    allHistories(cluster, problems, underWay),
   );
   let count = 0;
   for await (const { workflowId, runId, error } of replayed) {
     count += 1;
     if (error) {
       problems.push(`the history of ${workflowId} does not replay: ${error.message}`);
-      stage.evidence.push({ workflowId, history: underWay.get(runId) });
+      cluster.evidence.push({ workflowId, history: underWay.get(runId) });
     }
     underWay.delete(runId);
   }
@@ -56,7 +56,7 @@ export async function wrongHistories(stage: StormStage): Promise<string[]> {
 
 /** One after the other; on the way, each is read for what it must not have. */
 async function* allHistories(
-  { service }: StormStage,
+  { service }: ChaosCluster,
   problems: string[],
   underWay: Map<string, object>,
 ): ReplayHistoriesIterable {

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '../../support/bank.js';
 import { untilDone } from './workloads/choosing.js';
 import type { Random } from './random.js';
-import type { StormStage } from './cluster.js';
-import type { Victim } from './targets.js';
+import type { ChaosCluster } from './cluster.js';
+import type { Target } from './targets.js';
 
-export type Act = { at: string; what: string };
+export type InjectedFault = { at: string; what: string };
 
-/** So many blows at once, each on another victim. */
+/** So many blows at once, each on another target. */
 const CONCURRENT_FAULTS = 3;
-/** After each: what a storm destroys is work that others have to do again, and there has to be some. */
+/** After each: what a random-fault run destroys is work that others have to do again, and there has to be some. */
 const PAUSE_MS = [1_400, 2_600] as const;
 const STARTS = 5;
 
@@ -23,9 +23,9 @@ const FAULTS: Fault[] = [
 ];
 
 /** Kills, freezes and disturbs, and has each come back. What it has done is in `acts`. */
-export function startMonkey(stage: StormStage, random: Random) {
-  const { service, receiver, victims, links, freezeMs, isPatient } = stage;
-  const acts: Act[] = [];
+export function startNemesis(cluster: ChaosCluster, random: Random) {
+  const { service, receiver, targets, links, freezeMs, isPatient } = cluster;
+  const acts: InjectedFault[] = [];
   const going = { on: true };
   const busy = new Set<string>();
   const note = (what: string) => void acts.push({ at: new Date().toISOString(), what });
@@ -44,42 +44,42 @@ export function startMonkey(stage: StormStage, random: Random) {
   const free = <T extends { name: string }>(of: readonly T[]) =>
     of.filter(({ name }) => !busy.has(name));
 
-  async function kill(victim: Victim): Promise<void> {
-    note(`kill ${victim.name}`);
-    await victim.kill();
+  async function kill(target: Target): Promise<void> {
+    note(`kill ${target.name}`);
+    await target.kill();
     await sleep(random.between(0, 1_500));
-    await startAgain(victim);
+    await startAgain(target);
   }
 
   /** As a supervisor does: who finds his database away and ends is started once more. */
-  async function startAgain(victim: Victim): Promise<void> {
+  async function startAgain(target: Target): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
-        await victim.start();
+        await target.start();
         return;
       } catch (error) {
-        note(`start ${victim.name} failed: ${String(error).slice(0, 300)}`);
+        note(`start ${target.name} failed: ${String(error).slice(0, 300)}`);
         if (tries === STARTS) throw error;
-        await victim.kill();
+        await target.kill();
       }
     }
   }
 
-  async function freeze(victim: Victim): Promise<void> {
-    note(`freeze ${victim.name}`);
-    victim.freeze();
+  async function freeze(target: Target): Promise<void> {
+    note(`freeze ${target.name}`);
+    target.freeze();
     await sleep(random.between(...freezeMs));
-    victim.thaw();
+    target.thaw();
   }
 
   /** Who ends by himself is started again as well, and told of. */
   async function supervise(): Promise<void> {
     while (going.on && isPatient()) {
       await sleep(500);
-      const gone = victims.filter(({ name, isRunning }) => !busy.has(name) && !isRunning());
-      for (const victim of gone) {
-        note(`${victim.name} ended by itself`);
-        await exclusively([victim], startAgain);
+      const gone = targets.filter(({ name, isRunning }) => !busy.has(name) && !isRunning());
+      for (const target of gone) {
+        note(`${target.name} ended by itself`);
+        await exclusively([target], startAgain);
       }
     }
   }
@@ -98,10 +98,10 @@ export function startMonkey(stage: StormStage, random: Random) {
   ];
   async function disturb({ name, on, off }: (typeof disturbances)[number]): Promise<void> {
     // The bank may be dead just now: then it is when it has come back.
-    await untilDone(stage, random, on);
+    await untilDone(cluster, random, on);
     note(`disturb: ${name}`);
     await sleep(random.between(1_000, 4_000));
-    await untilDone(stage, random, off);
+    await untilDone(cluster, random, off);
   }
 
   async function disconnect(link: (typeof links)[number]): Promise<void> {
@@ -112,10 +112,10 @@ export function startMonkey(stage: StormStage, random: Random) {
     await link.heal();
   }
 
-  /** Chance alone might leave a short storm without one of them. */
+  /** Chance alone might leave a short random-fault run without one of them. */
   const first = [
-    () => exclusively(free(victims), kill),
-    () => exclusively(free(victims), freeze),
+    () => exclusively(free(targets), kill),
+    () => exclusively(free(targets), freeze),
     () => exclusively(free(links), disconnect),
     ...disturbances.map((each) => () => exclusively([each], disturb)),
   ];
@@ -125,9 +125,9 @@ export function startMonkey(stage: StormStage, random: Random) {
     while (going.on && isPatient()) {
       const dice = random.next();
       await (dice < 0.75
-        ? exclusively(victims, kill)
+        ? exclusively(targets, kill)
         : dice < 0.86
-          ? exclusively(victims, freeze)
+          ? exclusively(targets, freeze)
           : dice < 0.95
             ? exclusively(links, disconnect)
             : exclusively(disturbances, disturb));
@@ -141,7 +141,7 @@ export function startMonkey(stage: StormStage, random: Random) {
     ),
     supervise(),
   ];
-  // Where one fails, the others still heal what they have broken: what is kept of the storm is read from there.
+  // Where one fails, the others still heal what they have broken: what is kept of the random-fault run is read from there.
   async function end(): Promise<void> {
     await Promise.allSettled(all);
     await Promise.all(all);

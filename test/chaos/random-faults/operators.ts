@@ -5,14 +5,19 @@ import type { Charge } from '../../../src/capabilities/charges/charge.js';
 import type { Refund } from '../../../src/capabilities/refunds/refund.js';
 import type { InstructionRecord } from '../../../src/core/instructions/instruction.js';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
-import type { StormStage } from './cluster.js';
+import type { ChaosCluster } from './cluster.js';
 
-const PUSH = { reason: 'the storm is over', actor: 'an operator', session_id: null, force: false };
+const PUSH = {
+  reason: 'the random-fault run is over',
+  actor: 'an operator',
+  session_id: null,
+  force: false,
+};
 /** Who does not come to his end by one push is pushed again. */
 const AGAIN_AFTER_MS = 20_000;
 
-/** Operators who push what they were called for, once the storm is over: an order may be lost more often than is sent. */
-export function createOperators({ service }: StormStage) {
+/** Operators who push what they were called for, once the random-fault run is over: an order may be lost more often than is sent. */
+export function createOperators({ service }: ChaosCluster) {
   const { database, starter, cardStarters, chargeStarter, refundStarter } = service.deps;
   const pushedAt = new Map<string, number>();
 

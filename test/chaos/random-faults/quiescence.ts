@@ -1,25 +1,25 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { countOpen, nothingOpen } from './checker.js';
-import type { StormStage } from './cluster.js';
+import type { ChaosCluster } from './cluster.js';
 
-export type Quiet = {
+export type Quiescence = {
   isQuiet: boolean;
   /** What was open meanwhile, by seconds. */
   waited: Record<string, object>;
 };
 
 /** Until nothing is open, or what is open becomes no less. */
-export async function untilQuiet(
-  stage: StormStage,
+export async function waitForQuiescence(
+  cluster: ChaosCluster,
   stuckAfterMs: number,
   push: () => Promise<void>,
-): Promise<Quiet> {
+): Promise<Quiescence> {
   const waited: Record<string, object> = {};
   const began = performance.now();
   let fewest = Infinity;
   for (let since = began; performance.now() - since < stuckAfterMs;) {
     await push();
-    const open = (await countOpen(stage)).filter(([, count]) => count > 0);
+    const open = (await countOpen(cluster)).filter(([, count]) => count > 0);
     const seconds = Math.floor((performance.now() - began) / 15_000) * 15;
     waited[`${seconds} s`] ??= Object.fromEntries(open);
     const sum = open.reduce((total, [, count]) => total + count, 0);
@@ -31,8 +31,8 @@ export async function untilQuiet(
 }
 
 /** What comes late, a second payment for one, comes when nobody waits for it any more: what has begun again after so long. */
-export async function begunAgain(stage: StormStage, afterMs: number): Promise<string[]> {
+export async function resumedWork(cluster: ChaosCluster, afterMs: number): Promise<string[]> {
   await sleep(afterMs);
-  const open = await nothingOpen(stage);
+  const open = await nothingOpen(cluster);
   return open.map((what) => `${what}, and nothing was ${afterMs / 1_000} s before`);
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import type { Actor, ActorFactory } from './workload.js';
+import type { Workload, WorkloadFactory } from './workload.js';
 import { createCards } from './workloads/cards.js';
 import { createCharges } from './workloads/charges.js';
 import { createRefunds } from './workloads/refunds.js';
@@ -10,38 +10,38 @@ import { createTransfers } from './workloads/transfers.js';
 import { createWallets } from './workloads/wallets.js';
 import { check } from './checker.js';
 import { startClients, startReaders } from './clients.js';
-import { keep } from './artifacts.js';
-import { startMonkey, type Act } from './nemesis.js';
+import { keepArtifacts } from './artifacts.js';
+import { startNemesis, type InjectedFault } from './nemesis.js';
 import { createOperators } from './operators.js';
-import { begunAgain, untilQuiet } from './quiescence.js';
+import { resumedWork, waitForQuiescence } from './quiescence.js';
 import { createRandom } from './random.js';
-import { openStage, type StormStage } from './cluster.js';
+import { openCluster, type ChaosCluster } from './cluster.js';
 
 const { env } = process;
 const SEED = Number(env['CHAOS_SEED'] ?? '1');
 const MINUTES = Number(env['CHAOS_MINUTES'] ?? '3');
 const LONG_FREEZES = env['CHAOS_LONG_FREEZES'] === 'true';
-/** A build that is run instead of dist/, and where what the checker says is written to: see crash-plants.mjs. */
+/** A build that is run instead of dist/, and where what the checker says is written to: see chaos-seeded-bugs.mjs. */
 const DIST = env['CHAOS_DIST'];
 const RESULT = env['CHAOS_RESULT'];
-/** Names of the actors that take part; all of them if none is named. */
+/** Names of the workloads that take part; all of them if none is named. */
 const ONLY = env['CHAOS_ONLY']?.split(',') ?? [];
 const CLIENTS = Number(env['CHAOS_CLIENTS'] ?? '56');
 const READERS = 3;
 /** Stuck is what does not become less for so long: a slow machine takes longer for all of it, and proves as much. */
 const STUCK_AFTER_MS = 1_000 * Number(env['CHAOS_STUCK_SECONDS'] ?? '180');
-/** Storms of eight minutes and more are those of docs/reliability.md: these have to come to what is promised there. */
+/** Random-fault runs of eight minutes and more are those of docs/reliability.md: these have to come to what is promised there. */
 const IS_LONG = MINUTES >= 8;
 const GOALS = { kills: 120, transfers: 3_000 };
 /** How long it has to stay quiet before it counts as over. */
 const QUIET_MS = IS_LONG ? 60_000 : 15_000;
-/** A short storm, over before what is rare has happened, goes on until it has, blows and all: for so long at most. */
+/** A short random-fault run, over before what is rare has happened, goes on until it has, blows and all: for so long at most. */
 const LONGER_AT_MOST_MS = IS_LONG ? 0 : 2 * 60_000;
-/** A storm that hangs ends before jest ends it, which would keep nothing. */
+/** A random-fault run that hangs ends before jest ends it, which would keep nothing. */
 const AT_MOST_MS = (MINUTES + 25) * 60_000;
 const TO_KEEP_MS = 5 * 60_000;
-/** A capability is in the storm by a line here. */
-const ACTORS: readonly ActorFactory[] = [
+/** A capability is in the random-fault run by a line here. */
+const WORKLOADS: readonly WorkloadFactory[] = [
   createTransfers,
   createCards,
   createCharges,
@@ -50,75 +50,77 @@ const ACTORS: readonly ActorFactory[] = [
   createWallets,
 ];
 
-let stage: StormStage | undefined;
-/** What is known of the storm so far. */
-const known: { figures: object; problems: object; acts: readonly Act[] } = {
+let cluster: ChaosCluster | undefined;
+/** What is known of the random-fault run so far. */
+const known: { figures: object; problems: object; acts: readonly InjectedFault[] } = {
   figures: { seed: SEED, minutes: MINUTES, clients: CLIENTS, only: ONLY },
   problems: [],
   acts: [],
 };
 
 beforeAll(async () => {
-  stage = await kept(() => openStage({ longFreezes: LONG_FREEZES, ...(DIST && { dist: DIST }) }));
+  cluster = await kept(() =>
+    openCluster({ longFreezes: LONG_FREEZES, ...(DIST && { dist: DIST }) }),
+  );
 });
 
 afterAll(async () => {
-  await stage?.close();
+  await cluster?.close();
 });
 
 test(
-  `a storm of ${MINUTES} minutes, seed ${SEED}: nothing lost, nothing paid twice, nothing stuck, everybody told`,
+  `a random-fault run of ${MINUTES} minutes, seed ${SEED}: nothing lost, nothing paid twice, nothing stuck, everybody told`,
   () =>
     kept(async () => {
       const tooLong = sleep(AT_MOST_MS, 'too long', { ref: false });
-      const ended = await Promise.race([proveAll(stage as StormStage), tooLong]);
+      const ended = await Promise.race([proveAll(cluster as ChaosCluster), tooLong]);
       expect(ended).not.toBe('too long');
     }),
   AT_MOST_MS + TO_KEEP_MS,
 );
 
-/** Whatever makes a storm red leaves its traces; but of a planted bug nobody asks why. */
+/** Whatever makes a random-fault run red leaves its traces; but of a seeded bug nobody asks why. */
 async function kept<T>(part: () => Promise<T>): Promise<T> {
   try {
     return await part();
   } catch (error) {
-    if (!DIST) await keep(`storm-${SEED}`, { error: inspect(error), ...known }, stage);
+    if (!DIST) await keepArtifacts(`chaos-${SEED}`, { error: inspect(error), ...known }, cluster);
     throw error;
   }
 }
 
-async function proveAll(on: StormStage): Promise<void> {
-  const actors = ACTORS.map((create, i) => create(on, createRandom(SEED + 100 * (i + 1)))).filter(
-    ({ name }) => ONLY.length === 0 || ONLY.includes(name),
-  );
-  known.problems = Object.fromEntries(actors.map(({ name, problems }) => [name, problems]));
-  const { figures, late } = await storm(on, actors);
-  const problems = [...late, ...(await check(on, actors))];
+async function proveAll(on: ChaosCluster): Promise<void> {
+  const workloads = WORKLOADS.map((create, i) =>
+    create(on, createRandom(SEED + 100 * (i + 1))),
+  ).filter(({ name }) => ONLY.length === 0 || ONLY.includes(name));
+  known.problems = Object.fromEntries(workloads.map(({ name, problems }) => [name, problems]));
+  const { figures, late } = await runRandomFaults(on, workloads);
+  const problems = [...late, ...(await check(on, workloads))];
   Object.assign(known, { figures: { ...figures, violations: problems.length }, problems });
   console.log(JSON.stringify(known.figures));
   if (RESULT) writeFileSync(RESULT, JSON.stringify(known));
   expect(problems.slice(0, 20)).toEqual([]);
-  expectStorm(figures, on.links.length > 0);
+  expectFaults(figures, on.links.length > 0);
 }
 
-type Figures = Awaited<ReturnType<typeof storm>>['figures'];
+type Figures = Awaited<ReturnType<typeof runRandomFaults>>['figures'];
 
-/** What shows that there was a storm, and that it was not over before anything had happened. */
-function expectStorm(figures: Figures, hasNetwork: boolean): void {
-  const transfers = figures.actors['transfers'];
+/** What shows that there was a random-fault run, and that it was not over before anything had happened. */
+function expectFaults(figures: Figures, hasNetwork: boolean): void {
+  const transfers = figures.workloads['transfers'];
   expect(figures.kills).toBeGreaterThan(5 * MINUTES);
   expect(figures.freezes).toBeGreaterThan(0);
   if (hasNetwork) expect(figures['links disturbed']).toBeGreaterThan(0);
   expect(figures['faults at the bank']).toBeGreaterThan(0);
   expect(figures['refusing receivers']).toBeGreaterThan(0);
   expect(transfers?.['insufficient']).toBeGreaterThan(0);
-  expect(unseenOf(figures.actors)).toEqual([]);
+  expect(unseenOf(figures.workloads)).toEqual([]);
   if (!IS_LONG) return;
   expect(figures.kills).toBeGreaterThanOrEqual(GOALS.kills);
   expect(transfers?.['transfers']).toBeGreaterThanOrEqual(GOALS.transfers);
 }
 
-/** What a storm without these has not shown. */
+/** What a random-fault run without these has not shown. */
 const MUST = new Set([
   'transfers',
   'accepted',
@@ -134,37 +136,38 @@ const MUST = new Set([
   'reads',
 ]);
 
-const unseenOf = (actors: Record<string, Record<string, number>>): string[] =>
-  Object.entries(actors).flatMap(([name, did]) =>
+const unseenOf = (workloads: Record<string, Record<string, number>>): string[] =>
+  Object.entries(workloads).flatMap(([name, did]) =>
     Object.entries(did).flatMap(([what, count]) =>
       MUST.has(what) && count === 0 ? [`${name}: ${what}`] : [],
     ),
   );
 
-const figuresOf = (actors: readonly Actor[]) =>
-  Object.fromEntries(actors.map((actor) => [actor.name, actor.figures()]));
+const figuresOf = (workloads: readonly Workload[]) =>
+  Object.fromEntries(workloads.map((workload) => [workload.name, workload.figures()]));
 
 /** Until everything is quiet again and has stayed so, or is stuck. `late`: what did not stay so. */
-async function storm(on: StormStage, actors: readonly Actor[]) {
-  for (const actor of actors) await actor.prepare?.();
-  const clients = startClients(on, actors, createRandom(SEED), CLIENTS);
-  const readers = startReaders(on, actors, createRandom(SEED + 1), READERS);
-  const monkey = startMonkey(on, createRandom(SEED + 2));
-  known.acts = monkey.acts;
+async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[]) {
+  for (const workload of workloads) await workload.prepare?.();
+  const clients = startClients(on, workloads, createRandom(SEED), CLIENTS);
+  const readers = startReaders(on, workloads, createRandom(SEED + 1), READERS);
+  const nemesis = startNemesis(on, createRandom(SEED + 2));
+  known.acts = nemesis.acts;
   const operators = createOperators(on);
   await sleep(MINUTES * 60_000);
   const latest = performance.now() + LONGER_AT_MOST_MS;
-  while (unseenOf(figuresOf(actors)).length > 0 && performance.now() < latest) await sleep(1_000);
-  await monkey.stop();
+  while (unseenOf(figuresOf(workloads)).length > 0 && performance.now() < latest)
+    await sleep(1_000);
+  await nemesis.stop();
   const over = performance.now();
 
   // What does not come to its end is found by the checker, with all else that is wrong.
   const ended = clients.stop();
   await Promise.race([ended, sleep(STUCK_AFTER_MS, undefined, { ref: false })]);
-  const { isQuiet, waited } = await untilQuiet(on, STUCK_AFTER_MS, () => operators.push());
+  const { isQuiet, waited } = await waitForQuiescence(on, STUCK_AFTER_MS, () => operators.push());
   const quiet = performance.now();
-  const late = isQuiet ? await begunAgain(on, QUIET_MS) : [];
-  const repeated = await repeatAll(on, actors);
+  const late = isQuiet ? await resumedWork(on, QUIET_MS) : [];
+  const repeated = await repeatAll(on, workloads);
   await ended;
   await readers.stop();
   return {
@@ -173,20 +176,22 @@ async function storm(on: StormStage, actors: readonly Actor[]) {
       seed: SEED,
       minutes: MINUTES,
       network: on.links.length > 0 ? 'toxiproxy' : "the bank's switch only",
-      ...monkey.figures(),
-      actors: figuresOf(actors),
+      ...nemesis.figures(),
+      workloads: figuresOf(workloads),
       ...operators.figures(),
       quiet_after_ms: Math.round(quiet - over),
-      'open after the storm': waited,
+      'open after the random-fault run': waited,
       'answers compared at the end': repeated,
     },
   };
 }
 
 /** Every request once more. Who is not answered by then gives up, and says so. */
-async function repeatAll(on: StormStage, actors: readonly Actor[]): Promise<number> {
+async function repeatAll(on: ChaosCluster, workloads: readonly Workload[]): Promise<number> {
   const patience = setTimeout(on.giveUp, STUCK_AFTER_MS);
-  const repeated = await Promise.all(actors.map(async (actor) => (await actor.repeat?.()) ?? 0));
+  const repeated = await Promise.all(
+    workloads.map(async (workload) => (await workload.repeat?.()) ?? 0),
+  );
   clearTimeout(patience);
   on.giveUp();
   return repeated.reduce((sum, count) => sum + count, 0);

@@ -1,13 +1,13 @@
 import type { Reply } from '../../support/tenant.js';
 import type { Random } from './random.js';
-import type { StormStage, StormTenant } from './cluster.js';
+import type { ChaosCluster, ChaosTenant } from './cluster.js';
 
 /** What a resource that has come to one state may come to next, in one step. */
-export type Course = Readonly<Record<string, readonly string[]>>;
+export type AllowedTransitions = Readonly<Record<string, readonly string[]>>;
 /** Where a payment can be taken back by who made it, that is a state of its own: `failed`, and the time of it. */
-export type Standing = { status: string; reversed_at?: string | null };
+export type SeenState = { status: string; reversed_at?: string | null };
 
-export type Read = { of: StormTenant; path: string; id: string };
+export type ReadTarget = { of: ChaosTenant; path: string; id: string };
 
 /** Of all answers to a read only these may be given while something is away. */
 const isAway = ({ status }: Reply) => status === 503 || status === 429;
@@ -16,18 +16,18 @@ const isAway = ({ status }: Reply) => status === 503 || status === 429;
  * Readers of what was answered 2xx: it is there from then on, at any API, whoever dies; and its states only move forward,
  * as their course has it. What says otherwise is among `problems`.
  */
-export function createReading(
-  stage: StormStage,
+export function createStateReader(
+  cluster: ChaosCluster,
   random: Random,
-  course: Course,
+  course: AllowedTransitions,
   problems: string[],
 ) {
   const memory = createMemory(course, problems);
   let reads = 0;
 
   /** Null where nobody answered. */
-  async function get<Data>(of: StormTenant, path: string): Promise<Data | null> {
-    const api = of.tenant.at(random.pick(stage.service.apis).url);
+  async function get<Data>(of: ChaosTenant, path: string): Promise<Data | null> {
+    const api = of.tenant.at(random.pick(cluster.service.apis).url);
     const reply = await api.call('GET', path, undefined).catch(() => null);
     if (reply === null || isAway(reply)) return null;
     if (reply.status === 200) return reply.body.data as unknown as Data;
@@ -39,9 +39,9 @@ export function createReading(
     reads: () => reads,
     get,
     /** How it stands. */
-    look: async ({ of, path, id }: Read): Promise<string | null> => {
+    look: async ({ of, path, id }: ReadTarget): Promise<string | null> => {
       const before = memory.before(id);
-      const found = await get<Standing>(of, path);
+      const found = await get<SeenState>(of, path);
       if (!found) return null;
       reads += 1;
       memory.saw(id, before, found.reversed_at ? 'reversed' : found.status);
@@ -51,7 +51,7 @@ export function createReading(
 }
 
 /** The furthest that anybody has seen of each. */
-function createMemory(course: Course, problems: string[]) {
+function createMemory(course: AllowedTransitions, problems: string[]) {
   const seen = new Map<string, string>();
   return {
     /** What was known before a read is sent: another reader may see more while it is under way. */
@@ -68,7 +68,7 @@ function createMemory(course: Course, problems: string[]) {
 }
 
 /** In any number of steps: who reads now and then misses some. */
-function leadsTo(course: Course, from: string, to: string): boolean {
+function leadsTo(course: AllowedTransitions, from: string, to: string): boolean {
   const reached = new Set([from]);
   for (const state of reached) for (const next of course[state] ?? []) reached.add(next);
   return reached.has(to);

@@ -1,21 +1,21 @@
 import { verifyWebhook } from '../../../client/src/index.js';
 import { nameOf } from './requests.js';
-import type { StormStage } from './cluster.js';
+import type { ChaosCluster } from './cluster.js';
 
 /** What tenants were told. */
-export type Told = {
+export type ReceivedWebhooks = {
   /** How often the tenant of this id heard this event of this resource: under how many ids. */
   times(tenantId: string, resource: string, event: string): number;
   /**
    * Of these records those of whose last state their tenant was never told, or was told what is not so, or of which
    * others were told; in plain words.
    */
-  wrong(what: string, records: readonly Ended[]): string[];
+  wrong(what: string, records: readonly EndedRecord[]): string[];
   problems: string[];
 };
 
 /** `_id`: what its events call it. `endings`: what it may have come to before, and went on from. */
-type Ended = { _id: string; tenant_id: string; status: string; endings?: readonly string[] };
+type EndedRecord = { _id: string; tenant_id: string; status: string; endings?: readonly string[] };
 
 const ENDINGS = ['completed', 'failed', 'reversed'];
 /** Where an event has a name of its own for a state. */
@@ -26,10 +26,10 @@ function stateIn(event: string): string {
   return STATE_OF[said] ?? said;
 }
 
-/** Messages of the whole storm are read at its end. */
+/** Messages of the whole random-fault run are read at its end. */
 const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
 
-/** What happens to one resource again and again. All else happens to it once, as no operator in the storm adopts anything. */
+/** What happens to one resource again and again. All else happens to it once, as no operator in the random-fault run adopts anything. */
 const RECURS = /^(?:card\.locked|card\.unlocked|recurring_charge\..+)$/;
 
 type Ids = Map<string, Set<string>>;
@@ -38,7 +38,10 @@ type Ids = Map<string, Set<string>>;
  * Reads all that the receiver got: each message is signed by the secret of its tenant, each event has one id, each id the
  * same bytes, and each number in the sequence of a resource is one event.
  */
-export async function readTold({ receiver, tenants }: StormStage): Promise<Told> {
+export async function readReceivedWebhooks({
+  receiver,
+  tenants,
+}: ChaosCluster): Promise<ReceivedWebhooks> {
   const problems: string[] = [];
   const events: Ids = new Map();
   const numbers: Ids = new Map();
@@ -65,7 +68,7 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
     if (named !== event.id) problems.push(`${event.id} came as ${named}`);
   }
   const twice = severalOf(events).filter(([what]) => !RECURS.test(eventIn(what)));
-  const times: Told['times'] = (tenantId, resource, event) =>
+  const times: ReceivedWebhooks['times'] = (tenantId, resource, event) =>
     events.get(`${hooks.get(tenantId)} ${resource} ${event}`)?.size ?? 0;
   return {
     times,
@@ -83,7 +86,10 @@ export async function readTold({ receiver, tenants }: StormStage): Promise<Told>
 }
 
 /** `others`: who has heard of a record that is not theirs. */
-function wrongOf(times: Told['times'], others: (record: Ended) => string[]): Told['wrong'] {
+function wrongOf(
+  times: ReceivedWebhooks['times'],
+  others: (record: EndedRecord) => string[],
+): ReceivedWebhooks['wrong'] {
   return (what, records) =>
     records.flatMap((record) => {
       const { _id, tenant_id: tenantId, status, endings = [] } = record;

@@ -2,22 +2,22 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { mapWithConcurrency } from '../../../src/shared/concurrency.js';
 import type { Reply } from '../../support/tenant.js';
 import type { Random } from './random.js';
-import type { StormStage, StormTenant } from './cluster.js';
+import type { ChaosCluster, ChaosTenant } from './cluster.js';
 
 /** The one answer that a request has got for good: 2xx, or a refusal. `id` is of what was made. */
-export type Answer = { status: number; text: string; id: string | null; code: string | null };
+export type FinalAnswer = { status: number; text: string; id: string | null; code: string | null };
 
 /** Of who has waited until the end. */
-const GIVEN_UP: Answer = { status: 0, text: '', id: null, code: null };
+const GIVEN_UP: FinalAnswer = { status: 0, text: '', id: null, code: null };
 
 const REPEATED_AT_ONCE = 8;
 
-export type Asked<Body = Record<string, unknown>> = {
-  of: StormTenant;
+export type SentRequest<Body = Record<string, unknown>> = {
+  of: ChaosTenant;
   path: string;
   body: Body;
   key: string;
-  answer: Answer | null;
+  answer: FinalAnswer | null;
 };
 
 /** What a resource is asked for by. */
@@ -33,30 +33,30 @@ const PASSING = new Set([429, 502, 503, 504]);
  * Clients as they should be: each request has a key, and is repeated with it, at any API, until it is answered for
  * good. Whatever is answered again must be the same bytes; if not, it is among `problems`.
  */
-export function createAsking<Body extends object = Record<string, unknown>>(
-  stage: StormStage,
+export function createRequests<Body extends object = Record<string, unknown>>(
+  cluster: ChaosCluster,
   random: Random,
   problems: string[],
 ) {
-  const asked: Asked<Body>[] = [];
+  const asked: SentRequest<Body>[] = [];
 
-  async function once({ of, path, body, key }: Asked<Body>): Promise<Reply | null> {
-    const api = of.tenant.at(random.pick(stage.service.apis).url);
+  async function once({ of, path, body, key }: SentRequest<Body>): Promise<Reply | null> {
+    const api = of.tenant.at(random.pick(cluster.service.apis).url);
     const reply = await api.call('POST', path, JSON.stringify(body), { key }).catch(() => null);
     return reply === null || PASSING.has(reply.status) ? null : reply;
   }
 
-  async function until(request: Asked<Body>): Promise<Answer> {
-    while (stage.isPatient()) {
+  async function until(request: SentRequest<Body>): Promise<FinalAnswer> {
+    while (cluster.isPatient()) {
       const reply = await once(request);
       if (reply) return hear(request, reply);
       await sleep(random.between(100, 600));
     }
-    // In the storm, the checker finds the request unanswered.
+    // In the random-fault run, the checker finds the request unanswered.
     return GIVEN_UP;
   }
 
-  function hear(request: Asked<Body>, { status, text, body }: Reply): Answer {
+  function hear(request: SentRequest<Body>, { status, text, body }: Reply): FinalAnswer {
     const answer = {
       status,
       text,
@@ -75,15 +75,17 @@ export function createAsking<Body extends object = Record<string, unknown>>(
     /** All requests, in their order. One without an answer is a violation. */
     asked,
     /** The first answer for good. One in ten is sent twice at once; after one in ten an old one comes again. */
-    ask: async (request: Pick<Asked<Body>, 'of' | 'path' | 'body' | 'key'>): Promise<Answer> => {
-      const one: Asked<Body> = { ...request, answer: null };
+    ask: async (
+      request: Pick<SentRequest<Body>, 'of' | 'path' | 'body' | 'key'>,
+    ): Promise<FinalAnswer> => {
+      const one: SentRequest<Body> = { ...request, answer: null };
       asked.push(one);
       const twice = random.chance(0.1);
       const [answer] = await Promise.all(twice ? [until(one), until(one)] : [until(one)]);
       if (random.chance(0.1)) await until(random.pick(asked.filter((each) => each.answer)));
       return answer;
     },
-    /** All of it once more, when everything is quiet: the answers are the same bytes as in the storm. */
+    /** All of it once more, when everything is quiet: the answers are the same bytes as in the random-fault run. */
     repeat: async (): Promise<number> => {
       const answered = asked.filter(({ answer }) => answer && answer !== GIVEN_UP);
       await mapWithConcurrency(REPEATED_AT_ONCE, answered, async (one) => {

@@ -1,18 +1,18 @@
 import type { ManagedProcess } from '../../support/processes.js';
 
 /** What can be killed and frozen. A start may fail, for what it needs may be away, too. */
-export type Victim = Pick<ManagedProcess, 'kill' | 'start' | 'freeze' | 'thaw' | 'isRunning'> & {
+export type Target = Pick<ManagedProcess, 'kill' | 'start' | 'freeze' | 'thaw' | 'isRunning'> & {
   name: string;
 };
 
-export const processVictim = (name: string, managed: ManagedProcess): Victim => ({
+export const processTarget = (name: string, managed: ManagedProcess): Target => ({
   ...managed,
   name,
 });
 
 type Life = { pid: number; ended: Promise<unknown>; hasEnded(): boolean };
 
-export function engineVictim(name: string, engine: Life & { again(): Promise<Life> }): Victim {
+export function engineTarget(name: string, engine: Life & { again(): Promise<Life> }): Target {
   let life: Life = engine;
   const signal = (which: NodeJS.Signals) => void (life.hasEnded() || process.kill(life.pid, which));
   return {

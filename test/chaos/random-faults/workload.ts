@@ -1,9 +1,9 @@
 import type { Random } from './random.js';
-import type { StormStage } from './cluster.js';
-import type { Told } from './received-webhooks.js';
+import type { ChaosCluster } from './cluster.js';
+import type { ReceivedWebhooks } from './received-webhooks.js';
 
-/** A capability in the storm: what its clients do, what its readers look at, and what has to hold afterwards. */
-export type Actor = {
+/** A capability in the random-fault run: what its clients do, what its readers look at, and what has to hold afterwards. */
+export type Workload = {
   name: string;
   /** How often it is chosen, beside the weights of the others. */
   weight: number;
@@ -16,10 +16,10 @@ export type Actor = {
   /** All its requests once more, with their keys, when everything is quiet. How many there were. */
   repeat?(): Promise<number>;
   /** What is wrong with this capability once everything is quiet and its tenants were told so much, in plain words. */
-  check(told: Told): Promise<string[]>;
+  check(received: ReceivedWebhooks): Promise<string[]>;
   figures(): Record<string, number>;
   /** What was wrong while it went on. */
   problems: string[];
 };
 
-export type ActorFactory = (stage: StormStage, random: Random) => Actor;
+export type WorkloadFactory = (cluster: ChaosCluster, random: Random) => Workload;

@@ -1,3 +1,4 @@
+import { audits } from '../../../src/capabilities.js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +19,7 @@ import { transferWorkflowId, type Transfer } from '../../../src/capabilities/tra
 import { createWorkers } from '../../../worker/worker.js';
 import { bankAudit } from '../../support/bank.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
-import { acceptItem, pendingTransfer } from '../../support/transfers.js';
+import { acceptTransferMutation, pendingTransfer } from '../../support/transfers.js';
 
 /** The server's number for the type of `attention`. */
 const INDEXED_VALUE_TYPE_BOOL = 5;
@@ -73,7 +74,7 @@ async function accept(account: string): Promise<Transfer> {
     amountMinor: transfer.total_minor,
     reference: transfer._id,
   });
-  await transfers.accept(acceptItem(transfer));
+  await transfers.accept(acceptTransferMutation(transfer));
   return transfer;
 }
 
@@ -154,7 +155,7 @@ describe('a transfer over hours', () => {
       });
       expect(stuck.timeline.filter(({ type }) => type === 'attention_raised')).toHaveLength(1);
       expect(stuck.polls).toBeGreaterThan(before.polls);
-      expect((await auditLedger(database)).problems).toEqual([]);
+      expect((await auditLedger(database, audits)).problems).toEqual([]);
 
       await bankAudit(bank.url).tell(transfer._id, 'paid');
     });
@@ -163,6 +164,6 @@ describe('a transfer over hours', () => {
       attention: null,
       submissions: 1,
     });
-    expect((await auditLedger(database)).problems).toEqual([]);
+    expect((await auditLedger(database, audits)).problems).toEqual([]);
   });
 });

@@ -50,7 +50,7 @@ test('cancelled: noted on the timeline, not followed, and completed when the ban
   );
 });
 
-test('terminated while it waits: brought back by the sweep, and completed when the bank has decided', async () => {
+test('terminated while it waits: brought back by recovery, and completed when the bank has decided', async () => {
   const id = await waitingTransfer();
   const { runId } = await handleOf(id).describe();
   await handleOf(id).terminate('by hand');

@@ -7,7 +7,7 @@ import { startReceiver, type Receiver } from '../../support/receiver.js';
 import type { TestTenant } from '../../support/tenant.js';
 import { countByStatus, slowest, type Load } from '../support/load.js';
 import { lossesOnceQuiet, openWork } from '../support/nothing-lost.js';
-import { openStage, paced, type Stage } from '../support/cluster.js';
+import { openCluster, paced, type Cluster } from '../support/cluster.js';
 import { growthMib, readHeaps, residentMib, secondHalf, type Sample } from './memory.js';
 
 const MINUTES = Number(process.env['SOAK_MINUTES'] ?? '30');
@@ -18,14 +18,14 @@ const SAMPLE_EVERY_MS = 10_000;
 const LIVE_MIB_PER_1000 = 1;
 const RESIDENT_MIB_PER_1000 = 4;
 
-let stage: Stage;
+let cluster: Cluster;
 let receiver: Receiver;
 const heaps = mkdtempSync(join(tmpdir(), 'bursar-heaps-'));
 
 beforeAll(async () => {
   receiver = await startReceiver();
   const preload = pathToFileURL(join(import.meta.dirname, '../support/heap-watch.mjs')).href;
-  stage = await openStage({
+  cluster = await openCluster({
     env: {
       NODE_OPTIONS: `--import=${preload}`,
       HEAP_FOLDER: heaps,
@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await stage?.close();
+  await cluster?.close();
   await receiver?.close();
   rmSync(heaps, { recursive: true, force: true });
 });
@@ -57,9 +57,9 @@ async function watch(load: Load, untilMs: number) {
   while (performance.now() < untilMs) {
     const transfers = load.accepted();
     accepted.push({ at: Date.now(), transfers });
-    engines.mongod.push({ transfers, mib: residentMib(stage.mongod.pid) });
-    engines.Temporal.push({ transfers, mib: residentMib(stage.temporal.pid) });
-    work.push(await openWork(stage.service));
+    engines.mongod.push({ transfers, mib: residentMib(cluster.mongod.pid) });
+    engines.Temporal.push({ transfers, mib: residentMib(cluster.temporal.pid) });
+    work.push(await openWork(cluster.service));
     for (const end = performance.now() + SAMPLE_EVERY_MS; performance.now() < end;) {
       await read(load);
       await sleep(500);
@@ -76,11 +76,13 @@ const mean = (numbers: readonly number[]) =>
 test(
   `${MINUTES} minutes at ${PER_SECOND} transfers a second: memory is flat, and open work does not grow`,
   async () => {
-    const tenants = await stage.tenants(4);
+    const tenants = await cluster.tenants(4);
     for (const tenant of new Set<TestTenant>(tenants)) {
-      await stage.service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
+      await cluster.service.deps.webhooks.endpoints.add(tenant.id, receiver.url);
     }
-    const load = stage.load(tenants, PER_SECOND, { suffixes: ['789', '789', '789', '001', '002'] });
+    const load = cluster.load(tenants, PER_SECOND, {
+      suffixes: ['789', '789', '789', '001', '002'],
+    });
     const watched = await watch(load, performance.now() + MINUTES * 60_000);
     const asked = await load.stop();
 
@@ -116,7 +118,7 @@ test(
     const limitOf = (what: string) =>
       what.endsWith('resident') ? RESIDENT_MIB_PER_1000 : LIVE_MIB_PER_1000;
     expect(ours.filter(({ what, mibPer1000 }) => mibPer1000 > limitOf(what))).toEqual([]);
-    expect(await lossesOnceQuiet(stage.service, asked)).toEqual([]);
+    expect(await lossesOnceQuiet(cluster.service, asked)).toEqual([]);
   },
   (MINUTES * 60 + 600) * 1_000,
 );

@@ -19,12 +19,12 @@ const TIMES_OF_PRODUCTION = {
 type Engine = { uri: string; remove(): Promise<void> };
 type PrivateMongod = Awaited<ReturnType<typeof privateMongod>>;
 
-export type Stage<Mongod extends Engine = PrivateMongod> = Awaited<
-  ReturnType<typeof openStage<Mongod>>
+export type Cluster<Mongod extends Engine = PrivateMongod> = Awaited<
+  ReturnType<typeof openCluster<Mongod>>
 >;
 
 /** Two APIs, two workers, engines of their own, and a bank that pays a repeated order twice. */
-export async function openStage<Mongod extends Engine = PrivateMongod>(
+export async function openCluster<Mongod extends Engine = PrivateMongod>(
   options: ServiceOptions = {},
   startMongod: () => Promise<Mongod> = privateMongod as never,
 ) {
@@ -46,7 +46,7 @@ export async function openStage<Mongod extends Engine = PrivateMongod>(
       mongod,
       temporal,
       tenants: (count: number) => createTenants(service, count),
-      /** A load at both APIs, that ends with the stage at the latest. */
+      /** A load at both APIs, that ends with the cluster at the latest. */
       load(
         tenants: TestTenant[],
         perSecond: number,

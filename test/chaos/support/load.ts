@@ -18,7 +18,7 @@ export async function timed(
 }
 
 /** A request, all its attempts, and the one answer that it has got for good: neither 429 nor 5xx. */
-export type Asked = {
+export type SentRequest = {
   tenant: TestTenant;
   body: ReturnType<typeof order>;
   key: string;
@@ -44,19 +44,19 @@ export function startLoad({
   perSecond: number;
   suffixes?: readonly string[];
 }) {
-  const asked: Asked[] = [];
+  const asked: SentRequest[] = [];
   const underWay = new Set<Promise<void>>();
   const going = { on: true, ends: false };
   let turn = 0;
   const next = <T>(list: readonly T[]) => list[turn % list.length] as T;
 
-  function attempt({ tenant, body, key, attempts }: Asked): Promise<Reply | null> {
+  function attempt({ tenant, body, key, attempts }: SentRequest): Promise<Reply | null> {
     turn += 1;
     const client = tenant.at(next(urls));
     return timed(attempts, () => client.transfer(body, { key }));
   }
 
-  async function ask(request: Asked): Promise<void> {
+  async function ask(request: SentRequest): Promise<void> {
     while (request.answer === null && !going.ends) {
       const reply = await attempt(request);
       if (reply && reply.status < 500 && reply.status !== 429) request.answer = reply;
@@ -67,7 +67,7 @@ export function startLoad({
   function begin(): void {
     const tenant = next(tenants);
     const body = order(next(suffixes));
-    const request: Asked = {
+    const request: SentRequest = {
       tenant,
       body,
       key: `load ${body.reference}`,
@@ -99,7 +99,7 @@ export function startLoad({
       Object.assign(going, { on: false, ends: true });
     },
     /** Begins no more, and waits until each has its answer. */
-    async stop(): Promise<readonly Asked[]> {
+    async stop(): Promise<readonly SentRequest[]> {
       going.on = false;
       await running;
       await Promise.all(underWay);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../support/service.js';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
 import { webhooksQueue } from '../../../src/core/webhooks/workflow-contract.js';
-import type { Asked } from './load.js';
+import type { SentRequest } from './load.js';
 
 /**
  * Everything that is wrong once all is quiet, in plain words: an answer that does not hold, a transfer that nobody
@@ -10,7 +10,7 @@ import type { Asked } from './load.js';
  */
 export async function lossesOnceQuiet(
   service: Service,
-  asked: readonly Asked[],
+  asked: readonly SentRequest[],
 ): Promise<string[]> {
   await quiet(service);
   const { db } = service.deps.database;
@@ -24,7 +24,7 @@ export async function lossesOnceQuiet(
 }
 
 /** Each 201 is there once, as it was asked for; and nothing else is there. */
-function answersHold(asked: readonly Asked[], transfers: readonly Transfer[]): string[] {
+function answersHold(asked: readonly SentRequest[], transfers: readonly Transfer[]): string[] {
   const found = new Map(transfers.map((one) => [`${one.tenant_id}/${one.reference}`, one]));
   const promised = asked.filter(({ answer }) => answer?.status === 201);
   const wrong = promised.filter(({ tenant, body, answer }) => {
@@ -43,7 +43,7 @@ function answersHold(asked: readonly Asked[], transfers: readonly Transfer[]): s
 const REPLAYED = 100;
 
 /** The same request gets the same bytes, at any time after. */
-async function replaysAreEqual(asked: readonly Asked[]): Promise<string[]> {
+async function replaysAreEqual(asked: readonly SentRequest[]): Promise<string[]> {
   const every = Math.max(1, Math.floor(asked.length / REPLAYED));
   const problems: string[] = [];
   for (const { tenant, body, key, answer } of asked.filter((_, i) => i % every === 0)) {

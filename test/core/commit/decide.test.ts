@@ -11,7 +11,7 @@ import { holdPosting } from '../../../src/capabilities/transfers/postings.js';
 import { emptyWallet, lagosDay } from '../../../src/core/ledger/wallet.js';
 import { balances, collides, firstSight, run } from '../../support/decisions.js';
 import {
-  acceptItem,
+  acceptTransferMutation,
   byProvider,
   claimOf,
   emptySnapshot,
@@ -21,18 +21,18 @@ import {
 import {
   TENANTS,
   YESTERDAY,
-  bulk,
-  item,
-  refusal,
-  history,
-  cuts,
+  anyBulkTransfer,
+  anyMutation,
+  anyRefusal,
+  anyHistory,
+  anyCuts,
   split,
-} from '../../support/any-items.js';
+} from '../../support/any-mutations.js';
 
 describe('decide', () => {
   test('how items are grouped into commits changes no outcome and no balance', () => {
     fc.assert(
-      fc.property(history, cuts, (items, sizes) => {
+      fc.property(anyHistory, anyCuts, (items, sizes) => {
         const single = run(
           emptySnapshot(),
           items.map((one) => [one]),
@@ -49,7 +49,7 @@ describe('decide', () => {
 
   test('after any history the books balance and every wallet is what its postings say, never below zero', () => {
     fc.assert(
-      fc.property(history, cuts, (items, sizes) => {
+      fc.property(anyHistory, anyCuts, (items, sizes) => {
         const { state } = run(emptySnapshot(), split(items, sizes));
         const sums = balances(state);
         expect([...sums.values()].reduce((total, sum) => total + sum, 0n)).toBe(0n);
@@ -73,7 +73,7 @@ describe('decide', () => {
 
   test('after any history the counts are those of the records, and none was written without its wallet', () => {
     fc.assert(
-      fc.property(history, cuts, (items, sizes) => {
+      fc.property(anyHistory, anyCuts, (items, sizes) => {
         const { state, commits } = run(emptySnapshot(), split(items, sizes));
         for (const { counts, wallets } of commits) {
           const written = wallets.map(({ tenantId }) => tenantId);
@@ -92,7 +92,7 @@ describe('decide', () => {
 
   test('a repeated batch, as after a commit whose result was lost, changes nothing and answers the same', () => {
     fc.assert(
-      fc.property(history, item, (before, last) => {
+      fc.property(anyHistory, anyMutation, (before, last) => {
         fc.pre(last.kind !== 'transferFact');
         const first = run(emptySnapshot(), split(before, []));
         const once = run(first.state, [[last]]);
@@ -115,14 +115,14 @@ describe('decide', () => {
   test('a first try comes to what it would with everything read, or collides, or asks to read it', () => {
     const seen = { same: 0, collided: 0, unread: 0 };
     const sharing = fc.array(
-      fc.oneof({ arbitrary: item, weight: 7 }, { arbitrary: refusal, weight: 1 }),
+      fc.oneof({ arbitrary: anyMutation, weight: 7 }, { arbitrary: anyRefusal, weight: 1 }),
       {
         minLength: 1,
         maxLength: 4,
       },
     );
     fc.assert(
-      fc.property(history, sharing, (before, items) => {
+      fc.property(anyHistory, sharing, (before, items) => {
         const { state } = run(emptySnapshot(), split(before, []));
         try {
           const first = decide(firstSight(state, items), items, NOW);
@@ -141,14 +141,14 @@ describe('decide', () => {
 
   test('a batch comes to what its items would come to one by one, in order', () => {
     fc.assert(
-      fc.property(history, bulk, (before, batch) => {
+      fc.property(anyHistory, anyBulkTransfer, (before, batch) => {
         const { state } = run(emptySnapshot(), split(before, []));
         fc.pre(!state.records.bulk_transfers.has(batch.batch._id));
         const together = run(state, [[{ ...batch, claim: null }]]);
         const alone = run(
           state,
           batch.transfers.map((transfer) => [
-            acceptItem(transfer, { dailyLimitMinor: batch.dailyLimitMinor }),
+            acceptTransferMutation(transfer, { dailyLimitMinor: batch.dailyLimitMinor }),
           ]),
         );
         expect(balances(together.state)).toEqual(balances(alone.state));
@@ -178,12 +178,16 @@ describe('decide', () => {
   });
 
   test('items that share a commit each get their own answer: accepted, refused, duplicate, replay, reused key', () => {
-    const first = acceptItem(pendingTransfer({ reference: 'r1' }), { claim: claimOf('k1') });
-    const replay = acceptItem(pendingTransfer(), { claim: claimOf('k1') });
-    const reused = acceptItem(pendingTransfer(), { claim: claimOf('k1', 'other') });
-    const duplicate = acceptItem(pendingTransfer({ reference: 'r1' }));
-    const poor = acceptItem(pendingTransfer({ amount_minor: 900_000n }), { claim: claimOf('k2') });
-    const last = acceptItem(pendingTransfer());
+    const first = acceptTransferMutation(pendingTransfer({ reference: 'r1' }), {
+      claim: claimOf('k1'),
+    });
+    const replay = acceptTransferMutation(pendingTransfer(), { claim: claimOf('k1') });
+    const reused = acceptTransferMutation(pendingTransfer(), { claim: claimOf('k1', 'other') });
+    const duplicate = acceptTransferMutation(pendingTransfer({ reference: 'r1' }));
+    const poor = acceptTransferMutation(pendingTransfer({ amount_minor: 900_000n }), {
+      claim: claimOf('k2'),
+    });
+    const last = acceptTransferMutation(pendingTransfer());
     const { results, writes } = decide(
       funded(600_000n),
       [first, replay, reused, duplicate, poor, last],
@@ -222,7 +226,9 @@ describe('decide', () => {
   });
 
   test('a refusal keeps its answer under the key and uses up no reference, no limit and no money', () => {
-    const poor = acceptItem(pendingTransfer({ reference: 'r1' }), { claim: claimOf('k') });
+    const poor = acceptTransferMutation(pendingTransfer({ reference: 'r1' }), {
+      claim: claimOf('k'),
+    });
     const { results, writes } = decide(funded(10n), [poor], NOW);
     expect(results).toMatchObject([{ resource: null, replayed: false, answer: { status: 422 } }]);
     expect(writes).toMatchObject({
@@ -241,7 +247,7 @@ describe('decide', () => {
       resource: 'x',
     };
     const snapshot = { ...funded(600_000n), keys: new Map([['k', old]]) };
-    const fresh = acceptItem(pendingTransfer(), { claim: claimOf('k') });
+    const fresh = acceptTransferMutation(pendingTransfer(), { claim: claimOf('k') });
     const { results, writes } = decide(snapshot, [fresh], NOW);
     expect(results).toMatchObject([{ resource: fresh.transfer._id, replayed: false }]);
     expect(writes).toMatchObject({
@@ -253,8 +259,8 @@ describe('decide', () => {
   test('the daily limit tells limit and use, counts per day of Lagos, and a failed transfer gives its amount back', () => {
     const limit = { dailyLimitMinor: 500_000n };
     const [a, b] = [
-      acceptItem(pendingTransfer(), limit),
-      acceptItem(pendingTransfer({ amount_minor: 250_001n }), limit),
+      acceptTransferMutation(pendingTransfer(), limit),
+      acceptTransferMutation(pendingTransfer({ amount_minor: 250_001n }), limit),
     ];
     const first = run(funded(10_000_000n), [[a, b]]);
     expect(first.outcomes[1]).toMatchObject({ answer: { status: 422 } });
@@ -275,11 +281,11 @@ describe('decide', () => {
       [b],
     ]);
     expect(released.outcomes[1]).toMatchObject({ resource: b.transfer._id });
-    const tomorrow = acceptItem(
+    const tomorrow = acceptTransferMutation(
       pendingTransfer({ amount_minor: 500_000n, limit_day: '2026-11-22' }),
       limit,
     );
-    const yesterday = acceptItem(
+    const yesterday = acceptTransferMutation(
       pendingTransfer({ amount_minor: 1n, limit_day: '2026-11-20' }),
       limit,
     );

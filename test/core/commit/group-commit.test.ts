@@ -1,3 +1,4 @@
+import { audits } from '../../../src/capabilities.js';
 import fc from 'fast-check';
 import { connectDatabase, type Database } from '../../../src/platform/database/client.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
@@ -6,7 +7,12 @@ import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { createTransfers } from '../../../src/capabilities/transfers/store.js';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
-import { acceptItem, byProvider, claimOf, pendingTransfer } from '../../support/transfers.js';
+import {
+  acceptTransferMutation,
+  byProvider,
+  claimOf,
+  pendingTransfer,
+} from '../../support/transfers.js';
 import { newId } from '../../../src/shared/ids.js';
 
 let database: TestDatabase;
@@ -48,7 +54,7 @@ describe('group commit', () => {
     const tenantId = await tenantWith(251_000n * 20n + 250_999n);
     const commit = createGroupCommit(database);
     const outcomes = await Promise.all(
-      Array.from({ length: 90 }, () => commit.commit(acceptItem(fresh(tenantId)))),
+      Array.from({ length: 90 }, () => commit.commit(acceptTransferMutation(fresh(tenantId)))),
     );
     const accepted = outcomes.filter((o) => o.kind === 'answered' && o.resource !== null);
     const refused = outcomes.filter(
@@ -65,7 +71,7 @@ describe('group commit', () => {
     const outcomes = await Promise.all(
       Array.from({ length: 120 }, (_, i) => {
         const claim = claimOf(`${tenantId}/secret/k${i % 40}`, 'f', now());
-        return (i % 2 === 0 ? a : b).commit(acceptItem(fresh(tenantId), { claim }));
+        return (i % 2 === 0 ? a : b).commit(acceptTransferMutation(fresh(tenantId), { claim }));
       }),
     );
     const byKey = new Map<number, Set<string>>();
@@ -83,9 +89,9 @@ describe('group commit', () => {
     const commit = createGroupCommit(database);
     const bad = { ...fresh(tenantId), submissions: 'none' as unknown as number };
     const outcomes = await Promise.allSettled([
-      ...Array.from({ length: 20 }, () => commit.commit(acceptItem(fresh(tenantId)))),
-      commit.commit(acceptItem(bad)),
-      ...Array.from({ length: 20 }, () => commit.commit(acceptItem(fresh(tenantId)))),
+      ...Array.from({ length: 20 }, () => commit.commit(acceptTransferMutation(fresh(tenantId)))),
+      commit.commit(acceptTransferMutation(bad)),
+      ...Array.from({ length: 20 }, () => commit.commit(acceptTransferMutation(fresh(tenantId)))),
     ]);
     expect(outcomes.filter((o) => o.status === 'rejected')).toHaveLength(1);
     expect(outcomes[20]?.status).toBe('rejected');
@@ -95,7 +101,7 @@ describe('group commit', () => {
 
   test('the same item handed in again, as after an unknown commit result, is one transfer with one answer', async () => {
     const tenantId = await tenantWith(10_000_000n);
-    const item = acceptItem(fresh(tenantId), {
+    const item = acceptTransferMutation(fresh(tenantId), {
       claim: claimOf(`${tenantId}/secret/k`, 'f', now()),
     });
     const first = await createGroupCommit(database).commit(item);
@@ -112,18 +118,18 @@ describe('group commit', () => {
     });
     const earlier = createGroupCommit(database);
     const first = await earlier.commit(
-      acceptItem(fresh(tenantId, { reference: 'r' }), keyed('k', 'f')),
+      acceptTransferMutation(fresh(tenantId, { reference: 'r' }), keyed('k', 'f')),
     );
     const yesterday = new Date(now().getTime() - 25 * 60 * 60 * 1000);
     await earlier.commit(
-      acceptItem(fresh(tenantId, { reference: 'r' }), keyed('old', 'f', yesterday)),
+      acceptTransferMutation(fresh(tenantId, { reference: 'r' }), keyed('old', 'f', yesterday)),
     );
     const askAll = async () => {
       const later = createGroupCommit(other);
       return {
-        replayed: await later.commit(acceptItem(fresh(tenantId), keyed('k', 'f'))),
-        reused: await later.commit(acceptItem(fresh(tenantId), keyed('k', 'g'))),
-        duplicate: await later.commit(acceptItem(fresh(tenantId, { reference: 'r' }))),
+        replayed: await later.commit(acceptTransferMutation(fresh(tenantId), keyed('k', 'f'))),
+        reused: await later.commit(acceptTransferMutation(fresh(tenantId), keyed('k', 'g'))),
+        duplicate: await later.commit(acceptTransferMutation(fresh(tenantId, { reference: 'r' }))),
       };
     };
     const told = {
@@ -132,7 +138,9 @@ describe('group commit', () => {
       duplicate: { resource: null, answer: { body: expect.stringContaining('duplicate_ref') } },
     };
     expect(await askAll()).toMatchObject(told);
-    const renewed = await earlier.commit(acceptItem(fresh(tenantId), keyed('old', 'g')));
+    const renewed = await earlier.commit(
+      acceptTransferMutation(fresh(tenantId), keyed('old', 'g')),
+    );
     expect(renewed).toMatchObject({ resource: expect.any(String), replayed: false });
     expect(await available(tenantId)).toBe(0n);
     expect(await askAll()).toMatchObject(told);
@@ -143,18 +151,18 @@ describe('group commit', () => {
     const tenantId = await tenantWith(251_000n * 4n);
     const commit = createGroupCommit(database);
     const first = fresh(tenantId, { reference: 'r' });
-    await commit.commit(acceptItem(first));
+    await commit.commit(acceptTransferMutation(first));
     // What the first waits for gathers behind it, and shares a commit.
     const [, refused, duplicate, other] = await Promise.all([
-      commit.commit(acceptItem(fresh(tenantId))),
+      commit.commit(acceptTransferMutation(fresh(tenantId))),
       commit.commit({
         kind: 'transferFact',
         tenantId,
         id: first._id,
         fact: { ...byProvider, kind: 'rejected', code: 'account_closed' },
       }),
-      commit.commit(acceptItem(fresh(tenantId, { reference: 'r' }))),
-      commit.commit(acceptItem(fresh(tenantId))),
+      commit.commit(acceptTransferMutation(fresh(tenantId, { reference: 'r' }))),
+      commit.commit(acceptTransferMutation(fresh(tenantId))),
     ]);
     expect(refused).toMatchObject({ kind: 'fact', verdict: 'applied' });
     expect(duplicate).toMatchObject({ resource: null, answer: { status: 422 } });
@@ -177,7 +185,7 @@ describe('group commit', () => {
     const tenantId = await tenantWith(251_000n * 6_000n);
     const commit = createGroupCommit(database);
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 5_000 }, () => commit.commit(acceptItem(fresh(tenantId)))),
+      Array.from({ length: 5_000 }, () => commit.commit(acceptTransferMutation(fresh(tenantId)))),
     );
     const refused = outcomes.filter((o) => o.status === 'rejected');
     expect(refused.length).toBeGreaterThan(0);
@@ -187,7 +195,7 @@ describe('group commit', () => {
     expect(await stored(tenantId)).toBe(5_000 - refused.length);
   });
 
-  test('any storm of acceptances, facts and credits over two processes leaves books that balance', async () => {
+  test('any sequence of acceptances, facts and credits over two processes leaves books that balance', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(), fc.nat(3)), { minLength: 40, maxLength: 150, size: 'max' }),
@@ -205,7 +213,7 @@ describe('group commit', () => {
               const id = ids[n % ids.length] as string;
               const about = { amountMinor: 250_000n, sessionId: null };
               if (kind === 0) {
-                const item = acceptItem(fresh(tenantId, { _id: id, reference: id }));
+                const item = acceptTransferMutation(fresh(tenantId, { _id: id, reference: id }));
                 // Two of the same id at once: the later one finds the earlier, as a lost answer would.
                 await commits[which].commit(item);
               } else if (kind === 1)
@@ -228,7 +236,7 @@ describe('group commit', () => {
                 });
             }),
           );
-          const { problems } = await auditLedger(database);
+          const { problems } = await auditLedger(database, audits);
           expect(problems).toEqual([]);
         },
       ),

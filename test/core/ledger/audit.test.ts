@@ -1,3 +1,4 @@
+import { audits } from '../../../src/capabilities.js';
 import { withSnapshot } from '../../../src/platform/database/client.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
 import { creditWallet } from '../../../src/core/ledger/credit.js';
@@ -5,7 +6,7 @@ import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { createTransfers, type Transfers } from '../../../src/capabilities/transfers/store.js';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
-import { acceptItem, byProvider, pendingTransfer } from '../../support/transfers.js';
+import { acceptTransferMutation, byProvider, pendingTransfer } from '../../support/transfers.js';
 
 let database: TestDatabase;
 let transfers: Transfers;
@@ -26,7 +27,7 @@ async function after(...kinds: Kind[]): Promise<Transfer> {
   const transfer = pendingTransfer({ _id: id, tenant_id: id, created_at: new Date() });
   const { tenant_id: tenantId, total_minor: amountMinor } = transfer;
   await creditWallet(createGroupCommit(database), { tenantId, amountMinor, reference: id });
-  await transfers.accept(acceptItem(transfer));
+  await transfers.accept(acceptTransferMutation(transfer));
   for (const kind of kinds) {
     const about = { amountMinor: null, sessionId: 's', code: 'account_closed' };
     await transfers.applyFact(tenantId, id, { ...byProvider, ...about, kind });
@@ -34,7 +35,7 @@ async function after(...kinds: Kind[]): Promise<Transfer> {
   return transfer;
 }
 
-const problems = async () => (await auditLedger(database)).problems;
+const problems = async () => (await auditLedger(database, audits)).problems;
 
 test('whatever way transfers went, the audit finds their postings right', async () => {
   await after();

@@ -1,3 +1,4 @@
+import { audits } from '../../../src/capabilities.js';
 import fc from 'fast-check';
 import type { Funding } from '../../../src/capabilities/card-fundings/postings.js';
 import {
@@ -176,5 +177,5 @@ test.each([
 });
 
 test('afterwards the books balance', async () => {
-  expect((await auditLedger(service.deps.database)).problems).toEqual([]);
+  expect((await auditLedger(service.deps.database, audits)).problems).toEqual([]);
 });

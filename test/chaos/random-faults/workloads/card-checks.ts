@@ -3,25 +3,27 @@ import type { Card } from '../../../../src/capabilities/cards/card.js';
 import type { StoredCardEvent } from '../../../../src/core/provider-events/event.js';
 import { isShown, type CardOperation } from '../../../../src/capabilities/cards/card-operation.js';
 import type { newCard } from '../../../support/cards.js';
-import type { Asked } from '../requests.js';
+import type { SentRequest } from '../requests.js';
 import { answersHold, isolated } from '../common-checks.js';
-import type { StormStage } from '../cluster.js';
-import type { Told } from '../received-webhooks.js';
+import type { ChaosCluster } from '../cluster.js';
+import type { ReceivedWebhooks } from '../received-webhooks.js';
 
 export type NamedOrder = { request_id: string } & Record<string, unknown>;
 
 /** What the books and the issuer's journal say is compared by test/support; here is what clients were promised. */
 export async function checkCards(
-  stage: StormStage,
-  told: Told,
-  issues: readonly Asked<ReturnType<typeof newCard>>[],
-  orders: readonly Asked<NamedOrder>[],
+  cluster: ChaosCluster,
+  received: ReceivedWebhooks,
+  issues: readonly SentRequest<ReturnType<typeof newCard>>[],
+  orders: readonly SentRequest<NamedOrder>[],
 ): Promise<string[]> {
-  const { db } = stage.service.deps.database;
+  const { db } = cluster.service.deps.database;
   const cards = await db.collection<Card>('cards').find().toArray();
   const operations = await db.collection<CardOperation>('card_operations').find().toArray();
-  const asFor = <Body extends object>(asked: readonly Asked<Body>[], nameOf: (b: Body) => string) =>
-    asked.map((one) => ({ ...one, body: { ...one.body, reference: nameOf(one.body) } }));
+  const asFor = <Body extends object>(
+    asked: readonly SentRequest<Body>[],
+    nameOf: (b: Body) => string,
+  ) => asked.map((one) => ({ ...one, body: { ...one.body, reference: nameOf(one.body) } }));
   const ordered = operations.filter(({ request_id }) => request_id !== null);
   return [
     ...answersHold(
@@ -32,9 +34,9 @@ export async function checkCards(
       asFor(orders, ({ request_id }) => request_id),
       ordered.map((one) => ({ ...one, reference: String(one.request_id) })),
     ),
-    ...everythingTold(told, cards, operations.filter(isShown)),
-    ...(await nothingLeft(stage, cards)),
-    ...(await isolated(stage, cards, {
+    ...everythingTold(received, cards, operations.filter(isShown)),
+    ...(await nothingLeft(cluster, cards)),
+    ...(await isolated(cluster, cards, {
       one: (id) => `/cards/${id}`,
       list: '/cards',
       orders: (id) => [
@@ -42,14 +44,14 @@ export async function checkCards(
         [`/cards/${id}/fund`, { amount_minor: 5_000, transaction_reference: 'foreign' }],
       ],
     })),
-    ...(await isolated(stage, ordered, {
+    ...(await isolated(cluster, ordered, {
       one: (id) => `/cards/${ordered.find(({ _id }) => _id === id)?.card_id}/operations/${id}`,
     })),
   ];
 }
 
 function everythingTold(
-  told: Told,
+  received: ReceivedWebhooks,
   cards: readonly Card[],
   operations: readonly CardOperation[],
 ): string[] {
@@ -59,12 +61,12 @@ function everythingTold(
       type === 'unlock' && status === 'completed' && number !== null,
   );
   return [
-    ...told.wrong(
+    ...received.wrong(
       'card.operation',
       operations.map((one) => ({ ...one, endings: one.reversed_at === null ? [] : ['completed'] })),
     ),
     ...cards.flatMap((card) => {
-      const times = (event: string) => told.times(card.tenant_id, card._id, event);
+      const times = (event: string) => received.times(card.tenant_id, card._id, event);
       const opened = unlocks.filter(({ card_id: id }) => id === card._id).length;
       return locksTold(card, opened, times('card.unlocked'), times('card.locked'));
     }),
@@ -88,7 +90,7 @@ function locksTold({ _id, status }: Card, opened: number, unlocked: number, lock
 }
 
 /** No hold, no event that waits, and no card that was ordered and never came. */
-async function nothingLeft({ service }: StormStage, cards: readonly Card[]): Promise<string[]> {
+async function nothingLeft({ service }: ChaosCluster, cards: readonly Card[]): Promise<string[]> {
   const { db } = service.deps.database;
   const authorizations = await db
     .collection<CardAuthorization>('card_authorizations')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { issuerClient } from '../../../support/issuer.js';
 import type { Random } from '../random.js';
-import type { StormStage } from '../cluster.js';
+import type { ChaosCluster } from '../cluster.js';
 import { chooseOf, untilDone } from './choosing.js';
 
 type Outcome = 'cleared' | 'reversed' | 'expired';
@@ -14,8 +14,8 @@ const IN_VAIN = new Set(['deadline_exceeded', 'no_answer', 'service_unavailable'
 const MOST_TRIES = 4;
 
 /** People who pay with cards, through the sandbox's issuer; what was approved is cleared, whole or in part, or reversed. */
-export function createPayers(stage: StormStage, random: Random, problems: string[]) {
-  const issuer = issuerClient(stage.service);
+export function createPayers(cluster: ChaosCluster, random: Random, problems: string[]) {
+  const issuer = issuerClient(cluster.service);
   const open: Paid[] = [];
   const counts = { payments: 0, approved: 0, cleared: 0, reversed: 0, expired: 0, left: 0 };
   /** Why payments were declined, and how many. */
@@ -31,7 +31,7 @@ export function createPayers(stage: StormStage, random: Random, problems: string
       [6, ['expired', 1]],
     ]);
     const minor = Math.max(1, Math.round(amountMinor * share));
-    const status = await untilDone(stage, random, async () => {
+    const status = await untilDone(cluster, random, async () => {
       const answered = await issuer.end(token, outcome, outcome === 'cleared' ? minor : undefined);
       return answered >= 500 ? null : answered;
     });

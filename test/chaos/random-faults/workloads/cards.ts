@@ -1,15 +1,15 @@
 import { eventually } from '../../../support/eventually.js';
 import { newCard } from '../../../support/cards.js';
-import type { Actor } from '../workload.js';
-import { createAsking, type Asked } from '../requests.js';
+import type { Workload } from '../workload.js';
+import { createRequests, type SentRequest } from '../requests.js';
 import type { Random } from '../random.js';
-import { createReading } from '../readers.js';
-import type { StormStage, StormTenant } from '../cluster.js';
+import { createStateReader } from '../readers.js';
+import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import { checkCards, type NamedOrder } from './card-checks.js';
 import { createPayers } from './card-payments.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
 
-export type StormCard = { of: StormTenant; id: string };
+export type ChaosCard = { of: ChaosTenant; id: string };
 
 /** By the ends of names; see docs/guide/test-values.md. A fifth leaves doubt. */
 const ISSUES = ['789', '789', '789', '789', '001', '002', '004'] as const;
@@ -24,13 +24,13 @@ const AT_FIRST = 6;
 const HOT_LOAD = 0.25;
 
 /** `failed` after `completed`: the issuer took it back. */
-const OPERATION_COURSE = {
+const OPERATION_TRANSITIONS = {
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
   completed: ['failed'],
   failed: [],
 };
-const CARD_COURSE = {
+const CARD_TRANSITIONS = {
   pending: ['active', 'failed'],
   active: ['locked', 'closed', 'expired'],
   locked: ['active', 'closed', 'expired'],
@@ -39,28 +39,29 @@ const CARD_COURSE = {
   expired: [],
 };
 
-export function createCards(stage: StormStage, random: Random): Actor {
+export function createCards(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
-  const issues = createAsking<ReturnType<typeof newCard>>(stage, random, problems);
-  const orders = createAsking<NamedOrder>(stage, random, problems);
+  const issues = createRequests<ReturnType<typeof newCard>>(cluster, random, problems);
+  const orders = createRequests<NamedOrder>(cluster, random, problems);
   // These are answered as they stand: what is asked again has gone on meanwhile.
-  const inTime = createAsking<NamedOrder>(stage, random, []);
-  const cards: StormCard[] = [];
+  const inTime = createRequests<NamedOrder>(cluster, random, []);
+  const cards: ChaosCard[] = [];
   /** Ordered, and not there yet as far as anybody has looked. */
-  const ordered: StormCard[] = [];
-  const payers = createPayers(stage, random, problems);
-  const reader = createReader(stage, random, problems, () => [...orders.asked, ...inTime.asked]);
+  const ordered: ChaosCard[] = [];
+  const payers = createPayers(cluster, random, problems);
+  const reader = createReader(cluster, random, problems, () => [...orders.asked, ...inTime.asked]);
   let named = 0;
   let reloads = 0;
 
-  const name = (suffix: string) => `storm-${process.pid}-${(named += 1)}-${suffix}`;
-  const anyCard = () => (random.chance(HOT_LOAD) ? cards[0] : random.pick(cards)) as StormCard;
+  const name = (suffix: string) => `chaos-${process.pid}-${(named += 1)}-${suffix}`;
+  const anyCard = () => (random.chance(HOT_LOAD) ? cards[0] : random.pick(cards)) as ChaosCard;
 
   async function issue(): Promise<void> {
-    const of = cards.length === 0 ? random.pick(stage.tenants.slice(1)) : stage.anyTenant(random);
+    const of =
+      cards.length === 0 ? random.pick(cluster.tenants.slice(1)) : cluster.anyTenant(random);
     const suffix = cards.length === 0 ? '789' : random.pick(ISSUES);
     const body = newCard(suffix, { funding: random.chance(0.7) ? 'prepaid' : 'jit' });
-    const key = `storm ${body.customer_id}`;
+    const key = `chaos ${body.customer_id}`;
     const { id } = await issues.ask({ of, path: '/cards', body, key });
     if (id !== null) ordered.push({ of, id });
   }
@@ -79,15 +80,15 @@ export function createCards(stage: StormStage, random: Random): Actor {
 
   /** An order about a card, under a name that its issuer gets too. */
   async function orderFor(
-    { of, id }: StormCard,
+    { of, id }: ChaosCard,
     action: string,
     suffix: string,
     more: object = {},
   ): Promise<void> {
     const request_id = name(suffix);
     const path = `/cards/${id}/${action}`;
-    const asking = action === 'jit-fund' ? inTime : orders;
-    await asking.ask({ of, path, body: { request_id, ...more }, key: `storm ${request_id}` });
+    const requests = action === 'jit-fund' ? inTime : orders;
+    await requests.ask({ of, path, body: { request_id, ...more }, key: `chaos ${request_id}` });
   }
 
   const funding = (suffix: string, amount_minor: number) => ({
@@ -111,8 +112,8 @@ export function createCards(stage: StormStage, random: Random): Actor {
     const { of, id } = anyCard();
     const settings = { threshold_minor: 5_000, amount_minor: 20_000, daily_cap_minor: 5_000_000 };
     const body = JSON.stringify({ enabled: random.chance(0.9), ...settings });
-    const put = await untilDone(stage, random, async () => {
-      const api = of.tenant.at(random.pick(stage.service.apis).url);
+    const put = await untilDone(cluster, random, async () => {
+      const api = of.tenant.at(random.pick(cluster.service.apis).url);
       const reply = await api.call('PUT', `/cards/${id}/auto-reload`, body);
       return reply.status >= 500 || reply.status === 429 ? null : reply;
     });
@@ -134,9 +135,9 @@ export function createCards(stage: StormStage, random: Random): Actor {
   return {
     name: 'cards',
     weight: 4,
-    /** Cards with money: a short storm on a slow machine would be over before the first payment. */
+    /** Cards with money: a short random-fault run on a slow machine would be over before the first payment. */
     async prepare() {
-      await eventually('cards before the storm', async () => {
+      await eventually('cards before the random-fault run', async () => {
         await (cards.length + ordered.length < AT_FIRST ? issue : receive)();
         return cards.length >= AT_FIRST ? true : undefined;
       });
@@ -149,7 +150,8 @@ export function createCards(stage: StormStage, random: Random): Actor {
     },
     look: async () => (random.chance(0.5) ? reader.operation() : reader.anyCard(cards)),
     repeat: async () => (await issues.repeat()) + (await orders.repeat()),
-    check: (told) => checkCards(stage, told, issues.asked, [...orders.asked, ...inTime.asked]),
+    check: (received) =>
+      checkCards(cluster, received, issues.asked, [...orders.asked, ...inTime.asked]),
     figures: () => ({
       cards: cards.length,
       on_their_way: ordered.length,
@@ -165,20 +167,20 @@ export function createCards(stage: StormStage, random: Random): Actor {
 }
 
 function createReader(
-  stage: StormStage,
+  cluster: ChaosCluster,
   random: Random,
   problems: string[],
-  asked: () => Asked<NamedOrder>[],
+  asked: () => SentRequest<NamedOrder>[],
 ) {
-  const operations = createReading(stage, random, OPERATION_COURSE, problems);
-  const standings = createReading(stage, random, CARD_COURSE, problems);
+  const operations = createStateReader(cluster, random, OPERATION_TRANSITIONS, problems);
+  const standings = createStateReader(cluster, random, CARD_TRANSITIONS, problems);
 
-  const card = ({ of, id }: StormCard) => standings.look({ of, path: `/cards/${id}`, id });
+  const card = ({ of, id }: ChaosCard) => standings.look({ of, path: `/cards/${id}`, id });
 
   return {
     reads: () => operations.reads() + standings.reads(),
     /** How a card stands once its issuer has said something; null: not yet. */
-    async issued(asked: StormCard): Promise<string | null> {
+    async issued(asked: ChaosCard): Promise<string | null> {
       const status = await card(asked);
       return status === 'pending' ? null : status;
     },
@@ -190,7 +192,7 @@ function createReader(
       const at = path.slice(0, path.lastIndexOf('/'));
       await operations.look({ of, path: `${at}/operations/${id}`, id });
     },
-    async anyCard(cards: readonly StormCard[]): Promise<void> {
+    async anyCard(cards: readonly ChaosCard[]): Promise<void> {
       if (cards.length > 0) await card(random.pick(cards));
     },
   };

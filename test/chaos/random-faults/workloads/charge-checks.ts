@@ -1,16 +1,16 @@
 import type { Charge } from '../../../../src/capabilities/charges/charge.js';
 import type { PaymentToken } from '../../../../src/capabilities/payment-tokens/payment-token.js';
 import type { chargeOrder, newCustomer } from '../../../support/payments.js';
-import type { Asked } from '../requests.js';
+import type { SentRequest } from '../requests.js';
 import { answersHold, isolated } from '../common-checks.js';
-import type { StormStage, StormTenant } from '../cluster.js';
-import type { Told } from '../received-webhooks.js';
+import type { ChaosCluster, ChaosTenant } from '../cluster.js';
+import type { ReceivedWebhooks } from '../received-webhooks.js';
 
 export type ChargeOrder = ReturnType<typeof chargeOrder>;
 export type TokenOrder = { customer: ReturnType<typeof newCustomer> };
 /** A page of the network, and what its customer does there: one thing, however often. Null: leaves. */
 export type Page = {
-  of: StormTenant;
+  of: ChaosTenant;
   reference: string;
   token: string | null;
   customer: ChargeOrder['customer'];
@@ -27,13 +27,13 @@ const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later
 
 /** What the books and the network's journal say is compared by test/support; here is what clients were promised. */
 export async function checkCharges(
-  stage: StormStage,
-  told: Told,
-  asked: readonly Asked<ChargeOrder>[],
-  askedTokens: readonly Asked<TokenOrder>[],
+  cluster: ChaosCluster,
+  received: ReceivedWebhooks,
+  asked: readonly SentRequest<ChargeOrder>[],
+  askedTokens: readonly SentRequest<TokenOrder>[],
   pages: readonly Page[],
 ): Promise<string[]> {
-  const { db } = stage.service.deps.database;
+  const { db } = cluster.service.deps.database;
   const charges = await db.collection<Charge>('charges').find().toArray();
   const tokens = await db.collection<PaymentToken>('payment_tokens').find().toArray();
   const named = charges.map((charge) => ({ ...charge, _id: charge.reference }));
@@ -43,7 +43,7 @@ export async function checkCharges(
       askedTokens.map((one) => ({ ...one, body: { reference: one.body.customer.id } })),
       tokens.map(({ _id, tenant_id, customer }) => ({ _id, tenant_id, reference: customer.id })),
     ),
-    ...told.wrong(
+    ...received.wrong(
       'charge',
       named.map((charge) => ({
         ...charge,
@@ -54,7 +54,7 @@ export async function checkCharges(
       .filter(({ attention }) => attention !== null)
       .map(({ _id, attention }) => `${_id} waits for an operator: ${attention?.reason}`),
     ...pages.flatMap((page) => checkPage(page, charges, tokens)),
-    ...(await isolated(stage, named, {
+    ...(await isolated(cluster, named, {
       one: chargePath,
       list: '/payments/charges',
       orders: (reference) => [

@@ -6,11 +6,11 @@ import {
   paymentClient,
   type ChargeView,
 } from '../../../support/payments.js';
-import type { Actor } from '../workload.js';
-import { createAsking } from '../requests.js';
+import type { Workload } from '../workload.js';
+import { createRequests } from '../requests.js';
 import type { Random } from '../random.js';
-import { createReading } from '../readers.js';
-import type { StormStage, StormTenant } from '../cluster.js';
+import { createStateReader } from '../readers.js';
+import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 import {
   chargePath,
   checkCharges,
@@ -40,7 +40,7 @@ const PAID_AT_FIRST = 4;
  * next attempt.
  */
 const OPEN = ['pending', 'processing', 'requires_action'];
-const COURSE = {
+const ALLOWED_TRANSITIONS = {
   pending: [...OPEN, 'completed', 'failed'],
   processing: [...OPEN, 'completed', 'failed'],
   requires_action: [...OPEN, 'completed', 'failed'],
@@ -48,31 +48,31 @@ const COURSE = {
   completed: [],
 };
 
-export function createCharges(stage: StormStage, random: Random): Actor {
+export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
-  const tokens = createAsking<TokenOrder>(stage, random, problems);
-  const charges = createAsking<ChargeOrder>(stage, random, problems);
-  const { look, get, reads } = createReading(stage, random, COURSE, problems);
+  const tokens = createRequests<TokenOrder>(cluster, random, problems);
+  const charges = createRequests<ChargeOrder>(cluster, random, problems);
+  const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
   const pages: Page[] = [];
   const counts = { pages_left: 0, pages_paid: 0, pages_declined: 0, verified: 0 };
 
-  const clientOf = ({ tenant }: StormTenant) =>
-    paymentClient(tenant.at(random.pick(stage.service.apis).url));
+  const clientOf = ({ tenant }: ChaosTenant) =>
+    paymentClient(tenant.at(random.pick(cluster.service.apis).url));
 
   /** Each another, so that what is swapped is seen. */
   const anyAmount = () => Math.round(random.between(200_000, 400_000));
 
-  async function ask(of: StormTenant, body: ChargeOrder) {
-    return charges.ask({ of, path: '/payments/charges', body, key: `storm ${body.reference}` });
+  async function ask(of: ChaosTenant, body: ChargeOrder) {
+    return charges.ask({ of, path: '/payments/charges', body, key: `chaos ${body.reference}` });
   }
 
   /** A charge on the network's page; as a rule it also binds a new token. */
   async function begin(): Promise<void> {
-    const of = stage.anyTenant(random);
+    const of = cluster.anyTenant(random);
     const customer = newCustomer();
     const path = '/payments/tokens/card';
     const token = random.chance(0.8)
-      ? (await tokens.ask({ of, path, body: { customer }, key: `storm ${customer.id}` })).id
+      ? (await tokens.ask({ of, path, body: { customer }, key: `chaos ${customer.id}` })).id
       : null;
     const bound = token !== null && { payment_token_id: token };
     const body = chargeOrder(random.pick(PAGES), {
@@ -96,7 +96,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
     page.visited = true;
     const { url, choice } = page;
     const submit = async () =>
-      untilDone(stage, random, async () => {
+      untilDone(cluster, random, async () => {
         const answered = await onPage(url, choice);
         return answered.status >= 500 ? null : answered;
       });
@@ -120,7 +120,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
   }
 
   async function verify({ of }: Pick<Page, 'of'>, reference: string): Promise<void> {
-    const reply = await untilDone(stage, random, async () => {
+    const reply = await untilDone(cluster, random, async () => {
       const answered = await clientOf(of).verify(reference);
       return answered.status >= 500 || answered.status === 429 ? null : answered;
     });
@@ -162,7 +162,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
     weight: 2.2,
     /** Some have paid: what is charged without its customer, or given back, waits for them. */
     async prepare() {
-      await eventually('customers who have paid before the storm', async () => {
+      await eventually('customers who have paid before the random-fault run', async () => {
         await begin();
         await visit();
         return counts.pages_paid >= PAID_AT_FIRST ? true : undefined;
@@ -177,7 +177,7 @@ export function createCharges(stage: StormStage, random: Random): Actor {
       await look({ of, path: chargePath(id), id });
     },
     repeat: async () => (await tokens.repeat()) + (await charges.repeat()),
-    check: (told) => checkCharges(stage, told, charges.asked, tokens.asked, pages),
+    check: (received) => checkCharges(cluster, received, charges.asked, tokens.asked, pages),
     figures: () => ({
       tokens: tokens.asked.length,
       requests: charges.asked.length,

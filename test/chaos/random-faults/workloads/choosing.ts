@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../random.js';
-import type { StormStage } from '../cluster.js';
+import type { ChaosCluster } from '../cluster.js';
 
 /** One of these, each as often as its number says. */
 export function chooseOf<T>(random: Random, from: readonly (readonly [number, T])[]): T {
@@ -11,11 +11,11 @@ export function chooseOf<T>(random: Random, from: readonly (readonly [number, T]
 
 /** What is not a POST of ours, and has no key: tried until it comes to something. Null: for who has waited until the end. */
 export async function untilDone<T>(
-  stage: StormStage,
+  cluster: ChaosCluster,
   random: Random,
   attempt: () => Promise<T | null>,
 ): Promise<T | null> {
-  while (stage.isPatient()) {
+  while (cluster.isPatient()) {
     const done = await attempt().catch(() => null);
     if (done !== null) return done;
     await sleep(random.between(100, 600));

@@ -1,12 +1,12 @@
 import type { Refund } from '../../../../src/capabilities/refunds/refund.js';
 import type { ChargeView } from '../../../support/payments.js';
-import type { Actor } from '../workload.js';
-import { createAsking } from '../requests.js';
+import type { Workload } from '../workload.js';
+import { createRequests } from '../requests.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
-import { createReading } from '../readers.js';
-import type { StormStage, StormTenant } from '../cluster.js';
-import type { Told } from '../received-webhooks.js';
+import { createStateReader } from '../readers.js';
+import type { ChaosCluster, ChaosTenant } from '../cluster.js';
+import type { ReceivedWebhooks } from '../received-webhooks.js';
 import { pickRecent } from './choosing.js';
 
 type Order = { charge_reference: string; reference: string; amount_minor?: number };
@@ -15,45 +15,45 @@ type Order = { charge_reference: string; reference: string; amount_minor?: numbe
 const PLAIN = ['789', '789', '789', '789', '001', '002'] as const;
 const DOUBTFUL = ['004', '007', '009', '010'] as const;
 
-const COURSE = {
+const ALLOWED_TRANSITIONS = {
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
   completed: [],
   failed: [],
 };
 
-/** Refunds of what the charges of the storm have completed: parts, all that is left, and several at once. */
-export function createRefunds(stage: StormStage, random: Random): Actor {
+/** Refunds of what the charges of the random-fault run have completed: parts, all that is left, and several at once. */
+export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
-  const { look, get, reads } = createReading(stage, random, COURSE, problems);
-  const { asked, ask, repeat } = createAsking<Order>(stage, random, problems);
-  const { db } = stage.service.deps.database;
+  const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
+  const { asked, ask, repeat } = createRequests<Order>(cluster, random, problems);
+  const { db } = cluster.service.deps.database;
   let named = 0;
 
   /** As a tenant finds it: in the list of what is completed. */
-  async function completed(of: StormTenant): Promise<ChargeView | null> {
+  async function completed(of: ChaosTenant): Promise<ChargeView | null> {
     const found = await get<ChargeView[]>(of, '/payments/charges?status=completed&limit=20');
     return found && found.length > 0 ? random.pick(found) : null;
   }
 
-  async function refund(of: StormTenant, charge: ChargeView): Promise<void> {
+  async function refund(of: ChaosTenant, charge: ChargeView): Promise<void> {
     const suffix = random.pick(random.chance(0.2) ? DOUBTFUL : PLAIN);
     const reference = `refund-${process.pid}-${(named += 1)}-${suffix}`;
     // A third asks for all that is left.
     const amount_minor = Math.ceil(charge.amount_minor * random.between(0.1, 0.6));
     const part = random.chance(0.67) && { amount_minor };
     const body = { charge_reference: charge.reference, reference, ...part };
-    await ask({ of, path: '/payments/refunds', body, key: `storm ${reference}` });
+    await ask({ of, path: '/payments/refunds', body, key: `chaos ${reference}` });
   }
 
-  async function check(told: Told): Promise<string[]> {
+  async function check(received: ReceivedWebhooks): Promise<string[]> {
     const refunds = await db.collection<Refund>('refunds').find().toArray();
     const made = refunds.map((one) => ({ ...one, _id: one.reference }));
     return [
       ...answersHold(asked, made),
-      ...told.wrong('refund', made),
+      ...received.wrong('refund', made),
       ...(await beyond()),
-      ...(await isolated(stage, made, { one: (reference) => `/payments/refunds/${reference}` })),
+      ...(await isolated(cluster, made, { one: (reference) => `/payments/refunds/${reference}` })),
     ];
   }
 
@@ -63,7 +63,7 @@ export function createRefunds(stage: StormStage, random: Random): Actor {
     const paidAs = new Map(
       refunds.map(({ _id, provider_charge_reference }) => [_id, provider_charge_reference]),
     );
-    const journal = await stage.service.bank.journal();
+    const journal = await cluster.service.bank.journal();
     const left = new Map<string, number>();
     for (const { kind, reference, amount_minor: minor } of journal) {
       if (kind === 'charged') left.set(reference, minor);
@@ -81,7 +81,7 @@ export function createRefunds(stage: StormStage, random: Random): Actor {
     name: 'refunds',
     weight: 1.2,
     async act() {
-      const of = stage.anyTenant(random);
+      const of = cluster.anyTenant(random);
       const charge = await completed(of);
       if (!charge) return;
       const atOnce = random.chance(0.25) ? 4 : 1;

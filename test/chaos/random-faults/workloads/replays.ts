@@ -5,26 +5,26 @@ import type {
 import type { Delivery } from '../../../../src/core/webhooks/event.js';
 import type { CardView } from '../../../support/cards.js';
 import type { CardEventView } from '../../../support/card-events.js';
-import type { Actor } from '../workload.js';
-import { createAsking, type Asked } from '../requests.js';
+import type { Workload } from '../workload.js';
+import { createRequests, type SentRequest } from '../requests.js';
 import { isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
-import { createReading } from '../readers.js';
-import type { StormStage, StormTenant } from '../cluster.js';
+import { createStateReader } from '../readers.js';
+import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 
-const COURSE = { pending: ['completed', 'failed'], completed: [], failed: [] };
+const ALLOWED_TRANSITIONS = { pending: ['completed', 'failed'], completed: [], failed: [] };
 
 /** What issuers told is applied again, and what tenants were told is delivered again: nothing happens twice by it. */
-export function createReplays(stage: StormStage, random: Random): Actor {
+export function createReplays(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
-  const { look, get, reads } = createReading(stage, random, COURSE, problems);
-  const { asked, ask, repeat } = createAsking<{ note?: string }>(stage, random, problems);
-  const { database, webhooks } = stage.service.deps;
+  const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
+  const { asked, ask, repeat } = createRequests<{ note?: string }>(cluster, random, problems);
+  const { database, webhooks } = cluster.service.deps;
   let named = 0;
   let redelivered = 0;
 
   /** As a tenant finds it: among the events of one of its cards. */
-  async function anyEvent(of: StormTenant): Promise<string | null> {
+  async function anyEvent(of: ChaosTenant): Promise<string | null> {
     const cards = await get<CardView[]>(of, '/cards?limit=20');
     if (!cards || cards.length === 0) return null;
     const { id } = random.pick(cards);
@@ -33,11 +33,11 @@ export function createReplays(stage: StormStage, random: Random): Actor {
   }
 
   async function replay(): Promise<void> {
-    const of = stage.anyTenant(random);
+    const of = cluster.anyTenant(random);
     const event = await anyEvent(of);
     if (event === null) return;
     const path = `/webhooks/cards/events/${event}/replay`;
-    await ask({ of, path, body: {}, key: `storm replay ${(named += 1)}` });
+    await ask({ of, path, body: {}, key: `chaos replay ${(named += 1)}` });
   }
 
   /** As operators do by the command line: there is no route for it. */
@@ -62,7 +62,7 @@ export function createReplays(stage: StormStage, random: Random): Actor {
       await look({ of, path: `${path}s/${id}`, id });
     },
     repeat,
-    check: () => check(stage, asked),
+    check: () => check(cluster, asked),
     figures: () => ({
       requests: asked.length,
       replays: accepted().length,
@@ -75,10 +75,10 @@ export function createReplays(stage: StormStage, random: Random): Actor {
 
 /** Each is there once and has ended; what could not be applied was nothing that the first time had applied. */
 async function check(
-  stage: StormStage,
-  asked: readonly Asked<{ note?: string }>[],
+  cluster: ChaosCluster,
+  asked: readonly SentRequest<{ note?: string }>[],
 ): Promise<string[]> {
-  const { db } = stage.service.deps.database;
+  const { db } = cluster.service.deps.database;
   const replays = await db.collection<CardEventReplay>('provider_event_replays').find().toArray();
   const events = await db.collection<StoredCardEvent>('provider_events').find().toArray();
   const byId = new Map(replays.map((one) => [one._id, one]));
@@ -101,7 +101,7 @@ async function check(
       .filter(({ _id }) => !pathOf.has(_id))
       .map(({ _id }) => `${_id} is there, and was never accepted`),
     ...failed.map(({ _id, failure }) => `${_id} failed: ${failure?.message}`),
-    ...(await isolated(stage, replays, {
+    ...(await isolated(cluster, replays, {
       one: (id) => `${pathOf.get(id)}s/${id}`,
       orders: (id) => [[String(pathOf.get(id)), {}]],
     })),

@@ -1,12 +1,12 @@
 import type { Transfer } from '../../../../src/capabilities/transfers/transfer.js';
 import { order } from '../../../support/tenant.js';
-import type { Actor } from '../workload.js';
-import { createAsking } from '../requests.js';
+import type { Workload } from '../workload.js';
+import { createRequests } from '../requests.js';
 import { answersHold, isolated } from '../common-checks.js';
 import type { Random } from '../random.js';
-import { createReading } from '../readers.js';
-import type { StormStage } from '../cluster.js';
-import type { Told } from '../received-webhooks.js';
+import { createStateReader } from '../readers.js';
+import type { ChaosCluster } from '../cluster.js';
+import type { ReceivedWebhooks } from '../received-webhooks.js';
 import { chooseOf } from './choosing.js';
 
 /**
@@ -28,7 +28,7 @@ const DOUBTFUL = [
   [1, '007'],
 ] as const;
 
-const COURSE = {
+const ALLOWED_TRANSITIONS = {
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
   completed: ['reversed'],
@@ -38,18 +38,22 @@ const COURSE = {
 /** Amounts and accounts differ, so that what is swapped is seen. */
 const AMOUNTS_MINOR = [100_000, 200_000] as const;
 
-export function createTransfers(stage: StormStage, random: Random): Actor {
+export function createTransfers(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
-  const { look, reads } = createReading(stage, random, COURSE, problems);
-  const { asked, ask, repeat } = createAsking<ReturnType<typeof order>>(stage, random, problems);
-  const { db } = stage.service.deps.database;
+  const { look, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
+  const { asked, ask, repeat } = createRequests<ReturnType<typeof order>>(
+    cluster,
+    random,
+    problems,
+  );
+  const { db } = cluster.service.deps.database;
 
-  async function check(told: Told): Promise<string[]> {
+  async function check(received: ReceivedWebhooks): Promise<string[]> {
     const transfers = await db.collection<Transfer>('transfers').find().toArray();
     return [
       ...answersHold(asked, transfers),
-      ...told.wrong('transfer', transfers.map(asTold)),
-      ...(await isolated(stage, transfers, {
+      ...received.wrong('transfer', transfers.map(asTold)),
+      ...(await isolated(cluster, transfers, {
         one: (id) => `/transfers/${id}`,
         list: '/transfers',
       })),
@@ -60,13 +64,13 @@ export function createTransfers(stage: StormStage, random: Random): Actor {
     name: 'transfers',
     weight: 22,
     async act() {
-      const of = stage.anyTenant(random);
+      const of = cluster.anyTenant(random);
       const suffix = chooseOf<string>(random, random.chance(0.2) ? DOUBTFUL : PLAIN);
       const body = order(suffix, {
         amount_minor: Math.round(random.between(...AMOUNTS_MINOR)),
         recipient_account: `012345${Math.floor(random.next() * 10)}${suffix}`,
       });
-      await ask({ of, path: '/transfers', body, key: `storm ${body.reference}` });
+      await ask({ of, path: '/transfers', body, key: `chaos ${body.reference}` });
     },
     async look() {
       const known = asked.filter(({ answer }) => answer?.id);

@@ -1,14 +1,14 @@
 import { creditWallet } from '../../../../src/core/ledger/credit.js';
-import type { Actor } from '../workload.js';
+import type { Workload } from '../workload.js';
 import type { Random } from '../random.js';
-import type { StormStage } from '../cluster.js';
+import type { ChaosCluster } from '../cluster.js';
 
 /** A few transfers' worth. */
 const CREDIT_MINOR = 2_000_000n;
 
 /** Money comes in, each credit told twice; whoever looks at a wallet at any moment never sees less than nothing. */
-export function createWallets(stage: StormStage, random: Random): Actor {
-  const { service, tenants, hot } = stage;
+export function createWallets(cluster: ChaosCluster, random: Random): Workload {
+  const { service, tenants, hot } = cluster;
   const problems: string[] = [];
   const { database, groupCommit } = service.deps;
   const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
@@ -21,7 +21,7 @@ export function createWallets(stage: StormStage, random: Random): Actor {
     const posting = `credit/${hot.tenant.id}/${reference}`;
     asked.add(posting);
     const order = { tenantId: hot.tenant.id, amountMinor: CREDIT_MINOR, reference };
-    while (stage.isPatient()) {
+    while (cluster.isPatient()) {
       const answer = await creditWallet(groupCommit, order).catch(() => null);
       if (answer) return void given.add(posting);
     }
@@ -31,7 +31,7 @@ export function createWallets(stage: StormStage, random: Random): Actor {
     name: 'wallets',
     weight: 0.25,
     async act() {
-      const reference = `storm-${counts.credits}`;
+      const reference = `chaos-${counts.credits}`;
       counts.credits += 1;
       await credit(reference);
       await credit(reference);
@@ -56,7 +56,7 @@ export function createWallets(stage: StormStage, random: Random): Actor {
       }
       const postings = await database.db
         .collection<{ _id: string }>('postings')
-        .find({ _id: { $regex: `^credit/${hot.tenant.id}/storm-` } }, { projection: { _id: 1 } })
+        .find({ _id: { $regex: `^credit/${hot.tenant.id}/chaos-` } }, { projection: { _id: 1 } })
         .toArray();
       const booked = new Set(postings.map(({ _id }) => _id));
       const lost = [...given].filter((id) => !booked.has(id));

@@ -1,5 +1,5 @@
 import { eventually } from '../../support/eventually.js';
-import { sendsHere } from '../../support/local-submission.js';
+import { submitsLocally } from '../../support/local-submission.js';
 import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 test('killed while the bank is asked from where the workflow runs: whoever comes back asks first, and it is paid once', async () => {
-  await sendsHere(service, tenant);
+  await submitsLocally(service, tenant);
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 900 }]);
   const ids = await Promise.all(Array.from({ length: 8 }, () => tenant.send()));
   await eventually('some were paid and not booked', async () =>

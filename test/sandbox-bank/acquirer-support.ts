@@ -23,7 +23,7 @@ export type RefundBody = {
   error?: { code: string; field?: string };
 };
 
-export type NetworkEffect = {
+export type AcquirerEffect = {
   seq: number;
   kind: string;
   reference: string;
@@ -45,7 +45,7 @@ export function submitForm(url: string, fields: Record<string, string>): Promise
 }
 
 /** The payment network's side of the bank, as anyone could call it. */
-export function networkClient(bank: BankClient) {
+export function acquirerClient(bank: BankClient) {
   const now = () => new Date().toISOString();
   const ask = (suffix: string) => ({
     reference: newReference(),
@@ -105,7 +105,7 @@ export function networkClient(bank: BankClient) {
       bank.post(`/_sandbox/refunds/${encodeURIComponent(name)}`, { outcome }),
     async effects(filter: { reference?: string; client_reference?: string } = {}) {
       const query = new URLSearchParams(filter).toString();
-      const { body } = await bank.call<{ entries: NetworkEffect[] }>(`/_sandbox/journal?${query}`);
+      const { body } = await bank.call<{ entries: AcquirerEffect[] }>(`/_sandbox/journal?${query}`);
       return body.entries;
     },
     kinds: async (reference: string) =>
@@ -114,4 +114,4 @@ export function networkClient(bank: BankClient) {
   return client;
 }
 
-export type NetworkClient = ReturnType<typeof networkClient>;
+export type AcquirerClient = ReturnType<typeof acquirerClient>;

@@ -8,32 +8,32 @@ import {
   type Case,
   type Outcome,
 } from './capability.js';
-import type { Stage } from './cluster.js';
+import type { Cluster } from './cluster.js';
 
 /** Of a card's issuing nobody is told; what the card is to be used with is in no history. */
-async function isRight(stage: Stage, id: string, { ends, times }: Outcome): Promise<void> {
-  const { last4 } = await stage.cards.waitFor(id, ends === 'completed' ? 'active' : ends);
+async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
+  const { last4 } = await cluster.cards.waitFor(id, ends === 'completed' ? 'active' : ends);
   expect(last4).toEqual(times === 0 ? null : expect.stringMatching(/^[0-9]{4}$/));
-  expect(await stage.effects(id)).toEqual(Array.from({ length: times }, () => 'issued'));
+  expect(await cluster.effects(id)).toEqual(Array.from({ length: times }, () => 'issued'));
 }
 
-const WORKER = ['send.permitted', 'send.answered', 'commit.before', 'commit.after'];
-const SETTLED = ['settle.before', 'settle.after'];
+const WORKER = ['submit.permitted', 'submit.answered', 'commit.before', 'commit.after'];
+const SETTLED = ['outcome.before', 'outcome.after'];
 
 const issuing = (outcomes: readonly Outcome[], heard: readonly string[]): Case[] =>
   casesOf({
     name: "a card's issuing",
     outcomes,
     ask: (_, { suffix }) => ({ path: '/cards', body: newCard(suffix) }),
-    isRight: (stage, { id }, outcome) => isRight(stage, id, outcome),
+    isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
     points: {
       ...POINTS,
       worker: [...WORKER, ...heard, ...SETTLED],
     },
   });
 
-export const cardIssuing: Case[] = [
+export const cardIssuance: Case[] = [
   // The card is booked where it is heard of, and not once more where the order is settled.
-  ...issuing([PAID, UNANSWERED], ['issue.heard']),
+  ...issuing([PAID, UNANSWERED], ['issuance.answered']),
   ...issuing([REFUSED], []),
 ];

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
-import type { BulkItem } from '../../src/capabilities/transfers/mutations.js';
-import { acceptItem, bulkItem, byProvider, claimOf, NOW, pendingTransfer } from './transfers.js';
+import type { AcceptBulkTransfer } from '../../src/capabilities/transfers/mutations.js';
+import {
+  acceptTransferMutation,
+  createBulkTransferMutation,
+  byProvider,
+  claimOf,
+  NOW,
+  pendingTransfer,
+} from './transfers.js';
 
 export const TENANTS = ['ten_a', 'ten_b'];
 /** Ids and their amounts: few, so that facts meet transfers that were accepted. */
@@ -35,7 +42,7 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
         reference: reference ?? own,
         created_at: new Date(NOW.getTime() - id * 9 * 60 * 60 * 1000),
       });
-      return acceptItem(transfer, {
+      return acceptTransferMutation(transfer, {
         dailyLimitMinor: limit,
         claim: key === null ? null : claimOf(`${tenantId}/${key}`, fingerprint, at),
       });
@@ -44,7 +51,7 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
     .record({
       tenantId: fc.constantFrom(...TENANTS),
       id: fc.constantFrom(...IDS),
-      // Late payments and their adoption need three facts in a row: make them likely.
+      // Late payments and their suspense debits need three facts in a row: make them likely.
       kind: fc.constantFrom(
         ...([
           'succeeded',
@@ -82,7 +89,7 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
 );
 
 /** A batch, which must come to what its items would come to alone. */
-export const bulk: fc.Arbitrary<BulkItem> = fc
+export const anyBulkTransfer: fc.Arbitrary<AcceptBulkTransfer> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
     batch: fc.constantFrom('btr_1', 'btr_2'),
@@ -103,19 +110,19 @@ export const bulk: fc.Arbitrary<BulkItem> = fc
         reference: reference ?? own,
       });
     });
-    return bulkItem(tenantId, _id, transfers, {
+    return createBulkTransferMutation(tenantId, _id, transfers, {
       dailyLimitMinor: limit,
       claim: key === null ? null : claimOf(`${tenantId}/${key}`, fingerprint),
     });
   });
 
-export const item: fc.Arbitrary<AnyMutationInput> = fc.oneof(
+export const anyMutation: fc.Arbitrary<AnyMutationInput> = fc.oneof(
   { arbitrary: single, weight: 6 },
-  { arbitrary: bulk, weight: 1 },
+  { arbitrary: anyBulkTransfer, weight: 1 },
 );
 
 /** A refusal that was found before the commit. */
-export const refusal: fc.Arbitrary<AnyMutationInput> = fc
+export const anyRefusal: fc.Arbitrary<AnyMutationInput> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
     key: fc.constantFrom('k1', 'k2', 'k3'),
@@ -128,8 +135,8 @@ export const refusal: fc.Arbitrary<AnyMutationInput> = fc
     answer: { status: 422, body: 'invalid_account' },
   }));
 
-export const history = fc.array(item, { maxLength: 90, size: 'max' });
-export const cuts = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 90, size: 'max' });
+export const anyHistory = fc.array(anyMutation, { maxLength: 90, size: 'max' });
+export const anyCuts = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 90, size: 'max' });
 
 export function split(items: AnyMutationInput[], sizes: number[]): AnyMutationInput[][] {
   const batches: AnyMutationInput[][] = [];

@@ -1,0 +1,11 @@
+import { defineCapability } from '../../core/capability.js';
+import { cardFundingOperations, cardOperationEvents } from './api.js';
+import { cardFundingRoutes } from './routes.js';
+
+/** The capability `card-fundings`. */
+export const cardFundingCapability = defineCapability({
+  name: 'card-fundings',
+  operations: cardFundingOperations,
+  events: cardOperationEvents,
+  routes: cardFundingRoutes,
+});

@@ -1,0 +1,43 @@
+import { capabilities } from '../capabilities.js';
+import { attentionIndex, nextCheckIndex } from '../platform/database/indexes.js';
+import {
+  attentionBacklog,
+  overdueBacklog,
+  type BacklogQuery,
+} from '../platform/metrics/backlog.js';
+
+const DELIVERIES = 'webhook_deliveries';
+
+const webhookBacklogs: Readonly<Record<string, BacklogQuery>> = {
+  webhooks_pending: {
+    collection: DELIVERIES,
+    match: () => ({ next_check_at: { $type: 'date' } }),
+    index: { next_check_at: 1 },
+    order: 'next_check_at',
+    since: 'created_at',
+  },
+  webhooks_dead: {
+    collection: DELIVERIES,
+    match: () => ({ status: 'dead' }),
+    index: 'dead',
+    order: '_id',
+    since: 'created_at',
+  },
+};
+
+/** `<collection>_overdue` and `<collection>_attention` for each collection that has the index of it. */
+export const backlogs: Readonly<Record<string, BacklogQuery>> = {
+  ...Object.fromEntries(
+    capabilities
+      .flatMap(({ collections = [] }) => collections)
+      .flatMap(({ name, indexes }) => [
+        ...(indexes.includes(nextCheckIndex)
+          ? [[`${name}_overdue`, overdueBacklog(name)] as const]
+          : []),
+        ...(indexes.includes(attentionIndex)
+          ? [[`${name}_attention`, attentionBacklog(name)] as const]
+          : []),
+      ]),
+  ),
+  ...webhookBacklogs,
+};

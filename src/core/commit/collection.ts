@@ -1,0 +1,65 @@
+import type { CollectionSpec } from '../../platform/database/migrations.js';
+
+/** Every record that a commit reads or writes: its id, and the tenant that owns it. */
+export type StoredRecord = { _id: string; tenant_id: string };
+
+declare const recordType: unique symbol;
+
+/**
+ * A collection of records that commits create and change: its name, validator and indexes, and at compile time the type
+ * of its records. A capability passes it by value, so that the commit engine needs no list of capabilities.
+ */
+export type RecordCollection<R extends StoredRecord = StoredRecord> = CollectionSpec & {
+  /** Names one record, for `Reads.records`. */
+  ref(id: string): RecordKey;
+  /** Exists at compile time only: it carries the record's type. */
+  readonly [recordType]?: R;
+};
+
+/** One record of one collection. */
+export type RecordKey = { collection: RecordCollection; id: string };
+
+/** Declares a collection of records. */
+export function collection<R extends StoredRecord>(
+  name: string,
+  { validator, indexes }: Omit<CollectionSpec, 'name'>,
+): RecordCollection<R> {
+  const declared: RecordCollection<R> = {
+    name,
+    validator,
+    indexes,
+    ref: (id) => ({ collection: declared, id }),
+  };
+  return declared;
+}
+
+/** Records by collection and id. */
+export type RecordSet = {
+  get<R extends StoredRecord>(of: RecordCollection<R>, id: string): R | undefined;
+  set<R extends StoredRecord>(of: RecordCollection<R>, record: R): void;
+  has(of: RecordCollection, id: string): boolean;
+  /** All records of one collection. */
+  all<R extends StoredRecord>(of: RecordCollection<R>): R[];
+  /** The collections that have records here. */
+  collections(): RecordCollection[];
+};
+
+/** An empty set of records. */
+export function createRecordSet(): RecordSet {
+  const byCollection = new Map<string, { of: RecordCollection; records: Map<string, unknown> }>();
+  const recordsOf = (of: RecordCollection) => byCollection.get(of.name)?.records;
+  return {
+    // A collection's records have its type: `set` is the only way in.
+    get: <R extends StoredRecord>(of: RecordCollection<R>, id: string) =>
+      recordsOf(of)?.get(id) as R | undefined,
+    set(of, record) {
+      const entry = byCollection.get(of.name) ?? { of, records: new Map<string, unknown>() };
+      byCollection.set(of.name, entry);
+      entry.records.set(record._id, record);
+    },
+    has: (of, id) => recordsOf(of)?.has(id) ?? false,
+    all: <R extends StoredRecord>(of: RecordCollection<R>) =>
+      [...(recordsOf(of)?.values() ?? [])] as R[],
+    collections: () => [...byCollection.values()].map(({ of }) => of),
+  };
+}

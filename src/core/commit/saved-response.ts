@@ -1,0 +1,60 @@
+import { ApiError, errorBody } from '../../shared/errors.js';
+import type { UnitOfWork } from './unit-of-work.js';
+
+/** The final response to a request, as the bytes that a repeat of it gets again. */
+export type SavedResponse = { status: number; body: string };
+
+/** An idempotency key that is claimed together with the effect that it protects. */
+export type Claim = { id: string; fingerprint: string; createdAt: Date; expiresAt: Date };
+
+/** A claimed key. `resource` is the id of the record that the request created; null if it was refused. */
+export type ClaimedKey = Claim & {
+  tenantId: string;
+  answer: SavedResponse;
+  resource: string | null;
+};
+
+/** The result of a request that creates something. */
+export type AcceptResult =
+  | { kind: 'answered'; answer: SavedResponse; resource: string | null; replayed: boolean }
+  | { kind: 'key_reused' };
+
+/** The response that a commit gave. Throws `idempotency_key_reused` if the key belongs to another request. */
+export function throwIfKeyReused(result: AcceptResult) {
+  if (result.kind === 'key_reused') throw new ApiError('idempotency_key_reused');
+  return result;
+}
+
+/** A refusal as a response that its key keeps. */
+export const refusalResponse = (error: ApiError): SavedResponse => ({
+  status: error.status,
+  body: JSON.stringify(errorBody(error)),
+});
+
+/**
+ * The response that is saved under a claimed key; null if the key is free or has expired. `own` is the id of the record
+ * that this request would create: if the key names it, the response is that of this request's own earlier commit.
+ */
+export function findSavedResponse(
+  uow: UnitOfWork,
+  claim: Claim | null,
+  own: string | null,
+  now: Date,
+): AcceptResult | null {
+  const earlier = claim && uow.key(claim.id);
+  if (!claim || !earlier || earlier.expiresAt <= now) return null;
+  if (earlier.fingerprint !== claim.fingerprint) return { kind: 'key_reused' };
+  const { answer, resource } = earlier;
+  return { kind: 'answered', answer, resource, replayed: own === null || resource !== own };
+}
+
+/** Answers a request and saves the response under its key, if it has one. `resource` is null for a refusal. */
+export function saveResponse(
+  uow: UnitOfWork,
+  { tenantId, claim }: { tenantId: string; claim: Claim | null },
+  answer: SavedResponse,
+  resource: string | null = null,
+): AcceptResult {
+  if (claim) uow.claim({ ...claim, tenantId, answer, resource });
+  return { kind: 'answered', answer, resource, replayed: false };
+}
