@@ -72,7 +72,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
   app.use(docsPage({ environment: deps.environment }));
-  app.use(timeLimit({ log, pulse: deps.writeProbe, ...deps.timeLimits }));
+  app.use(timeLimit({ log, writeProbe: deps.writeProbe, ...deps.timeLimits }));
   app.use(deps.load.middleware);
   const { unauthenticatedPerMinute: perMinute = UNAUTHENTICATED_PER_MINUTE } = deps;
   app.use(limitUncounted({ rateLimits, perMinute }));

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
-import { FIELD_NAME } from '../platform/http/wire.js';
 
 const MAX_BYTES = 8 * 1024;
 const MAX_KEYS = 50;
 const MAX_DEPTH = 5;
+
+/** Pattern of field names: excludes those that MongoDB or JavaScript would interpret; see platform/http/json.ts. */
+export const FIELD_NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
 
 /**
  * The nesting limit as JSON Schema, one component for each level: `nested(1)` is the deepest level that holds values.

@@ -1,7 +1,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageRoot } from '../../../devstack/paths.js';
+import { packageRoot } from '../../shared/package-root.js';
 import { openApi } from '../../composition/operations.js';
 import { reference } from './reference.js';
 import { viewerScript } from './viewer.js';

@@ -69,8 +69,8 @@ function examineSchema(db: Db): Promise<Check> {
     const problems = await inspectSchema(db, migrations);
     const [first] = problems;
     if (!first) return pass(`${migrations.length} migrations, with their indexes and validators`);
-    const detail = problems.map(({ what, migration }) => `${what} (${migration})`).join('; ');
-    const unapplied = problems.some(({ what }) => what === 'is not applied');
+    const detail = problems.map((each) => `${each.description} (${each.migration})`).join('; ');
+    const unapplied = problems.some(({ description }) => description === 'is not applied');
     const remigrate = `stop API and workers, remove ${first.migration} from the collection migrations, and start them`;
     return fail(detail, unapplied ? start : remigrate);
   });

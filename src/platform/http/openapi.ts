@@ -7,8 +7,7 @@ import {
 } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '../../shared/errors.js';
 import { metadataLevels } from '../../shared/metadata.js';
-import { API_PREFIX } from '../../core/idempotency/with-idempotency.js';
-import type { Operation } from './operation.js';
+import { API_PREFIX, type Operation } from './operation.js';
 import { idempotencyKeyHeader, jsonComponents, pagination, prefer, timestamp } from './wire.js';
 
 const header = (id: string, schema: z.ZodType, description: string) => ({
@@ -16,7 +15,7 @@ const header = (id: string, schema: z.ZodType, description: string) => ({
 });
 const count = z.int().min(0);
 
-/** What every answer carries. */
+/** Headers of every answer. */
 const HEADERS = {
   ...header('X-Request-Id', z.string(), 'Names the request: by your own name, if you sent one.'),
   ...header('X-RateLimit-Limit', count, 'Requests allowed in this window.'),
@@ -54,10 +53,12 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: 'Not now. Nothing is lost: try again, with the same idempotency key.',
 };
 
-/** What tenants are told by webhook: when, by the name of the event, and with it the resource as it was then. */
+/**
+ * The webhook events of one resource: when each is sent, by its name, and the schema of the resource that it carries.
+ */
 export type Events = { when: Readonly<Record<string, string>>; data: z.ZodType };
 
-/** The OpenAPI 3.1 document of these operations: made from the schemas that the service itself checks by. */
+/** Creates the OpenAPI 3.1 document of these operations from the schemas that the service validates with. */
 export function openApiDocument(
   operations: readonly Operation[],
   events: readonly Events[],
@@ -84,7 +85,7 @@ export function openApiDocument(
       components: { securitySchemes, schemas: { ...jsonComponents, ...metadataLevels } },
     },
     {
-      // Clients tolerate added fields: what is sent may grow.
+      // Answers may get more fields, so clients must tolerate additional ones.
       override: ({ jsonSchema, io }) => {
         if (io === 'output') delete jsonSchema.additionalProperties;
       },
@@ -137,7 +138,7 @@ function parameters({ params, query, idempotent, waits }: Operation) {
   return Object.keys(requestParams).length > 0 ? { requestParams } : {};
 }
 
-/** Who may call, with the level that a secret key has to have at least. */
+/** The keys that may call an operation, with the lowest level of a secret key. */
 function security({ access = 'key', method }: Operation): Record<string, string[]>[] {
   if (access === 'provider' || access === 'open') return [];
   const level = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
@@ -195,7 +196,7 @@ function webhook(name: string, when: string, data: z.ZodType) {
       .int()
       .min(1)
       .meta({ description: 'Counts the changes of this resource: tells late from new.' }),
-    // As it is in answers: the same component, not a second one for input.
+    // References the component of answers instead of creating a second one for input.
     data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
   });
   const text = z.string();
@@ -225,7 +226,7 @@ const linksOf = (links: Readonly<Record<string, string>>) =>
     ]),
   );
 
-/** What a route can answer besides success: its own refusals, and those that come with what it is. */
+/** The codes with which an operation can refuse: those of its own rules, and those that follow from its properties. */
 function codesOf(operation: Operation): ErrorCode[] {
   const { access = 'key', method, params, feature, idempotent, refusals = [] } = operation;
   const keyed = access !== 'provider' && access !== 'open';
@@ -253,7 +254,7 @@ const KEY_REFUSALS = [
   'ip_not_allowed',
 ] as const satisfies ErrorCode[];
 
-/** Answers that operations share are written down once, by their codes. */
+/** Answers that operations share are written once, named by their codes. */
 type Refusals = Map<string, ZodOpenApiResponseObject>;
 
 function refusals(operation: Operation, shared: Refusals): [string, ZodOpenApiResponseObject][] {
@@ -261,7 +262,7 @@ function refusals(operation: Operation, shared: Refusals): [string, ZodOpenApiRe
   const statuses = new Set(codes.map((code) => ERRORS[code][0]).toSorted((a, b) => a - b));
   return [...statuses].map((status) => {
     const alike = codes.filter((code) => ERRORS[code][0] === status);
-    // What a route's own rules refuse stays with the route.
+    // Refusals by an operation's own rules are written inline.
     if (status === 422) return [String(status), refusal(status, alike)];
     const id = nameOf(alike[0], alike.at(-1));
     const made = shared.get(id) ?? { ...refusal(status, alike), id };
@@ -270,7 +271,7 @@ function refusals(operation: Operation, shared: Refusals): [string, ZodOpenApiRe
   });
 }
 
-/** `forbidden`, `ip_not_allowed` → `ForbiddenToIpNotAllowed`. */
+/** A component name: `forbidden`, `ip_not_allowed` → `ForbiddenToIpNotAllowed`. */
 function nameOf(...codes: readonly (ErrorCode | undefined)[]): string {
   return [...new Set(codes)]
     .join('_to_')

@@ -1,12 +1,12 @@
 import { metadataLevels } from '../../shared/metadata.js';
-import { API_PREFIX } from '../../core/idempotency/with-idempotency.js';
-import type { Operation } from './operation.js';
+import { API_PREFIX, type Operation } from './operation.js';
 
 /**
- * The API in TypeScript: the types and the table that the client is made of. From the document and not from the
- * schemas themselves, so that who uses the client needs no zod, reads every description in the editor, and sends
- * numbers where the wire has digits. Our own because of what generators make of `oneOf` beside `properties`; what it
- * does not know it refuses. test/client/types.ts proves by the compiler that schemas and types agree.
+ * Prints the API as TypeScript: the types and the table of operations of the client. It is made from the OpenAPI
+ * document rather than from the schemas, so that users of the client need no zod, see every description in their
+ * editor, and send numbers where the wire has digits. A generator of our own is needed because existing ones mishandle
+ * `oneOf` beside `properties`. It throws on schemas that it does not support. test/client/types.ts verifies with the
+ * compiler that schemas and types agree.
  */
 export function apiTypeScript(
   operations: readonly Operation[],
@@ -34,7 +34,7 @@ export function apiTypeScript(
 
 type Schema = {
   $ref?: string;
-  /** What is meant where anything is taken. */
+  /** The type to print where the schema accepts any JSON. */
   'x-ref'?: string;
   type?: string | string[];
   const?: unknown;
@@ -63,7 +63,7 @@ type Described = {
   responses: Record<string, Content>;
 };
 
-/** As far as it is read here. */
+/** The parts of an OpenAPI document that this file reads. */
 export type OpenApiDocument = {
   paths: Record<string, Record<string, Described>>;
   webhooks: Record<string, { post: { requestBody: Content } }>;
@@ -82,9 +82,9 @@ function signature(
   return `${comment({ description: text })}${id}: { input: ${input(id, described)}; data: ${print(data)} };`;
 }
 
-/** Parameters and body in one object: what would mean two things is refused here. */
+/** Combines parameters and body in one object type. Throws if a name could mean two things. */
 function input(id: string, { parameters: all = [], requestBody }: Described): string {
-  // Headers are the client's own affair.
+  // The client sets headers itself.
   const parameters = all.filter((parameter) => parameter.in !== 'header');
   const named: Schema = {
     properties: Object.fromEntries(
@@ -143,7 +143,7 @@ function print(schema: Schema | boolean | undefined): string {
   throw new Error(`a schema that has no TypeScript yet: ${JSON.stringify(schema)}`);
 }
 
-/** The key of a body is the client's own affair: it makes one for every call. */
+/** The idempotency key in a body is left out, because the client generates one for every call. */
 const LEFT_OUT = 'idempotency_key';
 
 function object({ properties, required = [], additionalProperties, oneOf }: Schema): string {
@@ -163,7 +163,7 @@ function object({ properties, required = [], additionalProperties, oneOf }: Sche
   return `${whole} & (${branches.join(' | ')})`;
 }
 
-/** Any JSON: how deep it may be is for the service to say. */
+/** Free-form JSON becomes `unknown`: only the service checks its depth. */
 const isAnything = (name: string) => name in metadataLevels || name === 'Json';
 
 const union = (values: readonly unknown[]) =>
