@@ -17,40 +17,40 @@ const count = z.int().min(0);
 
 /** Headers of every answer. */
 const HEADERS = {
-  ...header('X-Request-Id', z.string(), 'Names the request: by your own name, if you sent one.'),
+  ...header('X-Request-Id', z.string(), 'Id of the request: your own, if you sent a valid one.'),
   ...header('X-RateLimit-Limit', count, 'Requests allowed in this window.'),
-  ...header('X-RateLimit-Remaining', count, 'Requests left in it.'),
-  ...header('X-RateLimit-Reset', count, 'When it ends, in Unix seconds.'),
+  ...header('X-RateLimit-Remaining', count, 'Requests that remain in this window.'),
+  ...header('X-RateLimit-Reset', count, 'End of this window, in Unix seconds.'),
 };
-const RETRY_AFTER = header('Retry-After', count, 'Seconds after which to try again.');
+const RETRY_AFTER = header('Retry-After', count, 'Seconds to wait before the next attempt.');
 const HEADERS_OF: Readonly<Record<number, Record<string, z.ZodType>>> = {
   401: header('WWW-Authenticate', z.string().optional(), '`Bearer`.'),
   429: RETRY_AFTER,
   503: RETRY_AFTER,
 };
-const HEADERS_OF_MADE = header('Location', z.string(), 'Where what was made is.');
+const HEADERS_OF_MADE = header('Location', z.string(), 'Path of the created resource.');
 const HEADERS_OF_REPEATABLE = header(
   'Idempotent-Replayed',
   z.literal('true').optional(),
-  'This is the first answer, again.',
+  'Present on the saved response to an earlier request with this key.',
 );
 const HEADERS_OF_WAITING = header(
   'Preference-Applied',
   z.string().optional(),
-  'How long `Prefer: wait=N` was heeded.',
+  'The wait that was applied from `Prefer: wait=N`.',
 );
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request is not valid; `field` names the first offending field, `details.issues` all.',
-  401: 'Who asks is not known.',
-  403: 'The key may not do that.',
-  404: 'There is no such resource, or it is another tenant’s.',
+  401: 'The API key is missing or not valid.',
+  403: 'The API key does not have the right to do this.',
+  404: 'The resource does not exist, or belongs to another tenant.',
   413: 'The body is too large.',
-  415: 'The body is no JSON.',
-  422: 'Understood, and refused by the rules.',
+  415: 'The body is not JSON.',
+  422: 'A business rule refuses the request; `code` names the rule.',
   429: 'Too many requests.',
-  500: 'Something went wrong on our side.',
-  503: 'Not now. Nothing is lost: try again, with the same idempotency key.',
+  500: 'An internal error.',
+  503: 'The service is temporarily unavailable. Try again with the same idempotency key.',
 };
 
 /**
@@ -104,7 +104,7 @@ const securitySchemes = {
   publicKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A public key, `pk_sandbox_…` or `pk_live_…`. May be seen by anybody.',
+    description: 'A public key, `pk_sandbox_…` or `pk_live_…`. May be visible to anyone.',
   },
 } as const;
 
@@ -175,7 +175,7 @@ function success(operation: Operation): ZodOpenApiResponseObject {
     ...(waits && HEADERS_OF_WAITING),
   };
   return {
-    description: answer.status === 201 ? 'Made.' : 'As asked.',
+    description: answer.status === 201 ? 'Created.' : 'Success.',
     headers: z.object(headers),
     content: {
       'application/json': {
@@ -189,13 +189,15 @@ function success(operation: Operation): ZodOpenApiResponseObject {
 
 function webhook(name: string, when: string, data: z.ZodType) {
   const schema = z.object({
-    id: z.string().meta({ description: 'The same in every attempt and in `webhook-id`.' }),
+    id: z
+      .string()
+      .meta({ description: 'Id of the event: the same in every attempt, and in `webhook-id`.' }),
     event: z.literal(name),
-    created_at: timestamp('When it happened.'),
+    created_at: timestamp('Time of the event.'),
     sequence: z
       .int()
       .min(1)
-      .meta({ description: 'Counts the changes of this resource: tells late from new.' }),
+      .meta({ description: 'Number of the change of this resource: a lower one is older.' }),
     // References the component of answers instead of creating a second one for input.
     data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
   });
@@ -204,7 +206,7 @@ function webhook(name: string, when: string, data: z.ZodType) {
     post: {
       operationId: name,
       summary: name,
-      description: `Sent when ${when}. Signed as Standard Webhooks has it; any 2xx within ten seconds is a receipt.`,
+      description: `Sent when ${when}. Signed according to Standard Webhooks; a 2xx answer within ten seconds confirms it.`,
       requestParams: {
         header: z.object({
           'webhook-id': text,
