@@ -4,7 +4,7 @@ import type {
   NoSuchAccount,
   TransferInput,
 } from '../src/capabilities/transfers/workflow-contract.js';
-import { transferWords } from '../src/capabilities/transfers/labels.js';
+import { transferLabels } from '../src/capabilities/transfers/labels.js';
 import { localActivities } from './local-activities.js';
 import { localProviderCall, ownStore, providerCall } from './policies.js';
 import type { Step } from './instruction/progress.js';
@@ -21,7 +21,7 @@ export async function transfer(input: TransferInput): Promise<void> {
     rateLimitKey: input.rateLimitKey,
     acceptedAtMs: input.acceptedAtMs,
     policy: input.policy,
-    labels: transferWords,
+    labels: transferLabels,
     activities: {
       submit: provider.submitTransfer,
       submitLocally: local.submitTransferLocally,

@@ -1,4 +1,4 @@
-import { capabilities } from '../capabilities.js';
+import { capabilities } from './capabilities.js';
 import {
   idempotencyKeysCollection,
   postingsCollection,

@@ -1,4 +1,4 @@
-import { capabilities } from '../capabilities.js';
+import { capabilities } from './capabilities.js';
 import { openApiDocument } from '../platform/http/openapi.js';
 import type { Operation } from '../platform/http/operation.js';
 import { apiTypeScript, type OpenApiDocument } from '../platform/http/typescript.js';

@@ -1,4 +1,4 @@
-import { capabilities, type CapabilityDeps } from '../capabilities.js';
+import { capabilities, type CapabilityDeps } from './capabilities.js';
 import { cardWebhookRoutes } from '../capabilities/cards/webhook-routes.js';
 import { createSafeguard } from '../platform/http/rate-limit.js';
 import type { Route } from '../platform/http/routes.js';

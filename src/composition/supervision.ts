@@ -1,4 +1,4 @@
-import { capabilities, type CapabilityDeps } from '../capabilities.js';
+import { capabilities, type CapabilityDeps } from './capabilities.js';
 import type { SupervisedRecords } from '../core/supervision/supervision.js';
 import type { Deps } from './deps.js';
 

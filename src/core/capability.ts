@@ -24,7 +24,7 @@ export type CoreDeps = {
 };
 
 /**
- * All that a capability contributes to the service. `src/capabilities.ts` lists the capabilities; API, OpenAPI document,
+ * All that a capability contributes to the service. `src/composition/capabilities.ts` lists the capabilities; API, OpenAPI document,
  * migrations, ledger audit, dispatcher, metrics and doctor read that list and know no capability by name.
  */
 export type Capability<RouteDeps, SupervisionDeps = RouteDeps> = {

@@ -1,5 +1,5 @@
 import { createActivities } from '../../activities/index.js';
-import { batchWorkflowId } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import { bulkTransferWorkflowId } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
 import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import {
   providerEventWorkflowId,
@@ -25,7 +25,7 @@ import {
 } from '../../src/platform/temporal/queues.js';
 import { OPERATOR_COMMANDS } from '../../src/core/instructions/operator-commands.js';
 import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
-import { waveWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
+import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
 import { webhooksQueue } from '../../src/platform/temporal/queues.js';
@@ -49,8 +49,8 @@ describe('names that histories, saved queries and scripts hold on to', () => {
       'transferMicroBatch',
       'webhookDelivery',
     ]);
-    expect(batchWorkflowId('btr_1')).toBe('bulk-transfer/btr_1');
-    expect(waveWorkflowId('trf_1')).toBe('transfer-micro-batch/trf_1');
+    expect(bulkTransferWorkflowId('btr_1')).toBe('bulk-transfer/btr_1');
+    expect(transferMicroBatchWorkflowId('trf_1')).toBe('transfer-micro-batch/trf_1');
     expect(bulkTransfersQueue('bursar', 'sandbox-bank')).toBe('bursar-sandbox-bank-bulk-transfers');
     expect(deliveryWorkflowId('dlv_1')).toBe('webhook-delivery/dlv_1');
     expect(webhooksQueue('bursar')).toBe('bursar-webhooks');

@@ -1,4 +1,4 @@
-import { audits } from '../../src/capabilities.js';
+import { audits } from '../../src/composition/capabilities.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../src/shared/package-root.js';

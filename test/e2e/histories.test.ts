@@ -1,5 +1,5 @@
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
-import { waveWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
+import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { startService, type Service } from '../support/service.js';
 import { eventually } from '../support/eventually.js';
 import { order, type TestTenant } from '../support/tenant.js';
@@ -78,7 +78,7 @@ test('what is looked for is what the service has seen', () => {
 
 test('no history of a workflow holds an account, a name, a narration or a key', async () => {
   const { workflow } = service.deps.temporal.client;
-  const names = ids.flatMap((id) => [transferWorkflowId(id), waveWorkflowId(id)]);
+  const names = ids.flatMap((id) => [transferWorkflowId(id), transferMicroBatchWorkflowId(id)]);
   const handles = names.map((name) => workflow.getHandle(name));
   const read = await Promise.all(handles.map((handle) => handle.fetchHistory().catch(nothing)));
   const histories = read.map(textOf).join('\n');

@@ -6,7 +6,7 @@ import type { TestTenant } from '../support/tenant.js';
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { TransferMicroBatchInput } from '../../src/capabilities/transfers/workflow-contract.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
-import { waveWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
+import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 
 /** At a bank that pays a repeated order twice. */
 let service: Service;
@@ -38,7 +38,10 @@ test('a bank that answers at once is called where the workflow runs, and paid is
 /** The transfers that a micro-batch was started with, which is named by its first; none if there is no such micro-batch. */
 async function inMicroBatchOf(id: string): Promise<string[]> {
   const { workflow } = service.deps.temporal.client;
-  const history = await workflow.getHandle(waveWorkflowId(id)).fetchHistory().catch(nothing);
+  const history = await workflow
+    .getHandle(transferMicroBatchWorkflowId(id))
+    .fetchHistory()
+    .catch(nothing);
   const input = history?.events?.[0]?.workflowExecutionStartedEventAttributes?.input;
   const [microBatch] = (input?.payloads ?? []).map((payload) =>
     defaultPayloadConverter.fromPayload<TransferMicroBatchInput>(payload),

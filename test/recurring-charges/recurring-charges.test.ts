@@ -1,4 +1,4 @@
-import { audits } from '../../src/capabilities.js';
+import { audits } from '../../src/composition/capabilities.js';
 import { newId } from '../../src/shared/ids.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';

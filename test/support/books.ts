@@ -1,4 +1,4 @@
-import { audits } from '../../src/capabilities.js';
+import { audits } from '../../src/composition/capabilities.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';

@@ -1,8 +1,8 @@
-import type { presentBatch } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import type { presentBulkTransfer } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
 import { eventually } from './eventually.js';
 import type { ApiClient, CallOptions, Reply } from './tenant.js';
 
-export type BatchView = ReturnType<typeof presentBatch>;
+export type BatchView = ReturnType<typeof presentBulkTransfer>;
 
 export type BatchReply = Omit<Reply, 'body'> & {
   body: Omit<Reply['body'], 'data'> & { data: BatchView };

@@ -80,7 +80,7 @@ export function createBulkTransferMutation(
   return {
     kind: 'acceptBatch',
     tenantId,
-    batch: {
+    bulkTransfer: {
       _id: id,
       tenant_id: tenantId,
       provider: 'sandbox-bank',

@@ -2,7 +2,7 @@ import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { creditWallet } from '../../src/core/ledger/credit.js';
 import { createLog } from '../../src/shared/log.js';
 import {
-  transferApplier,
+  transferEventHandler,
   transferCallback,
 } from '../../src/capabilities/transfers/provider-events.js';
 import { createTransfers, type Transfers } from '../../src/capabilities/transfers/store.js';
@@ -26,7 +26,11 @@ beforeAll(async () => {
   transfers = createTransfers(database, createGroupCommit(database), 1_000);
   // Nothing is driven here: what would be woken is not there.
   appliers = {
-    transfer: transferApplier({ transfers, starter: { notifyChangedSoon: () => undefined }, log }),
+    transfer: transferEventHandler({
+      transfers,
+      starter: { notifyChangedSoon: () => undefined },
+      log,
+    }),
   };
   callbacks = createCallbacks(database, { appliers, log });
 });

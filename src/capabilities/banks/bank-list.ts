@@ -2,7 +2,7 @@ import type { Bank, TransferProvider } from '../../core/providers/transfer-provi
 
 /** Banks come and go over weeks; within this a list is not asked for again. */
 const FRESH_MS = 60 * 60 * 1000;
-const ASK_WITHIN_MS = 5_000;
+const CALL_TIMEOUT_MS = 5_000;
 
 /** All banks by name, or null where none were ever heard of. */
 export type BankList = () => Promise<readonly Bank[] | null>;
@@ -16,25 +16,25 @@ export function createBankList(
   clock: () => number = () => performance.now(),
 ): BankList {
   let known: { banks: readonly Bank[]; at: number } | null = null;
-  let asking: Promise<void> | null = null;
+  let inFlight: Promise<void> | null = null;
 
-  async function ask(): Promise<void> {
+  async function refresh(): Promise<void> {
     try {
-      const answer = await provider.listBanks(AbortSignal.timeout(ASK_WITHIN_MS));
+      const answer = await provider.listBanks(AbortSignal.timeout(CALL_TIMEOUT_MS));
       if (answer.kind !== 'banks') return;
       const banks = answer.banks.toSorted((a, b) => a.name.localeCompare(b.name, 'en'));
       known = { banks, at: clock() };
     } finally {
-      asking = null;
+      inFlight = null;
     }
   }
 
   return async () => {
     if (!known || clock() - known.at > FRESH_MS) {
-      asking ??= ask();
+      inFlight ??= refresh();
       // Who has an old list takes it: the new one is for those who come next, and may fail to come.
-      if (known) asking.catch(() => undefined);
-      else await asking;
+      if (known) inFlight.catch(() => undefined);
+      else await inFlight;
     }
     return known?.banks ?? null;
   };

@@ -18,19 +18,19 @@ export type NameEnquiry = (account: {
  */
 export function createNameEnquiry(provider: TransferProvider, timeoutMs: number): NameEnquiry {
   const found = new LRUCache<string, NameEnquiryAnswer>({ max: CACHE_ENTRIES, ttl: CACHE_MS });
-  const asking = new Map<string, Promise<NameEnquiryAnswer>>();
+  const inFlight = new Map<string, Promise<NameEnquiryAnswer>>();
   return async (account) => {
     const key = `${account.bankCode}/${account.account}`;
-    const known = found.get(key) ?? asking.get(key);
+    const known = found.get(key) ?? inFlight.get(key);
     if (known) return known;
-    const asked = provider.resolveAccount(account, AbortSignal.timeout(timeoutMs));
-    asking.set(key, asked);
+    const enquiry = provider.resolveAccount(account, AbortSignal.timeout(timeoutMs));
+    inFlight.set(key, enquiry);
     try {
-      const answer = await asked;
+      const answer = await enquiry;
       if (answer.kind === 'found') found.set(key, answer);
       return answer;
     } finally {
-      asking.delete(key);
+      inFlight.delete(key);
     }
   };
 }

@@ -14,7 +14,7 @@ export type ItemError = {
 };
 
 /** One item of a batch, at its caller's index: a transfer that was accepted, or why it was not. */
-export type BatchItem = {
+export type BulkTransferItem = {
   /** The caller's own, or the id where it gave none; null where a refused item had none that could be read. */
   reference: string | null;
   id: string | null;
@@ -26,17 +26,17 @@ export type BulkTransfer = {
   _id: string;
   tenant_id: string;
   provider: string;
-  items: BatchItem[];
+  items: BulkTransferItem[];
   /** When the sweep makes sure that a workflow lets the batch out; null once that is done. */
   next_check_at: Date | null;
   created_at: Date;
 };
 
 /** The workflow that lets the orders of a batch out. */
-export const batchWorkflowId = (id: string) => `bulk-transfer/${id}`;
+export const bulkTransferWorkflowId = (id: string) => `bulk-transfer/${id}`;
 
-export const idsOf = (batch: Pick<BulkTransfer, 'items'>): string[] =>
-  batch.items.flatMap(({ id }) => (id === null ? [] : [id]));
+export const idsOf = (bulkTransfer: Pick<BulkTransfer, 'items'>): string[] =>
+  bulkTransfer.items.flatMap(({ id }) => (id === null ? [] : [id]));
 
 export const itemError = ({ code, message, field, details }: ApiError): ItemError => ({
   code,
@@ -47,45 +47,45 @@ export const itemError = ({ code, message, field, details }: ApiError): ItemErro
 
 /** The batch with those refused that could not be accepted after all, by their ids. */
 export function refuseItems(
-  batch: BulkTransfer,
+  bulkTransfer: BulkTransfer,
   refused: ReadonlyMap<string, ApiError>,
 ): BulkTransfer {
-  const items = batch.items.map((item) => {
+  const items = bulkTransfer.items.map((item) => {
     const error = item.id === null ? undefined : refused.get(item.id);
     if (!error) return item;
     const reference = item.reference === item.id ? null : item.reference;
     return { reference, id: null, error: itemError(error) };
   });
-  return { ...batch, items };
+  return { ...bulkTransfer, items };
 }
 
 /** A batch as clients see it, with its transfers as they stand. */
-export function presentBatch(
-  batch: BulkTransfer,
+export function presentBulkTransfer(
+  bulkTransfer: BulkTransfer,
   statuses: ReadonlyMap<string, TransferStatus>,
 ): z.infer<typeof bulkTransferResource> {
   const statusOf = (id: string) => statuses.get(id) ?? 'pending';
-  const ids = idsOf(batch);
+  const ids = idsOf(bulkTransfer);
   const count = (status: TransferStatus) => ids.filter((id) => statusOf(id) === status).length;
   const counts = {
-    total: batch.items.length,
+    total: bulkTransfer.items.length,
     accepted: ids.length,
-    refused: batch.items.length - ids.length,
+    refused: bulkTransfer.items.length - ids.length,
     pending: count('pending'),
     processing: count('processing'),
     completed: count('completed'),
     failed: count('failed'),
   };
   return {
-    id: batch._id,
+    id: bulkTransfer._id,
     status: counts.pending + counts.processing > 0 ? 'processing' : 'completed',
     counts,
-    items: batch.items.map(({ reference, id, error }, index) =>
+    items: bulkTransfer.items.map(({ reference, id, error }, index) =>
       id === null
         ? { index, reference, ...(error && { error: { ...error } }) }
         : { index, reference, id, status: statusOf(id) },
     ),
-    created_at: batch.created_at.toISOString(),
+    created_at: bulkTransfer.created_at.toISOString(),
   };
 }
 

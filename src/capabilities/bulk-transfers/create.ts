@@ -12,9 +12,14 @@ import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { itemError, presentBatch, type BatchItem, type BulkTransfer } from './bulk-transfer.js';
-import type { Batches } from './store.js';
-import type { BatchStarter } from './starter.js';
+import {
+  itemError,
+  presentBulkTransfer,
+  type BulkTransferItem,
+  type BulkTransfer,
+} from './bulk-transfer.js';
+import type { BulkTransferStore } from './store.js';
+import type { BulkTransferStarter } from './starter.js';
 import type { NameEnquiry } from '../banks/name-enquiry.js';
 import { amountWithin, newTransfer } from '../transfers/new-transfer.js';
 import { bulkItemBody, recipientOf, type TransferBody } from '../transfers/schema.js';
@@ -30,12 +35,12 @@ const MAX_ISSUES_OF_AN_ITEM = 10;
 /** The batch lets its transfers out. Those that it has not come to by then get a workflow each. */
 const START_ITEMS_WITHIN_MS = 5 * 60 * 1000;
 
-export type CreateBulk = (
+export type CreateBulkTransfer = (
   tenant: Tenant,
   items: readonly unknown[],
   claim: Claim | null,
   /** Puts the time that a bank takes on nobody's clock. */
-  untimed?: WithoutDeadline,
+  withoutDeadline?: WithoutDeadline,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 type Read = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
@@ -44,14 +49,14 @@ type Read = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
  * Accepts many transfers by one commit: batch, records, holds, limit, key and answer are all there or none of them.
  * Each item is accepted or refused on its own, in order, as if it had come alone.
  */
-export function createBulkCreation(deps: {
-  batches: Batches;
-  starter: BatchStarter;
+export function createBulkTransferCreation(deps: {
+  store: BulkTransferStore;
+  starter: BulkTransferStarter;
   nameEnquiry: NameEnquiry;
   provider: string;
   clock?: () => Date;
-}): CreateBulk {
-  const { batches, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
+}): CreateBulkTransfer {
+  const { store, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
 
   /** Asks for the names of all that can be asked for in time. */
   async function enquire(reads: readonly Read[]): Promise<NameEnquiryAnswer[]> {
@@ -62,24 +67,32 @@ export function createBulkCreation(deps: {
     );
   }
 
-  return async (tenant, items, claim, untimed = (wait) => wait) => {
+  return async (tenant, items, claim, withoutDeadline = (wait) => wait) => {
     const reads = items.map((item) => readItem(tenant, item));
-    const names = await untimed(enquire(reads));
+    const names = await withoutDeadline(enquire(reads));
     const now = clock();
     const id = newId('bulkTransfer');
     const transfers: Transfer[] = [];
-    const results = reads.map((read, i): BatchItem => {
+    const results = reads.map((read, i): BulkTransferItem => {
       const named = names[i] ?? { kind: 'no_answer', reason: 'timeout' };
       if ('error' in read) return refusal(items[i], read.error);
       if (named.kind === 'not_found') return refusal(items[i], new ApiError('invalid_account'));
       // Without a name the workflow of its own asks first: the batch leaves it alone.
       const startWithinMs = named.kind === 'found' ? START_ITEMS_WITHIN_MS : START_WITHIN_MS;
-      const made = newTransfer({ ...read, tenant, named, provider, now, startWithinMs, batch: id });
-      transfers.push(made);
-      return { reference: made.reference, id: made._id, error: null };
+      const transfer = newTransfer({
+        ...read,
+        tenant,
+        named,
+        provider,
+        now,
+        startWithinMs,
+        bulkTransferId: id,
+      });
+      transfers.push(transfer);
+      return { reference: transfer.reference, id: transfer._id, error: null };
     });
     const next_check_at = new Date(now.getTime() + START_WITHIN_MS);
-    const batch = {
+    const bulkTransfer = {
       _id: id,
       tenant_id: tenant.id,
       provider,
@@ -88,9 +101,9 @@ export function createBulkCreation(deps: {
       created_at: now,
     };
     const outcome = throwIfKeyReused(
-      await batches.accept(bulkItem({ tenant, batch, transfers, claim })),
+      await store.accept(acceptBulkTransferInput({ tenant, bulkTransfer, transfers, claim })),
     );
-    if (outcome.resource === id) starter.startSoon(batch);
+    if (outcome.resource === id) starter.startSoon(bulkTransfer);
     return outcome;
   };
 }
@@ -106,28 +119,28 @@ function readItem(tenant: Tenant, item: unknown): Read {
 }
 
 /** A refused item tells its reference as far as it is one: it is how the caller finds the item again. */
-function refusal(item: unknown, error: ApiError): BatchItem {
+function refusal(item: unknown, error: ApiError): BulkTransferItem {
   const given = typeof item === 'object' && item !== null && 'reference' in item && item.reference;
   const reference = typeof given === 'string' && given.length <= 100 ? given : null;
   return { reference, id: null, error: itemError(error) };
 }
 
-function bulkItem(given: {
+function acceptBulkTransferInput(given: {
   tenant: Tenant;
-  batch: BulkTransfer;
+  bulkTransfer: BulkTransfer;
   transfers: Transfer[];
   claim: Claim | null;
 }): AcceptBulkTransfer {
-  const { tenant, batch, transfers, claim } = given;
+  const { tenant, bulkTransfer, transfers, claim } = given;
   return {
     tenantId: tenant.id,
-    batch,
+    bulkTransfer,
     transfers,
     dailyLimitMinor: tenant.limits.dailyMinor,
     claim,
     answer: (decided) => ({
       status: 201,
-      body: JSON.stringify({ success: true, data: presentBatch(decided, new Map()) }),
+      body: JSON.stringify({ success: true, data: presentBulkTransfer(decided, new Map()) }),
     }),
   };
 }

@@ -1,19 +1,19 @@
 import { bulkTransfers as bulkTransferRecords } from './bulk-transfer.js';
 import { bulkTransferRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
-import type { BatchStarter } from './starter.js';
-import type { Batches } from './store.js';
+import type { BulkTransferStarter } from './starter.js';
+import type { BulkTransferStore } from './store.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
-import { createBatchStarter } from './starter.js';
-import { createBatches } from './store.js';
-import { createBulkCreation } from './create.js';
+import { createBulkTransferStarter } from './starter.js';
+import { createBulkTransferStore } from './store.js';
+import { createBulkTransferCreation } from './create.js';
 import type { NameEnquiry } from '../banks/name-enquiry.js';
 
 /** A batch takes a second or more, and to look at one costs more than to look at a transfer. */
-const LOOK_EVERY_MS = 200;
+const CHECK_EVERY_MS = 200;
 
 /** What takes transfers in batches, put together. */
-export function bulkTransfers(
+export function createBulkTransferParts(
   deps: CoreDeps & {
     nameEnquiry: NameEnquiry;
     /** Where new transfers go. */
@@ -22,21 +22,26 @@ export function bulkTransfers(
 ) {
   const { config, nameEnquiry, client, log } = deps;
   const { taskQueue } = config.temporal;
-  const batches = createBatches(
+  const store = createBulkTransferStore(
     deps.database,
     deps.groupCommit,
     config.instructions.stallTimeoutMs,
   );
-  const batchStarter = createBatchStarter({ client, taskQueue, log });
+  const bulkTransferStarter = createBulkTransferStarter({ client, taskQueue, log });
   const provider = deps.provider.name;
   return {
-    batches,
-    batchStarter,
-    batchWatch: deps.completionWaiters.create({
-      findEnded: (ids) => batches.ended(ids),
-      everyMs: LOOK_EVERY_MS,
+    bulkTransfers: store,
+    bulkTransferStarter,
+    bulkTransferWatch: deps.completionWaiters.create({
+      findEnded: (ids) => store.ended(ids),
+      everyMs: CHECK_EVERY_MS,
     }),
-    createBulk: createBulkCreation({ batches, starter: batchStarter, nameEnquiry, provider }),
+    createBulk: createBulkTransferCreation({
+      store,
+      starter: bulkTransferStarter,
+      nameEnquiry,
+      provider,
+    }),
   };
 }
 
@@ -45,7 +50,13 @@ export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
   collections: [bulkTransferRecords],
   routes: bulkTransferRoutes,
-  supervised: ({ batches, batchStarter }: { batches: Batches; batchStarter: BatchStarter }) => ({
-    bulk_transfers: supervised(batches, batchStarter),
+  supervised: ({
+    bulkTransfers,
+    bulkTransferStarter,
+  }: {
+    bulkTransfers: BulkTransferStore;
+    bulkTransferStarter: BulkTransferStarter;
+  }) => ({
+    bulk_transfers: supervised(bulkTransfers, bulkTransferStarter),
   }),
 });

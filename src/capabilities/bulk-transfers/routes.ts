@@ -7,17 +7,17 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import { createBulkTransfer, getBulkTransfer } from '../transfers/api.js';
-import { presentBatch, type BulkTransfer } from './bulk-transfer.js';
-import type { Batches } from './store.js';
-import type { CreateBulk } from './create.js';
+import { presentBulkTransfer, type BulkTransfer } from './bulk-transfer.js';
+import type { BulkTransferStore } from './store.js';
+import type { CreateBulkTransfer } from './create.js';
 
 export function bulkTransferRoutes(deps: {
-  batches: Batches;
-  batchWatch: CompletionWaiter<BulkTransfer>;
-  createBulk: CreateBulk;
+  bulkTransfers: BulkTransferStore;
+  bulkTransferWatch: CompletionWaiter<BulkTransfer>;
+  createBulk: CreateBulkTransfer;
   idempotency: Idempotency;
 }): Route[] {
-  const { batches, batchWatch, createBulk, idempotency } = deps;
+  const { bulkTransfers, bulkTransferWatch, createBulk, idempotency } = deps;
 
   return [
     route(createBulkTransfer, async (ctx, { body }) => {
@@ -27,17 +27,20 @@ export function bulkTransferRoutes(deps: {
         { idempotency, resource: `${API_PREFIX}/transfers/bulk` },
         (claim) => createBulk(tenant, body.transfers, claim, ctx.state.withoutDeadline),
         async (id, wait) => {
-          await batchWatch.waitForEnd(id, wait);
-          const batch = await batches.get(tenant.id, id);
-          return batch && presentBatch(batch, await batches.statuses(batch));
+          await bulkTransferWatch.waitForEnd(id, wait);
+          const bulkTransfer = await bulkTransfers.get(tenant.id, id);
+          return (
+            bulkTransfer &&
+            presentBulkTransfer(bulkTransfer, await bulkTransfers.statuses(bulkTransfer))
+          );
         },
       );
     }),
 
     route(getBulkTransfer, async (ctx, { params }) => {
-      const found = await batches.get(callerOf(ctx).tenant.id, params.id);
+      const found = await bulkTransfers.get(callerOf(ctx).tenant.id, params.id);
       if (!found) throw new ApiError('not_found');
-      sendData(ctx, 200, presentBatch(found, await batches.statuses(found)));
+      sendData(ctx, 200, presentBulkTransfer(found, await bulkTransfers.statuses(found)));
     }),
   ];
 }

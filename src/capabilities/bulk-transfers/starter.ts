@@ -5,22 +5,25 @@ import {
   createWorkflowStarter,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import { batchWorkflowId, type BulkTransfer } from './bulk-transfer.js';
+import { bulkTransferWorkflowId, type BulkTransfer } from './bulk-transfer.js';
 import type { BulkTransferInput } from '../transfers/workflow-contract.js';
 
 /** A batch takes no commands and is not woken. */
-export type BatchStarter = Pick<WorkflowStarter<BulkTransfer>, 'start' | 'startSoon' | 'idle'>;
+export type BulkTransferStarter = Pick<
+  WorkflowStarter<BulkTransfer>,
+  'start' | 'startSoon' | 'idle'
+>;
 
 /** Starts the workflow that lets a batch out. */
-export function createBatchStarter(settings: {
+export function createBulkTransferStarter(settings: {
   client: Client;
   taskQueue: string;
   log: Log;
-}): BatchStarter {
+}): BulkTransferStarter {
   return createWorkflowStarter<BulkTransfer>({
     ...settings,
     workflow: 'bulkTransfer',
-    workflowId: ({ _id }) => batchWorkflowId(_id),
+    workflowId: ({ _id }) => bulkTransferWorkflowId(_id),
     toStart({ _id: id, tenant_id: tenantId, provider, items }) {
       const count = items.length;
       const taskQueue = bulkTransfersQueue(settings.taskQueue, provider);

@@ -8,10 +8,10 @@ import { idsOf, type BulkTransfer } from './bulk-transfer.js';
 import { OPEN } from '../transfers/lists.js';
 import type { Transfer, TransferStatus } from '../transfers/transfer.js';
 
-export type Batches = ReturnType<typeof createBatches>;
+export type BulkTransferStore = ReturnType<typeof createBulkTransferStore>;
 
 /** The store of batches. A batch is made by one commit together with its transfers; what changes is only its due date. */
-export function createBatches(
+export function createBulkTransferStore(
   { db }: Database,
   groupCommit: GroupCommit,
   stallTimeoutMs: number,
@@ -21,8 +21,8 @@ export function createBatches(
   const transfers = db.collection<Transfer>('transfers');
 
   /** Stops at the first that is open. */
-  async function hasEnded(batch: BulkTransfer): Promise<boolean> {
-    const filter = { _id: { $in: idsOf(batch) }, status: { $in: OPEN } };
+  async function hasEnded(bulkTransfer: BulkTransfer): Promise<boolean> {
+    const filter = { _id: { $in: idsOf(bulkTransfer) }, status: { $in: OPEN } };
     return (await transfers.findOne(filter, { projection: { _id: 1 } })) === null;
   }
 
@@ -37,9 +37,9 @@ export function createBatches(
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
     /** How the transfers of a batch stand now. */
-    async statuses(batch: BulkTransfer): Promise<Map<string, TransferStatus>> {
+    async statuses(bulkTransfer: BulkTransfer): Promise<Map<string, TransferStatus>> {
       const found = transfers.find(
-        { _id: { $in: idsOf(batch) } },
+        { _id: { $in: idsOf(bulkTransfer) } },
         { projection: { status: 1 }, batchSize: 1_000 },
       );
       return new Map((await found.toArray()).map(({ _id, status }) => [_id, status]));
@@ -53,7 +53,7 @@ export function createBatches(
     },
 
     /** The transfers of a batch from one index to another, the last not in it. */
-    async part(
+    async chunk(
       tenantId: string,
       id: string,
       from: number,
@@ -67,7 +67,7 @@ export function createBatches(
     },
 
     /** Nothing is left to do for the batch as such. */
-    async close(tenantId: string, id: string): Promise<void> {
+    async complete(tenantId: string, id: string): Promise<void> {
       await collection.updateOne(
         { _id: id, tenant_id: tenantId },
         { $set: { next_check_at: null } },

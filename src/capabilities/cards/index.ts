@@ -12,7 +12,7 @@ import { createCardControl } from '../card-states/create.js';
 import { createCardExpiry } from '../card-states/expiry.js';
 import { createCardFunding } from '../card-fundings/create.js';
 import { createAuthorizations } from '../card-authorizations/index.js';
-import { createApplyCardEvent } from '../../core/provider-events/apply.js';
+import { createApplyCardEvent, createFindOwner } from './provider-events.js';
 import { createCardEvents } from '../../core/provider-events/index.js';
 import { createCardCreation } from './create.js';
 import { createCardStarters } from './starters.js';
@@ -62,7 +62,7 @@ export function createCards(deps: CoreDeps) {
     controlCard: createCardControl({ groupCommit, starter: cardStarters }),
     expireCards: createCardExpiry({ db: database.db, groupCommit }),
     fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
-    cardEvents: createCardEvents({ ...deps, apply }),
+    cardEvents: createCardEvents({ ...deps, apply, findOwner: createFindOwner(database) }),
   };
 }
 

@@ -85,7 +85,7 @@ export const bankResource = z
     example: { code: '058', nip_code: '000013', name: 'Guaranty Trust Bank' },
   });
 
-const batchItem = z.object({
+const bulkTransferItem = z.object({
   index: z.int().min(0),
   reference: z.string().nullable(),
   id: idSchema('transfer').optional().meta({ description: 'Of the transfer, if accepted.' }),
@@ -118,7 +118,7 @@ export const bulkTransferResource = z
       completed: tally,
       failed: tally,
     }),
-    items: z.array(batchItem),
+    items: z.array(bulkTransferItem),
     created_at: timestamp('When it was taken.'),
   })
   .meta({ id: 'BulkTransfer' });
@@ -129,7 +129,7 @@ const exampleItem = (index: number, id: string) => ({
   id,
   status: 'pending',
 });
-const exampleBatch = {
+const exampleBulkTransfer = {
   id: 'btr_01kaj2v6wte8v9kcz0t3yd4m5n',
   status: 'processing',
   counts: {
@@ -240,7 +240,7 @@ export const createBulkTransfer = operation({
         { ...exampleBody, amount_minor: 400_000, narration: 'Invoice 1043' },
       ],
     },
-    data: exampleBatch,
+    data: exampleBulkTransfer,
   },
   links: { getBulkTransfer: 'id' },
 });

@@ -41,17 +41,19 @@ function expectedOf(transfer: Transfer & RecordWithPostings) {
 /** What lists tell as their totals, held against what there is to list. */
 async function checkCounts({ db, session }: LedgerSnapshot): Promise<string[]> {
   const counts = countsOf(db);
-  const records = new Map((await countRecords(db, session)).map((sum) => [dayOf(sum), tell(sum)]));
+  const records = new Map(
+    (await countRecords(db, session)).map((sum) => [dayOf(sum), describeCounts(sum)]),
+  );
   const counted = new Map<string, string>();
   for await (const { _id, created, failed, days } of counts.find({}, { session })) {
     let [daysCreated, daysFailed] = [0n, 0n];
     for (const [day, sum] of Object.entries(days)) {
-      counted.set(`${_id}-${day}`, tell(sum));
+      counted.set(`${_id}-${day}`, describeCounts(sum));
       daysCreated += sum.created;
       daysFailed += sum.failed;
     }
-    counted.set(_id, tell({ created, failed }));
-    records.set(_id, tell({ created: daysCreated, failed: daysFailed }));
+    counted.set(_id, describeCounts({ created, failed }));
+    records.set(_id, describeCounts({ created: daysCreated, failed: daysFailed }));
   }
   return [...new Set([...records.keys(), ...counted.keys()])]
     .filter((key) => records.get(key) !== counted.get(key))
@@ -59,5 +61,10 @@ async function checkCounts({ db, session }: LedgerSnapshot): Promise<string[]> {
 }
 
 const dayOf = ({ tenantId, day }: CountChange) => `${tenantId}/${day}`;
-const tell = ({ created, failed }: { created: number | bigint; failed: number | bigint }) =>
-  `${created} created and ${failed} failed`;
+const describeCounts = ({
+  created,
+  failed,
+}: {
+  created: number | bigint;
+  failed: number | bigint;
+}) => `${created} created and ${failed} failed`;

@@ -22,7 +22,7 @@ export type CreateTransfer = (
   body: CreateTransferBody,
   claim: Claim | null,
   /** Puts the time that a bank takes on nobody's clock. */
-  untimed?: WithoutDeadline,
+  withoutDeadline?: WithoutDeadline,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 /**
@@ -38,9 +38,9 @@ export function createTransferCreation(deps: {
 }): CreateTransfer {
   const { transfers, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
 
-  return async (tenant, body, claim, untimed = (wait) => wait) => {
+  return async (tenant, body, claim, withoutDeadline = (wait) => wait) => {
     const amountMinor = amountWithin(tenant, body);
-    const named = await untimed(nameEnquiry(recipientOf(body)));
+    const named = await withoutDeadline(nameEnquiry(recipientOf(body)));
     if (named.kind === 'not_found') {
       return refuseRequest(transfers, {
         tenantId: tenant.id,
@@ -57,13 +57,19 @@ export function createTransferCreation(deps: {
       now: clock(),
       startWithinMs: START_WITHIN_MS,
     });
-    const outcome = throwIfKeyReused(await transfers.accept(acceptItem(tenant, transfer, claim)));
+    const outcome = throwIfKeyReused(
+      await transfers.accept(acceptTransferInput(tenant, transfer, claim)),
+    );
     if (outcome.resource === transfer._id) starter.startSoon(transfer);
     return outcome;
   };
 }
 
-function acceptItem(tenant: Tenant, transfer: Transfer, claim: Claim | null): AcceptTransfer {
+function acceptTransferInput(
+  tenant: Tenant,
+  transfer: Transfer,
+  claim: Claim | null,
+): AcceptTransfer {
   const body = JSON.stringify({ success: true, data: presentTransfer(transfer) });
   return {
     tenantId: tenant.id,

@@ -8,7 +8,7 @@ import type { TransferStarter } from './starter.js';
 import type { Transfers } from './store.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { createBankList } from '../banks/bank-list.js';
-import { bulkTransfers } from '../bulk-transfers/index.js';
+import { createBulkTransferParts } from '../bulk-transfers/index.js';
 import { createTransferCreation } from './create.js';
 import { createNameEnquiry } from '../banks/name-enquiry.js';
 import { createTransferStarter } from './starter.js';
@@ -36,7 +36,7 @@ export function createTransferParts(deps: CoreDeps) {
     nameEnquiry,
     bankList: createBankList(provider),
     createTransfer: createTransferCreation(accepting),
-    ...bulkTransfers({ ...deps, nameEnquiry, provider }),
+    ...createBulkTransferParts({ ...deps, nameEnquiry, provider }),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { InstructionLabels } from '../../core/instructions/labels.js';
 
-export const transferWords: InstructionLabels = {
+export const transferLabels: InstructionLabels = {
   record: 'transfer',
   provider: 'bank',
   payment: 'payment',

@@ -7,33 +7,33 @@ import type { TransferMicroBatchInput } from './workflow-contract.js';
 import type { Transfer } from './transfer.js';
 
 /** Transfers of one wave: enough to make its cost small, few enough to end within moments. */
-export const MAX_WAVE = 25;
+export const MAX_MICRO_BATCH = 25;
 
 /** The workflow that tries the first orders of several transfers. Named by its first. */
-export const waveWorkflowId = (id: string) => `transfer-micro-batch/${id}`;
+export const transferMicroBatchWorkflowId = (id: string) => `transfer-micro-batch/${id}`;
 
 /**
  * What can set out together: by provider, for a slow one must hold back no other. Who has no name yet has to be asked
  * for first, and sets out alone.
  */
-export function wavesOf(transfers: readonly Transfer[]): Transfer[][] {
-  const waves = new Map<string, Transfer[]>();
+export function microBatchesOf(transfers: readonly Transfer[]): Transfer[][] {
+  const microBatches = new Map<string, Transfer[]>();
   for (const transfer of transfers) {
     const { provider, recipient, _id: id } = transfer;
     const key = recipient.name === null ? id : provider;
-    const wave = waves.get(key);
-    if (wave) wave.push(transfer);
-    else waves.set(key, [transfer]);
+    const microBatch = microBatches.get(key);
+    if (microBatch) microBatch.push(transfer);
+    else microBatches.set(key, [transfer]);
   }
-  return [...waves.values()];
+  return [...microBatches.values()];
 }
 
 /** Starts the workflow of a wave. It takes no commands and is not woken. */
-export function createWaveStarter(settings: StarterSettings) {
-  const { start } = createWorkflowStarter<Wave>({
+export function createMicroBatchStarter(settings: StarterSettings) {
+  const { start } = createWorkflowStarter<MicroBatch>({
     ...settings,
     workflow: 'transferMicroBatch',
-    workflowId: ({ _id }) => waveWorkflowId(_id),
+    workflowId: ({ _id }) => transferMicroBatchWorkflowId(_id),
     toStart({ provider, transfers }) {
       const refs = transfers.map(({ tenant_id: tenantId, _id: id }) => ({ tenantId, id }));
       const input: TransferMicroBatchInput = {
@@ -50,4 +50,4 @@ export function createWaveStarter(settings: StarterSettings) {
   };
 }
 
-type Wave = { _id: string; provider: string; transfers: Transfer[] };
+type MicroBatch = { _id: string; provider: string; transfers: Transfer[] };

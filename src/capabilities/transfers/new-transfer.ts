@@ -29,13 +29,13 @@ export function newTransfer(given: {
   /** After this the dispatcher starts a workflow that nobody has started. */
   startWithinMs: number;
   /** The batch that it came in. */
-  batch?: string;
+  bulkTransferId?: string;
 }): Transfer {
-  const { tenant, body, amountMinor, named, now, batch } = given;
+  const { tenant, body, amountMinor, named, now, bulkTransferId } = given;
   const id = newId('transfer');
   const feeMinor = transferFee(amountMinor);
   const { account, bankCode } = recipientOf(body);
-  const detail = `the total is held in the wallet${batch === undefined ? '' : `; came in ${batch}`}`;
+  const detail = `the total is held in the wallet${bulkTransferId === undefined ? '' : `; came in ${bulkTransferId}`}`;
   return {
     _id: id,
     tenant_id: tenant.id,

@@ -54,7 +54,7 @@ export function suspensePosting(transfer: Transfer, at: Date, direction: 'in' | 
 }
 
 /** Suspense is paid by the wallet after all, and by a receivable for what the wallet lacks. */
-export function adoptionPosting(transfer: Transfer, at: Date, owedMinor: bigint): Posting {
+export function suspenseDebitPosting(transfer: Transfer, at: Date, owedMinor: bigint): Posting {
   const { tenant_id: tenantId } = transfer;
   return posting(step(transfer, 'suspense-debit'), tenantId, at, [
     { account: accounts.available(tenantId), amountMinor: owedMinor - transfer.total_minor },

@@ -29,7 +29,7 @@ export const transferCallback = ({
 });
 
 /** Applies what banks say of transfers. */
-export function transferApplier(deps: {
+export function transferEventHandler(deps: {
   transfers: Pick<Transfers, 'ownerOf' | 'applyFact'>;
   starter: Pick<TransferStarter, 'notifyChangedSoon'>;
   log: Log;
@@ -53,18 +53,18 @@ export function transferApplier(deps: {
 }
 
 function toFact({ _id, provider, state }: StoredCallback): TransferFact | null {
-  const origin = { via: 'webhook', actor: provider, providerRequestId: _id, note: null } as const;
+  const source = { via: 'webhook', actor: provider, providerRequestId: _id, note: null } as const;
   switch (state.kind) {
     case 'succeeded':
     case 'reversed':
       return {
-        ...origin,
+        ...source,
         kind: state.kind,
         amountMinor: state.amount_minor,
         sessionId: state.session_id,
       };
     case 'rejected':
-      return { ...origin, kind: 'rejected', code: state.code ?? 'provider_declined' };
+      return { ...source, kind: 'rejected', code: state.code ?? 'provider_declined' };
     default:
       return null;
   }

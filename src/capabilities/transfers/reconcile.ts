@@ -36,11 +36,11 @@ export type ReconcileReport = {
 };
 
 const PAGE = 200;
-const AT_ONCE = 8;
-const LISTED = 1_000;
+const CONCURRENT_CALLS = 8;
+const MAX_LISTED = 1_000;
 /** What is on its way at this moment is only behind, not different: it is looked at again after this. */
-const AGAIN_AFTER_MS = 2_000;
-const ON_ITS_WAY_MS = 60_000;
+const SECOND_LOOK_AFTER_MS = 2_000;
+const IN_FLIGHT_MS = 60_000;
 
 /** Whether a record says what the bank says. An open record says nothing, so only a final word is another one. */
 export function agrees(ours: Reconcilable, bank: VerifyAnswer): boolean {
@@ -53,7 +53,7 @@ export function agrees(ours: Reconcilable, bank: VerifyAnswer): boolean {
   return bank.kind === 'rejected' || bank.kind === 'not_found';
 }
 
-const BANK_WORDS: Record<VerifyAnswer['kind'], string> = {
+const BANK_STATES: Record<VerifyAnswer['kind'], string> = {
   succeeded: 'paid',
   rejected: 'refused',
   reversed: 'reversed',
@@ -65,22 +65,22 @@ const BANK_WORDS: Record<VerifyAnswer['kind'], string> = {
 function describe(ours: Reconcilable, bank: VerifyAnswer): string {
   const amount = 'amountMinor' in bank && bank.amountMinor !== ours.amount_minor;
   const suspense = ours.in_suspense ? ' (in suspense)' : '';
-  const told = `${ours.status}${suspense} with us, ${BANK_WORDS[bank.kind]} at the bank`;
-  return amount && bank.amountMinor !== null ? `${told}, of another amount` : told;
+  const difference = `${ours.status}${suspense} with us, ${BANK_STATES[bank.kind]} at the bank`;
+  return amount && bank.amountMinor !== null ? `${difference}, of another amount` : difference;
 }
 
 /** The bank's word as a fact. Null where it rules nothing in or out: no fact, nothing to apply. */
 function toFact(bank: VerifyAnswer, actor: string): TransferFact | null {
   const { providerRequestId } = bank;
-  const origin = { via: 'poll', actor, providerRequestId, note: 'reconciliation' } as const;
+  const source = { via: 'poll', actor, providerRequestId, note: 'reconciliation' } as const;
   switch (bank.kind) {
     case 'succeeded':
     case 'reversed': {
       const { kind, amountMinor, sessionId } = bank;
-      return { ...origin, kind, amountMinor, sessionId };
+      return { ...source, kind, amountMinor, sessionId };
     }
     case 'rejected':
-      return { ...origin, kind: 'rejected', code: bank.code };
+      return { ...source, kind: 'rejected', code: bank.code };
     case 'pending':
     case 'not_found':
     case 'unknown':
@@ -108,21 +108,21 @@ export async function reconcile(deps: Deps, options: Options): Promise<Reconcile
     settled: 0,
     differences: [],
   };
-  const turn = createPace(options.perSecond);
+  const waitForTurn = createPace(options.perSecond);
   const ask = async ({ provider, _id }: Reconcilable): Promise<VerifyAnswer> => {
-    await turn();
+    await waitForTurn();
     const found = deps.providers.find(provider);
     // A call has its own time limit.
     if (found) return found.verify(_id, new AbortController().signal);
     return { kind: 'unknown', reason: 'connection', providerRequestId: null };
   };
   for await (const page of pages(deps, options.since)) {
-    await mapWithConcurrency(AT_ONCE, page, async (ours) => {
+    await mapWithConcurrency(CONCURRENT_CALLS, page, async (ours) => {
       report.asked += 1;
       const found = await compare(deps, ask, ours);
       if (found === 'agrees') return;
       if (found === 'unanswered') report.unanswered += 1;
-      else await note(deps, options, report, found);
+      else await recordDifference(deps, options, report, found);
     });
   }
   return report;
@@ -139,15 +139,15 @@ async function compare(
   const first = await ask(ours);
   if (first.kind === 'unknown') return 'unanswered';
   if (agrees(ours, first)) return 'agrees';
-  const moving = isOpen(ours) || Date.now() - ours.updated_at.getTime() < ON_ITS_WAY_MS;
-  if (moving) await sleep(AGAIN_AFTER_MS);
+  const inFlight = isOpen(ours) || Date.now() - ours.updated_at.getTime() < IN_FLIGHT_MS;
+  if (inFlight) await sleep(SECOND_LOOK_AFTER_MS);
   const now = await transfers.get(ours.tenant_id, ours._id);
   const bank = await ask(ours);
   if (!now || bank.kind === 'unknown') return 'unanswered';
   return agrees(now, bank) ? 'agrees' : { ours: now, bank };
 }
 
-async function note(
+async function recordDifference(
   { transfers, starter }: Deps,
   { apply }: Options,
   report: ReconcileReport,
@@ -161,7 +161,7 @@ async function note(
   const verdict = applied?.kind === 'fact' ? applied.verdict : 'nothing to apply';
   report.differing += 1;
   if (apply && verdict === 'applied') report.settled += 1;
-  if (report.differences.length === LISTED) return;
+  if (report.differences.length === MAX_LISTED) return;
   report.differences.push({
     id,
     tenantId,

@@ -9,13 +9,13 @@ import {
 } from '../../core/supervision/workflow-starter.js';
 import type { TransferInput } from './workflow-contract.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
-import { createWaveStarter, MAX_WAVE, wavesOf } from './micro-batches.js';
+import { createMicroBatchStarter, MAX_MICRO_BATCH, microBatchesOf } from './micro-batches.js';
 
 /**
  * Starts of one process are so far apart, unless so many wait that a wave is full: who comes alone sets out at once, and
  * where many come most of them share a workflow, long before the machine is full. One each costs several times as much.
  */
-const APART_MS = 100;
+const START_INTERVAL_MS = 100;
 
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
 
@@ -23,19 +23,20 @@ export type TransferStarter = ReturnType<typeof createTransferStarter>;
 export function createTransferStarter(settings: InstructionStarterSettings) {
   const { log } = settings;
   const single = createSingleStarter(settings);
-  const waves = createWaveStarter(settings);
+  const microBatches = createMicroBatchStarter(settings);
   const lane = createLane<Transfer, null>({
     async run(transfers) {
-      const pause = transfers.length < MAX_WAVE ? sleep(APART_MS) : null;
-      await Promise.all([...wavesOf(transfers).map(setOut), pause]);
+      const interval = transfers.length < MAX_MICRO_BATCH ? sleep(START_INTERVAL_MS) : null;
+      await Promise.all([...microBatchesOf(transfers).map(startMicroBatch), interval]);
       return transfers.map(() => null);
     },
-    maxBatch: MAX_WAVE,
+    maxBatch: MAX_MICRO_BATCH,
     maxWaiting: MAX_STARTING,
   });
 
-  async function setOut([first, ...others]: Transfer[]): Promise<void> {
-    if (first) await (others.length === 0 ? single.start(first) : waves.start(first, others));
+  async function startMicroBatch([first, ...others]: Transfer[]): Promise<void> {
+    if (first)
+      await (others.length === 0 ? single.start(first) : microBatches.start(first, others));
   }
 
   /** Starts what nobody has started yet, with whatever else is to be started meanwhile. */

@@ -8,7 +8,7 @@ import {
   type TransitionRules,
 } from '../../core/instructions/held-transitions.js';
 import {
-  adoptionPosting,
+  suspenseDebitPosting,
   capturePosting,
   releasePosting,
   reversalPosting,
@@ -16,13 +16,13 @@ import {
 } from './postings.js';
 import type { NoSuchAccount } from './workflow-contract.js';
 import { failure, type Transfer } from './transfer.js';
-import { transferWords } from './labels.js';
+import { transferLabels } from './labels.js';
 
 /** What became known, whoever said it. */
 export type TransferFact = InstructionFact | (FactSource & NoSuchAccount);
 
 /** What of the wallet matters: what can be spent, and what is owed. */
-type Purse = Pick<Wallet, 'availableMinor' | 'owedMinor'>;
+type WalletBalances = Pick<Wallet, 'availableMinor' | 'owedMinor'>;
 
 /** What a fact does to a transfer, and to the money. */
 export type Transition = Pick<TransitionResult<Transfer>, 'verdict' | 'next'> & Effects;
@@ -37,31 +37,38 @@ type Effects = {
   dayMinor: bigint;
 };
 
-const idle: Effects = { postings: [], availableMinor: 0n, owedMinor: 0n, dayMinor: 0n };
+const NO_EFFECTS: Effects = { postings: [], availableMinor: 0n, owedMinor: 0n, dayMinor: 0n };
 
 /** The state guard for transfers: core/instructions/held-transitions.ts decides, here its moves become postings. */
 export function transitionTransfer(
   transfer: Transfer,
   fact: TransferFact,
   now: Date,
-  wallet: Purse,
+  wallet: WalletBalances,
 ): Transition {
-  const terms = termsOf(transfer, wallet);
+  const rules = transitionRules(transfer, wallet);
   if (fact.kind === 'no_such_account') {
     // Once an order may be on its way, only the bank's word about the payment counts.
-    const unsent = transfer.status === 'pending' && transfer.submissions === 0;
-    if (!unsent) return { verdict: 'stale', next: transfer, ...idle };
-    const refused = { ...fact, kind: 'rejected', code: 'invalid_account' } as const;
-    return book(transfer, transitionHeld(transfer, refused, now, { ...terms, label: fact.kind }), {
-      now,
-      wallet,
-    });
+    const notSubmitted = transfer.status === 'pending' && transfer.submissions === 0;
+    if (!notSubmitted) return { verdict: 'stale', next: transfer, ...NO_EFFECTS };
+    const rejected = { ...fact, kind: 'rejected', code: 'invalid_account' } as const;
+    return applyLedgerEffects(
+      transfer,
+      transitionHeld(transfer, rejected, now, { ...rules, label: fact.kind }),
+      {
+        now,
+        wallet,
+      },
+    );
   }
-  return book(transfer, transitionHeld(transfer, fact, now, terms), { now, wallet });
+  return applyLedgerEffects(transfer, transitionHeld(transfer, fact, now, rules), { now, wallet });
 }
 
-const termsOf = (transfer: Transfer, { availableMinor }: Purse): TransitionRules<Transfer> => ({
-  labels: transferWords,
+const transitionRules = (
+  transfer: Transfer,
+  { availableMinor }: WalletBalances,
+): TransitionRules<Transfer> => ({
+  labels: transferLabels,
   requestedMinor: transfer.amount_minor,
   covered: availableMinor >= transfer.total_minor,
   failure,
@@ -74,33 +81,41 @@ const termsOf = (transfer: Transfer, { availableMinor }: Purse): TransitionRules
   }),
 });
 
-type Books = { now: Date; wallet: Purse };
+type TransitionContext = { now: Date; wallet: WalletBalances };
 
-function book(
+function applyLedgerEffects(
   transfer: Transfer,
   { verdict, next, ledgerEffects }: TransitionResult<Transfer>,
-  books: Books,
+  context: TransitionContext,
 ): Transition {
-  const effects = ledgerEffects.reduce<Effects>((sum, move) => {
-    const { postings, availableMinor, owedMinor, dayMinor } = effectOf(transfer, move, books);
+  const effects = ledgerEffects.reduce<Effects>((sum, ledgerEffect) => {
+    const { postings, availableMinor, owedMinor, dayMinor } = balanceChangeOf(
+      transfer,
+      ledgerEffect,
+      context,
+    );
     return {
       postings: [...sum.postings, ...postings],
       availableMinor: sum.availableMinor + availableMinor,
       owedMinor: sum.owedMinor + owedMinor,
       dayMinor: sum.dayMinor + dayMinor,
     };
-  }, idle);
+  }, NO_EFFECTS);
   return { verdict, next, ...effects };
 }
 
-function effectOf(transfer: Transfer, move: LedgerEffect, { now, wallet }: Books): Effects {
+function balanceChangeOf(
+  transfer: Transfer,
+  ledgerEffect: LedgerEffect,
+  { now, wallet }: TransitionContext,
+): Effects {
   const { total_minor: total, amount_minor: dayMinor } = transfer;
-  switch (move) {
+  switch (ledgerEffect) {
     case 'capture':
-      return { ...idle, postings: [capturePosting(transfer, now)] };
+      return { ...NO_EFFECTS, postings: [capturePosting(transfer, now)] };
     case 'release':
       return {
-        ...idle,
+        ...NO_EFFECTS,
         postings: [releasePosting(transfer, now)],
         availableMinor: total,
         dayMinor,
@@ -112,14 +127,14 @@ function effectOf(transfer: Transfer, move: LedgerEffect, { now, wallet }: Books
       return { postings, availableMinor: total - repaid, owedMinor: -repaid, dayMinor };
     }
     case 'suspense':
-      return { ...idle, postings: [suspensePosting(transfer, now, 'in')] };
+      return { ...NO_EFFECTS, postings: [suspensePosting(transfer, now, 'in')] };
     case 'suspense-reversal':
-      return { ...idle, postings: [suspensePosting(transfer, now, 'out')] };
+      return { ...NO_EFFECTS, postings: [suspensePosting(transfer, now, 'out')] };
     case 'suspense-debit': {
       const { availableMinor: available } = wallet;
       const owedMinor = available >= total ? 0n : total - available;
-      const postings = [adoptionPosting(transfer, now, owedMinor)];
-      return { ...idle, postings, availableMinor: owedMinor - total, owedMinor };
+      const postings = [suspenseDebitPosting(transfer, now, owedMinor)];
+      return { ...NO_EFFECTS, postings, availableMinor: owedMinor - total, owedMinor };
     }
   }
 }

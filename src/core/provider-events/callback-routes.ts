@@ -2,13 +2,17 @@ import { ApiError } from '../../shared/errors.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Log } from '../../shared/log.js';
-import { chargeCallback } from '../../capabilities/charges/provider-events.js';
-import { refundCallback } from '../../capabilities/refunds/provider-events.js';
 import type { PaymentEvent, PaymentProvider } from '../providers/payment-provider.js';
+import type { Callback } from '../providers/transfer-provider.js';
 import type { Providers } from '../providers/registry.js';
-import { transferCallback } from '../../capabilities/transfers/provider-events.js';
 import { receivePaymentCallback } from './callback-api.js';
 import type { CallbackDraft, Callbacks } from './callbacks.js';
+
+/** How each capability keeps a message that is about its records. */
+export type CallbackDrafts = {
+  transfer(callback: Callback): CallbackDraft;
+  payment(event: PaymentEvent): CallbackDraft;
+};
 
 type Reading =
   | { kind: 'callback'; callback: CallbackDraft }
@@ -22,10 +26,12 @@ type Reading =
 export function callbackRoutes({
   providers,
   callbacks,
+  callbackDrafts: drafts,
   log,
 }: {
   providers: Providers;
   callbacks: Callbacks;
+  callbackDrafts: CallbackDrafts;
   log: Log;
 }): Route[] {
   return [
@@ -60,11 +66,11 @@ export function callbackRoutes({
   ): Reading | undefined {
     const told = providers.find(name)?.readCallback(...raw);
     if (told?.kind === 'callback') {
-      return { kind: 'callback', callback: transferCallback(told.callback) };
+      return { kind: 'callback', callback: drafts.transfer(told.callback) };
     }
     if (told && told.kind !== 'elsewhere') return told;
     const event = providers.findPayment(name)?.readCallback(...raw);
-    if (event?.kind === 'event') return paymentReading(event.event);
+    if (event?.kind === 'event') return { kind: 'callback', callback: drafts.payment(event.event) };
     if (event?.kind === 'elsewhere' || !event) {
       return told && { kind: 'ignored', dedupeKey: told.dedupeKey };
     }
@@ -76,13 +82,4 @@ export function callbackRoutes({
       log.warn({ err: error, callback: stored._id }, 'callback not applied, left to recovery');
     });
   }
-}
-
-function paymentReading(event: PaymentEvent): Reading {
-  const { about } = event;
-  const callback =
-    about.subject === 'charge'
-      ? chargeCallback(event, about.state)
-      : refundCallback(event, about.refund);
-  return { kind: 'callback', callback };
 }

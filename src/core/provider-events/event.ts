@@ -123,3 +123,15 @@ export const providerEventReplays = collection<CardEventReplay>('provider_event_
   },
   indexes: [{ key: { event_id: 1 } }, nextCheckIndex],
 });
+
+/** The result of applying an event: the verdict of its record's transition, or that we have no such record. */
+export type Applied = { kind: 'applied'; outcome: string } | { kind: 'not_there' };
+
+/** Applies an event to the record that it is about. Repeatable, in any order of arrival. */
+export type ApplyCardEvent = (event: StoredCardEvent, owner: CardEventOwner) => Promise<Applied>;
+
+/** Finds the card that an issuer speaks of, and its tenant; null if it is none of ours at this issuer. */
+export type FindOwner = (
+  provider: string,
+  about: { reference: string | null; issuer_card: string | null },
+) => Promise<CardEventOwner | null>;

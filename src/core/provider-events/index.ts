@@ -4,10 +4,8 @@ import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { Log } from '../../shared/log.js';
 import type { CompletionWaiters } from '../../shared/completion-waiter.js';
-import type { ApplyCardEvent } from './apply.js';
-import type { StoredCardEvent } from './event.js';
+import type { ApplyCardEvent, FindOwner, StoredCardEvent } from './event.js';
 import { createCardEventHandling } from './handle.js';
-import { createFindOwner } from './owner.js';
 import { createReceiveCardEvent } from './receive.js';
 import { createReplayCreation } from './replay.js';
 import { createCardEventReplays } from './replay-store.js';
@@ -23,16 +21,16 @@ export function createCardEvents(deps: {
   client: Client;
   /** Books what an event says, by the guard of its subject. */
   apply: ApplyCardEvent;
+  findOwner: FindOwner;
   completionWaiters: CompletionWaiters;
   log: Log;
 }) {
-  const { config, database, groupCommit, client, apply, log } = deps;
+  const { config, database, groupCommit, client, apply, findOwner, log } = deps;
   const { stallTimeoutMs } = config.instructions;
   const { retryMs: scheduleMs, retentionMs } = config.providerEvents;
   const { taskQueue } = config.temporal;
   const store = createCardEventStore(database, stallTimeoutMs);
   const replays = createCardEventReplays(database, groupCommit, stallTimeoutMs);
-  const findOwner = createFindOwner(database);
   const starter = createCardEventStarter({ client, taskQueue, scheduleMs, log });
   const replayStarter = createReplayStarter({ client, taskQueue, log });
   return {

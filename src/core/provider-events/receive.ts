@@ -2,7 +2,7 @@ import { failpoint } from '../../shared/failpoints.js';
 import type { Log } from '../../shared/log.js';
 import type { CardEvent } from '../providers/card-issuer.js';
 import { newCardEvent } from './event.js';
-import type { FindOwner } from './owner.js';
+import type { FindOwner } from './event.js';
 import type { CardEventStarter } from './starter.js';
 import type { CardEventStore } from './store.js';
 

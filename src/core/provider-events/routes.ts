@@ -6,13 +6,12 @@ import type { createSafeguard } from '../../platform/http/rate-limit.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../idempotency/store.js';
-import type { Card } from '../../capabilities/cards/card.js';
 import { getCardEventReplay, listCardEvents, replayCardEvent } from './api.js';
 import type { CardEvents } from './index.js';
 import { presentCardEvent, presentReplay } from './presenter.js';
 
 export function cardEventRoutes(deps: {
-  cards: { get(tenantId: string, id: string): Promise<Card | null> };
+  cards: { get(tenantId: string, id: string): Promise<object | null> };
   cardEvents: CardEvents;
   idempotency: Idempotency;
   safeguard: ReturnType<typeof createSafeguard>;

@@ -1,4 +1,4 @@
-import { audits } from '../../capabilities.js';
+import { audits } from '../../composition/capabilities.js';
 import type { Command } from 'commander';
 import { auditLedger } from '../../core/ledger/audit.js';
 import { readBalance } from '../../core/ledger/balance.js';

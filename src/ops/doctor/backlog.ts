@@ -1,4 +1,4 @@
-import { capabilities } from '../../capabilities.js';
+import { capabilities } from '../../composition/capabilities.js';
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import type { Db, Document } from 'mongodb';
 import { duration, examine, pass, fail, type Check } from './check.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TRANSACTION_OPTIONS } from '../../../src/platform/database/client.js';
 import { transferWorkflowId } from '../../../src/capabilities/transfers/transfer.js';
-import { waveWorkflowId } from '../../../src/capabilities/transfers/micro-batches.js';
+import { transferMicroBatchWorkflowId } from '../../../src/capabilities/transfers/micro-batches.js';
 import { eventually } from '../../support/eventually.js';
 import type { Cluster } from './cluster.js';
 
@@ -77,7 +77,7 @@ export async function putOff({ service }: Cluster, ids: readonly string[]): Prom
 
 /** Whether a worker died while it let several of these out by one workflow; that is named by the first of them. */
 export const diedInMicroBatch = (cluster: Cluster, ids: readonly string[]): Promise<boolean> =>
-  isCutShort(cluster, ids.map(waveWorkflowId));
+  isCutShort(cluster, ids.map(transferMicroBatchWorkflowId));
 
 /** Whether one died at work for a workflow that one of these has of its own. */
 export const diedAlone = (cluster: Cluster, ids: readonly string[]): Promise<boolean> =>

@@ -1,4 +1,4 @@
-import { batchWorkflowId } from '../../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import { bulkTransferWorkflowId } from '../../../src/capabilities/bulk-transfers/bulk-transfer.js';
 import { acceptedIds, bulkClient, type BatchReply } from '../../support/bulk.js';
 import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
@@ -94,7 +94,7 @@ test('a batch that is terminated in Temporal goes on', async () => {
   const reply = await bulkClient(tenant).send(orders(120));
   const ids = acceptedIds(reply.body.data);
   const handle = service.deps.temporal.client.workflow.getHandle(
-    batchWorkflowId(reply.body.data.id),
+    bulkTransferWorkflowId(reply.body.data.id),
   );
   await eventually('some are paid', async () => ((await paidOf(ids)) > 5 ? true : undefined));
   await handle.terminate('by mistake');

@@ -1,4 +1,4 @@
-import { audits } from '../../../src/capabilities.js';
+import { audits } from '../../../src/composition/capabilities.js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,10 @@ import { createLog } from '../../../src/shared/log.js';
 import { createSandboxBankProvider } from '../../../src/core/providers/sandbox-bank/adapter.js';
 import { startSandboxBank } from '../../../sandbox-bank/server.js';
 import type { TransferInput } from '../../../src/capabilities/transfers/workflow-contract.js';
-import { createBatches, type Batches } from '../../../src/capabilities/bulk-transfers/store.js';
+import {
+  createBulkTransferStore,
+  type BulkTransferStore,
+} from '../../../src/capabilities/bulk-transfers/store.js';
 import { createTransfers, type Transfers } from '../../../src/capabilities/transfers/store.js';
 import { transferWorkflowId, type Transfer } from '../../../src/capabilities/transfers/transfer.js';
 import { createWorkers } from '../../../worker/worker.js';
@@ -30,7 +33,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bursar-time-'));
 let environment: TestWorkflowEnvironment;
 let database: TestDatabase;
 let transfers: Transfers;
-let batches: Batches;
+let bulkTransfers: BulkTransferStore;
 let bank: Awaited<ReturnType<typeof startSandboxBank>>;
 
 beforeAll(async () => {
@@ -46,7 +49,7 @@ beforeAll(async () => {
   database = await openTestDatabase();
   const groupCommit = createGroupCommit(database);
   transfers = createTransfers(database, groupCommit, 1_000);
-  batches = createBatches(database, groupCommit, 1_000);
+  bulkTransfers = createBulkTransferStore(database, groupCommit, 1_000);
   // Without callbacks: only asking finds anything out, so every answer is a poll.
   bank = await startSandboxBank({
     port: 0,
@@ -98,7 +101,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     ],
     activities: {
       transfers,
-      batches,
+      bulkTransfers,
       providers: { transfer: () => provider },
       localSubmissions: noLocalSubmissions,
       webhooks: { retry: async () => ({ kind: 'closed' }) },

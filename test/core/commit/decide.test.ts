@@ -143,7 +143,7 @@ describe('decide', () => {
     fc.assert(
       fc.property(anyHistory, anyBulkTransfer, (before, batch) => {
         const { state } = run(emptySnapshot(), split(before, []));
-        fc.pre(!state.records.bulk_transfers.has(batch.batch._id));
+        fc.pre(!state.records.bulk_transfers.has(batch.bulkTransfer._id));
         const together = run(state, [[{ ...batch, claim: null }]]);
         const alone = run(
           state,
@@ -153,7 +153,7 @@ describe('decide', () => {
         );
         expect(balances(together.state)).toEqual(balances(alone.state));
         expect(together.state.records.transfers).toEqual(alone.state.records.transfers);
-        const made = together.state.records.bulk_transfers.get(batch.batch._id);
+        const made = together.state.records.bulk_transfers.get(batch.bulkTransfer._id);
         expect(made?.items.map(({ error }) => error?.code ?? null)).toEqual(
           alone.outcomes.map((outcome) => {
             if (outcome.kind !== 'answered') throw new Error('every item is answered');

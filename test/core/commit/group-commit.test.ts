@@ -1,4 +1,4 @@
-import { audits } from '../../../src/capabilities.js';
+import { audits } from '../../../src/composition/capabilities.js';
 import fc from 'fast-check';
 import { connectDatabase, type Database } from '../../../src/platform/database/client.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';

@@ -8,7 +8,7 @@ import type {
   ProviderCallResult,
   OperatorCommand,
 } from '../../../src/core/instructions/workflow-contract.js';
-import { transferWords } from '../../../src/capabilities/transfers/labels.js';
+import { transferLabels } from '../../../src/capabilities/transfers/labels.js';
 
 const order = (kind: OperatorCommand['kind'], force = false): OperatorCommand => ({
   kind,
@@ -48,7 +48,7 @@ describe('an operator', () => {
 
   test('completes only what the bank says is paid', () => {
     expect(
-      evaluateOperatorCommand(order('complete'), paid, processing, transferWords),
+      evaluateOperatorCommand(order('complete'), paid, processing, transferLabels),
     ).toMatchObject({
       done: true,
       effect: 'confirm',
@@ -59,7 +59,7 @@ describe('an operator', () => {
     ];
     for (const bank of rest) {
       expect(
-        evaluateOperatorCommand(order('complete', true), bank, processing, transferWords),
+        evaluateOperatorCommand(order('complete', true), bank, processing, transferLabels),
       ).toMatchObject({
         done: false,
         effect: 'nothing',
@@ -69,21 +69,21 @@ describe('an operator', () => {
 
   test('fails against a silent or undecided bank only by force, and never what is paid', () => {
     for (const bank of undecided) {
-      expect(evaluateOperatorCommand(order('fail'), bank, processing, transferWords)).toMatchObject(
-        {
-          done: false,
-          effect: 'nothing',
-        },
-      );
       expect(
-        evaluateOperatorCommand(order('fail', true), bank, processing, transferWords),
+        evaluateOperatorCommand(order('fail'), bank, processing, transferLabels),
+      ).toMatchObject({
+        done: false,
+        effect: 'nothing',
+      });
+      expect(
+        evaluateOperatorCommand(order('fail', true), bank, processing, transferLabels),
       ).toMatchObject({
         done: true,
         effect: 'release',
       });
     }
     expect(
-      evaluateOperatorCommand(order('fail', true), paid, processing, transferWords),
+      evaluateOperatorCommand(order('fail', true), paid, processing, transferLabels),
     ).toMatchObject({
       done: false,
       effect: 'nothing',
@@ -95,12 +95,12 @@ describe('an operator', () => {
       const completed = { status: 'completed', attention: null } as const;
       const failed = { status: 'failed', attention: null } as const;
       expect(
-        evaluateOperatorCommand(order('complete'), bank, completed, transferWords),
+        evaluateOperatorCommand(order('complete'), bank, completed, transferLabels),
       ).toMatchObject({
         done: true,
         effect: 'nothing',
       });
-      expect(evaluateOperatorCommand(order('fail'), bank, failed, transferWords)).toMatchObject({
+      expect(evaluateOperatorCommand(order('fail'), bank, failed, transferLabels)).toMatchObject({
         done: true,
         effect: 'nothing',
       });

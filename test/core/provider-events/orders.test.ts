@@ -1,4 +1,4 @@
-import { audits } from '../../../src/capabilities.js';
+import { audits } from '../../../src/composition/capabilities.js';
 import fc from 'fast-check';
 import type { Funding } from '../../../src/capabilities/card-fundings/postings.js';
 import {

@@ -1,0 +1,17 @@
+export const PRODUCT: readonly string[];
+export const SHELVES: readonly string[];
+export const BARE_OPENING: RegExp;
+export type Import = { from: string; to: string };
+export function sourceFiles(folders?: readonly string[], at?: string): string[];
+export function readSource(file: string, at?: string): string;
+export function importsOf(files: readonly string[], at?: string): Import[];
+export function folderGraph(imports: readonly Import[]): Map<string, Set<string>>;
+export function mutualPairs(graph: Map<string, Set<string>>): string[];
+export function knots(graph: Map<string, Set<string>>): string[][];
+export function shelfOf(file: string): number | null;
+export function upwardImports(imports: readonly Import[]): Import[];
+export function foreignImports(imports: readonly Import[]): Import[];
+export function capabilityFileNames(files: readonly string[]): Map<string, number>;
+export function commentsOf(text: string): string[];
+export function exportsOf(text: string): { name: string; documented: boolean }[];
+export function figures(at?: string): Record<string, number | string>;

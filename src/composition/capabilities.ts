@@ -1,0 +1,37 @@
+import { bankCapability } from '../capabilities/banks/index.js';
+import { bulkTransferCapability } from '../capabilities/bulk-transfers/index.js';
+import { cardAuthorizationCapability } from '../capabilities/card-authorizations/index.js';
+import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
+import { cardStateCapability } from '../capabilities/card-states/index.js';
+import { cardCapability } from '../capabilities/cards/index.js';
+import { chargeCapability } from '../capabilities/charges/index.js';
+import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
+import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
+import { refundCapability } from '../capabilities/refunds/index.js';
+import { transferCapability } from '../capabilities/transfers/index.js';
+import type { Deps } from './deps.js';
+import type { Capability } from '../core/capability.js';
+import { providerEventCapability } from '../core/provider-events/capability.js';
+import type { createSafeguard } from '../platform/http/rate-limit.js';
+
+/** The parts that routes and supervision take: those of the composition root, and the limits of single routes. */
+export type CapabilityDeps = Deps & { safeguard: ReturnType<typeof createSafeguard> };
+
+/** The one list of capabilities. The dispatcher starts overdue records in this order. */
+export const capabilities: readonly Capability<CapabilityDeps>[] = [
+  bulkTransferCapability,
+  transferCapability,
+  bankCapability,
+  cardCapability,
+  cardStateCapability,
+  cardFundingCapability,
+  cardAuthorizationCapability,
+  paymentTokenCapability,
+  chargeCapability,
+  refundCapability,
+  recurringChargeCapability,
+  providerEventCapability,
+];
+
+/** Each capability's part of the ledger audit. */
+export const audits = capabilities.flatMap(({ audit }) => audit ?? []);
