@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadConfig } from '../../src/shared/config.js';
-import { packageRoot } from '../../devstack/paths.js';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { composeFile, environmentOf, interpolate, readRoot, type Service } from './file.js';
 import { composeSchema } from './schema.js';
 

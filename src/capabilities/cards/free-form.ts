@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { FIELD_NAME, idempotencyKey } from '../../platform/http/wire.js';
+import { idempotencyKey } from '../../platform/http/wire.js';
+import { FIELD_NAME } from '../../shared/metadata.js';
 import { findMetadataProblem, holdsCardNumber, metadata } from '../../shared/metadata.js';
 
 /** For `refine`: a text of the caller's that goes onto a record, and perhaps to the issuer. */

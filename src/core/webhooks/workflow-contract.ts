@@ -20,6 +20,3 @@ export type WebhookDeliveryResult =
 
 /** The workflow that retries this delivery. */
 export const deliveryWorkflowId = (id: string) => `webhook-delivery/${id}`;
-
-/** Retries have a queue of their own: a receiver that hangs takes nothing from transfers. */
-export const webhooksQueue = (taskQueue: string) => `${taskQueue}-webhooks`;

@@ -1,6 +1,6 @@
 import Table from 'cli-table3';
 
-/** Columns by space alone: easy to read, to copy and to cut. */
+/** Separates columns with spaces alone, which is easy to read, copy and cut. */
 const PLAIN = {
   style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
   chars: Object.fromEntries(
@@ -12,7 +12,7 @@ const PLAIN = {
 
 type Value = string | number | boolean | null | undefined | object;
 
-/** One thing: JSON for programs, a line per field for people. */
+/** Prints one record: JSON for programs, a line per field for people. */
 export function print(json: boolean, record: Record<string, Value>): void {
   if (json) return console.log(JSON.stringify(record));
   const table = new Table(PLAIN);
@@ -20,7 +20,7 @@ export function print(json: boolean, record: Record<string, Value>): void {
   console.log(table.toString());
 }
 
-/** Many things: a JSON array for programs, a table for people. */
+/** Prints a list: a JSON array for programs, a table for people. */
 export function printTable(json: boolean, rows: Record<string, Value>[]): void {
   if (json) return console.log(JSON.stringify(rows));
   const [first] = rows;
@@ -30,7 +30,7 @@ export function printTable(json: boolean, rows: Record<string, Value>[]): void {
   console.log(table.toString());
 }
 
-/** The first of many, as a table or JSON; says beside it, for people and in logs, when there may be more. */
+/** Prints the first `limit` rows as a table or JSON, and notes on standard error that there may be more. */
 export function printLatest(json: boolean, rows: Record<string, Value>[], limit: number): void {
   printTable(json, rows);
   if (rows.length === limit) console.error(`bursar: ${limit} are listed; there may be more`);

@@ -4,8 +4,8 @@ type Reply = { header: () => Reply; send: (body: string) => Reply };
 type Route = { url: string; handler: (request: object, reply: Reply) => unknown };
 
 /**
- * Scalar's script for browsers. Its Fastify plugin is the only package that carries the script without the 200 MB that
- * it is made from, and hands it out as an answer to a request: so here is what asks it.
+ * Returns Scalar's script for browsers. Only its Fastify plugin contains the script without 200 MB of build
+ * dependencies. The plugin serves the script as the answer to a request, so this function imitates the Fastify host.
  */
 export function viewerScript(): string {
   const sent: string[] = [];
@@ -27,6 +27,6 @@ export function viewerScript(): string {
   );
   const [script] = sent;
   if (script === undefined) throw new Error('The plugin of the viewer serves no script.');
-  // Its source map is not in the package.
+  // The package does not contain the source map.
   return script.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
 }

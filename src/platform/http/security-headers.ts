@@ -1,13 +1,13 @@
 import helmet from 'koa-helmet';
 import type { Middleware } from './context.js';
 
-/** An API answers programs: nothing of it may be framed, sniffed, cached or executed. */
+/** Sets headers that forbid browsers to frame, sniff, cache or execute any answer: the API serves programs. */
 export function securityHeaders(): Middleware {
   const protect = helmet({
     contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"] } },
     strictTransportSecurity: { maxAge: 31_536_000, includeSubDomains: true },
     xFrameOptions: { action: 'deny' },
-    // These speak to browsers about pages, which there are none of here: each would only make every answer longer.
+    // These concern pages, which the API does not serve: they would only make every answer longer.
     crossOriginOpenerPolicy: false,
     originAgentCluster: false,
     xDnsPrefetchControl: false,
@@ -16,7 +16,7 @@ export function securityHeaders(): Middleware {
     xXssProtection: false,
   });
   return (ctx, next) => {
-    // Answers carry balances and recipients: no cache may keep one.
+    // Answers contain balances and recipients, so no cache may store them.
     ctx.res.setHeader('Cache-Control', 'no-store');
     return protect(ctx, next);
   };
