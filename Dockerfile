@@ -1,6 +1,6 @@
 # One image for API, worker, sandbox bank and command line: which one it is, the command says.
 # Debian, not Alpine: Temporal's native core needs glibc.
-FROM node:20.20.2-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev
@@ -13,7 +13,7 @@ COPY activities activities
 COPY worker worker
 RUN npm run build && npm prune --omit=dev
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./
