@@ -6,10 +6,10 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpTerminator } from 'http-terminator';
 import type Koa from 'koa';
 import { newId } from '../ids.js';
 import type { Log } from '../log.js';
+import { trackConnections } from './connections.js';
 import type { AppState } from './context.js';
 import type { Health } from './health.js';
 import { uncountedHeaders } from './rate-limit.js';
@@ -57,8 +57,11 @@ export function createServer({
   onDrop?: () => void;
 }): HttpServer {
   const handle = app.callback();
-  const onRequest = (req: IncomingMessage, res: ServerResponse) =>
-    isAddressed(req) ? void handle(req, res) : sendRefusal(req.socket, UNADDRESSED);
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    connections.onRequest(res);
+    if (isAddressed(req)) void handle(req, res);
+    else sendRefusal(req.socket, UNADDRESSED);
+  };
   const server = createNodeServer(
     {
       headersTimeout: headersWithinMs,
@@ -80,14 +83,14 @@ export function createServer({
   server.on('clientError', (error, socket) => answerUnreadable(error, socket));
   // Node would close such a connection without a word.
   server.on('connect', (_req, socket) => sendRefusal(socket, NO_TUNNELS));
-  const terminator = createHttpTerminator({ server, gracefulTerminationTimeout: drainWithinMs });
+  const connections = trackConnections(server);
   let drained: Promise<void> | null = null;
 
   async function drain(): Promise<void> {
     log.info('draining');
     health.startDraining();
     await sleep(noticeMs);
-    await terminator.terminate();
+    await connections.close(drainWithinMs);
     log.info('drained');
   }
 
