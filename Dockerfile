@@ -11,7 +11,8 @@ COPY client/src client/src
 COPY workflows workflows
 COPY activities activities
 COPY worker worker
-RUN npm run build && npm prune --omit=dev
+COPY scripts/prune-image.mjs scripts/prune-image.mjs
+RUN npm run build && npm prune --omit=dev && node scripts/prune-image.mjs
 
 FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
