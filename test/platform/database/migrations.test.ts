@@ -138,7 +138,8 @@ test('an inspection finds nothing amiss in what was migrated, and tells what som
 test('a unique index that is gone, as after a restore without indexes, is there again after the next start; a newer version’s database is left alone', async () => {
   const { db } = database;
   await migrate(db, migrations);
-  const lacks = async () => (await inspectSchema(db, migrations)).map(({ description }) => description);
+  const lacks = async () =>
+    (await inspectSchema(db, migrations)).map(({ description }) => description);
   await db.collection('transfers').dropIndex('tenant_id_1_reference_1');
   await migrate(db, migrations);
   expect(await lacks()).toEqual([]);
