@@ -32,13 +32,18 @@ export const idempotencyKey = z
   });
 
 /** As the header: the ends of a header's value can not be spaces, and quotes around it do not belong to the key. */
+/** 1 to 255 characters between quotes, where a backslash before a quote or a backslash does not count. */
+const QUOTED_KEY = '"(?:\\\\["\\\\]|\\\\(?!["\\\\])|\\\\(?="$)|[\\x20-\\x5b\\x5d-\\x7e]){1,255}"';
+const BARE_KEY = '(?!".*"$)[\\x21-\\x7e](?:[\\x20-\\x7e]{0,253}[\\x21-\\x7e])?';
+const MAX_QUOTED_KEY_LENGTH = 2 * 255 + 2;
+
 export const idempotencyKeyHeader = z.string().meta({
   description:
     'The same as the field `idempotency_key`, with or without quotes. Send one of the two; both have to be equal.',
   override: {
     minLength: 1,
-    maxLength: 255,
-    pattern: '^(?!""$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+    maxLength: MAX_QUOTED_KEY_LENGTH,
+    pattern: `^(?:${QUOTED_KEY}|${BARE_KEY})$`,
   },
 });
 
@@ -55,7 +60,8 @@ export const FIELD_NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
 /** Any JSON that is taken at all, as a component: for what is read later, and refused by itself. */
 export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
   Json: {
-    description: 'Anything, at most 16 levels deep.',
+    description:
+      'Any JSON, at most 16 levels deep. No text and no name has an unpaired surrogate (`\\ud800` alone).',
     propertyNames: FIELD_NAME,
     additionalProperties: { $ref: '#/components/schemas/Json' },
     items: { $ref: '#/components/schemas/Json' },
