@@ -40,7 +40,7 @@ const pattern = (kind: IdKind) => `^${PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25
 export const idSchema = (kind: IdKind) =>
   z
     .string()
-    .regex(new RegExp(pattern(kind)))
+    .regex(new RegExp(pattern(kind)), `must be an id that begins with "${PREFIXES[kind]}_"`)
     .meta({ example: `${PREFIXES[kind]}_${EXAMPLE}` });
 
 /** The id that is made of these bytes, 16 at least: the same for the same bytes. */

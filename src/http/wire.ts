@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
+import { textErrors } from './messages.js';
 
 /** What every capability's schemas are made of: one way to write an amount, a time, a page. */
 
@@ -15,15 +16,15 @@ export const timestamp = (description: string) =>
 export const plainText = (max: number) =>
   z
     .string()
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters')
-    .refine((text) => [...text].length <= max, `must be at most ${max} characters`)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, textErrors(Infinity, 'must not contain control characters'))
+    .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
     .meta({
       override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
     });
 
 export const idempotencyKey = z
   .string()
-  .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')
+  .regex(/^[\x20-\x7e]{1,255}$/, textErrors(255, 'must have printable ASCII characters only'))
   .meta({
     description:
       'Makes a repeat safe for 24 hours: the same key with the same request gets the first answer, byte for byte, ' +
@@ -31,12 +32,12 @@ export const idempotencyKey = z
     example: 'order-1042',
   });
 
-/** As the header: the ends of a header's value can not be spaces, and quotes around it do not belong to the key. */
 /** 1 to 255 characters between quotes, where a backslash before a quote or a backslash does not count. */
 const QUOTED_KEY = '"(?:\\\\["\\\\]|\\\\(?!["\\\\])|\\\\(?="$)|[\\x20-\\x5b\\x5d-\\x7e]){1,255}"';
 const BARE_KEY = '(?!".*"$)[\\x21-\\x7e](?:[\\x20-\\x7e]{0,253}[\\x21-\\x7e])?';
 const MAX_QUOTED_KEY_LENGTH = 2 * 255 + 2;
 
+/** As the header: the ends of a header's value can not be spaces, and quotes around it do not belong to the key. */
 export const idempotencyKeyHeader = z.string().meta({
   description:
     'The same as the field `idempotency_key`, with or without quotes. Send one of the two; both have to be equal.',
@@ -71,7 +72,14 @@ export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
 const count = (fallback: number, maximum: number, description: string, minimum = 1) =>
   z
     .string()
-    .regex(/^[0-9]{1,9}$/, 'must be a whole number')
+    .regex(/^[0-9]{1,9}$/, {
+      error: ({ input }) => {
+        if (/^-[0-9]+$/.test(String(input))) return `must be at least ${minimum}`;
+        return /^[0-9]+$/.test(String(input))
+          ? `must be at most ${maximum}`
+          : 'must be a whole number';
+      },
+    })
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
     .default(fallback)

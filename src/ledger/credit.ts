@@ -46,7 +46,8 @@ export async function creditWallet(
 ): Promise<{ availableMinor: bigint }> {
   const { tenant, amountMinor, reference } = given;
   if (amountMinor < 1n || amountMinor > MAX_AMOUNT_MINOR) {
-    throw new ApiError('validation_error', { field: 'amount_minor' });
+    const message = amountMinor < 1n ? 'must be at least 1' : `must be at most ${MAX_AMOUNT_MINOR}`;
+    throw new ApiError('validation_error', { field: 'amount_minor', message });
   }
   const id = `credit/${tenant}/${reference}`;
   const outcome = await groupCommit.commit({ kind: 'credit', tenant, id, amountMinor });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PRINTABLE, textErrors } from '../http/messages.js';
 import { plainText } from '../http/wire.js';
 
 /** A tenant's own name for something: goes into paths, percent-encoded. Two names are none there, however written. */
@@ -7,7 +8,7 @@ export const ownName = (description: string, example: string) =>
     .string()
     .regex(
       /^(?!\.{1,2}$)[\x21-\x7e]{1,100}$/,
-      'must be 1 to 100 printable ASCII characters without spaces, and not "." or ".."',
+      textErrors(100, `${PRINTABLE}, and not be "." or ".."`),
     )
     .meta({ description, example });
 

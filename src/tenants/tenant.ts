@@ -29,6 +29,9 @@ export const DEFAULT_TRANSFER_LIMITS: TransferLimits = {
   dailyMinor: 1_000_000_000n,
 };
 
+/** Of an amount below 1, which is refused before the tenant's own limits are known. */
+export const BELOW_MINIMUM = `must be at least ${DEFAULT_TRANSFER_LIMITS.minMinor}, unless your account has another minimum`;
+
 export type Tenant = {
   id: string;
   name: string;

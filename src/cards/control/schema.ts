@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { plainText } from '../../http/wire.js';
+import { PRINTABLE, textErrors } from '../../http/messages.js';
 import { freeForm, noCardNumber } from '../free-form.js';
 
 /** The body of a lock, an unlock or a closing: all of it may be left out. */
@@ -10,7 +11,7 @@ export const controlBody = freeForm('CardControl', {
     .meta({ description: 'Why, for whoever reads it later.', example: 'reported as lost' }),
   request_id: z
     .string()
-    .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces')
+    .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
     .refine(...noCardNumber)
     .optional()
     .meta({ description: 'Your own name for it. The issuer gets it too.', example: 'req-1042' }),

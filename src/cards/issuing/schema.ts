@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { idempotencyKey, plainText } from '../../http/wire.js';
+import { PRINTABLE, textErrors } from '../../http/messages.js';
 import { holdsCardNumber, metadata } from '../../metadata.js';
 
 const noCardNumber = (text: string) => !holdsCardNumber(text);
@@ -10,7 +11,7 @@ export const createCardBody = z
   .strictObject({
     customer_id: z
       .string()
-      .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces')
+      .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
       .refine(noCardNumber, REFUSED)
       .meta({ description: 'Your own id of who is to hold it.', example: 'customer-7' }),
     type: z.enum(['virtual', 'physical']),
