@@ -9,7 +9,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } 
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { connectDatabase } from '../src/platform/database/client.js';
-import { cacheFolder, packageRoot } from '../devstack/paths.js';
+import { cacheFolder } from '../devstack/paths.js';
+import { packageRoot } from '../src/shared/package-root.js';
 import { isPolled } from '../devstack/temporal.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';

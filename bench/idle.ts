@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DevFile } from '../devstack/data-dir.js';
-import { packageRoot } from '../devstack/paths.js';
+import { packageRoot } from '../src/shared/package-root.js';
 import { openStack } from './stack.js';
 import {
   closedLoop,

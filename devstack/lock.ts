@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { packageRoot } from './paths.js';
+import { packageRoot } from '../src/shared/package-root.js';
 
 /** A process, told apart from a later one with the same number by when it started. */
 export type ProcessIdentity = { pid: number; started: string };

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, renameSync, copyFileSync, chmodSync, statSync 
 import { join } from 'node:path';
 import type { Fetched } from './cache.js';
 import { RELEASES, type EngineName } from './releases.js';
-import { compiled } from './paths.js';
+import { compiled } from '../src/shared/package-root.js';
 
 const LIMITS = {
   /** Without a first byte after this, the makers' servers can't be reached from here. */

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Fetched } from './cache.js';
 import { RELEASES, type EngineName } from './releases.js';
-import { packageRoot } from './paths.js';
+import { packageRoot } from '../src/shared/package-root.js';
 
 const TIME_LIMIT_MS = 10 * 60 * 1000;
 

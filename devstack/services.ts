@@ -1,7 +1,7 @@
 import type { DataDir, Secrets } from './data-dir.js';
 import { startMongod } from './mongod.js';
 import { dataDirMark } from './orphans.js';
-import { compiled } from './paths.js';
+import { compiled } from '../src/shared/package-root.js';
 import { claimPort, type PortClaim } from './ports.js';
 import { launch } from './processes.js';
 import type { Service } from './supervise.js';

@@ -18,6 +18,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
+import { isSupported, NEEDED } from './node-version.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...parts) => join(root, ...parts);
@@ -199,9 +200,8 @@ function build() {
 }
 
 async function main() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 11)) {
-    fail(`Node.js 20.11 or later is needed; this is ${process.version} (${process.execPath}).`);
+  if (!isSupported(process.versions.node)) {
+    fail(`${NEEDED}; this is ${process.version} (${process.execPath}).`);
   }
   if (modulesAreFresh() && distIsFresh()) return;
 

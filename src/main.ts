@@ -13,12 +13,12 @@ import { serveMetrics } from './platform/metrics/server.js';
 import { openApi } from './composition/operations.js';
 import { allRoutes } from './composition/routes.js';
 
-/** The API process. SIGTERM: not ready, what is under way is answered, then the connections are closed. */
+/** The API process. On SIGTERM it reports "not ready", answers the requests in progress, and closes its connections. */
 async function main(): Promise<void> {
   const config = loadConfig();
   const deps = await createDeps(config, 'api');
   const { log, database, apiKeys, rateLimits, completionWaiters } = deps;
-  // Temporal is not asked for: a request is taken while it is away, and its workflow started later.
+  // Temporal is not checked: while it is away, requests are accepted and their workflows start later.
   const checks = { mongodb: () => database.db.command({ ping: 1 }) };
   const health = createHealth({ checks, log });
   const load = createLoad({ ...config.load, log });
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   const stop = async () => {
     if (stopping) return;
     stopping = true;
-    // Who waits for something to end is told how it stands now.
+    // Requests that wait for a record to end get its current state.
     completionWaiters.stop();
     await server.drain();
     await rateLimits.idle();

@@ -1,14 +1,15 @@
 import { operations, type Operations, type Pagination } from './api.js';
 import { send, type Answer } from './send.js';
 
+/** Settings of a client. */
 export type ClientSettings = {
-  /** Where the service is, without `/api/v1`. */
+  /** Address of the service, without `/api/v1`. */
   baseUrl: string;
-  /** A secret key belongs on a server; in a browser, a public one. */
+  /** An API key: a secret key on a server, a public key in a browser. */
   key: string;
-  /** How long one attempt may take. Default: 30 s, and what `wait` asks for on top. */
+  /** Time limit of one attempt. Default: 30 s plus the seconds of `wait`. */
   timeoutMs?: number;
-  /** How many further attempts there may be. Default: 5, over about 6 s. */
+  /** Number of retries. Default: 5, over about 6 s. */
   maxRetries?: number;
   fetch?: typeof globalThis.fetch;
 };
@@ -18,13 +19,14 @@ type Table = typeof operations;
 type When<Name extends Id, Flag extends string, Then> =
   Table[Name] extends Record<Flag, true> ? Then : object;
 
+/** Options of one call. They override the settings of the client. */
 export type CallOptions<Name extends Id = Id> = Partial<
   Pick<ClientSettings, 'timeoutMs' | 'maxRetries'>
 > & { signal?: AbortSignal } & When<
     Name,
     'idempotent',
     {
-      /** Default: one of its own for every call. Name it where the call may be repeated after a crash of yours. */
+      /** Default: a new key for every call. Set it if you may repeat the call after your own process has crashed. */
       idempotencyKey?: string;
     }
   > &
@@ -32,14 +34,18 @@ export type CallOptions<Name extends Id = Id> = Partial<
     Name,
     'waits',
     {
-      /** Seconds to wait for its end, 30 at the most. Without it the answer comes when it is accepted. */
+      /**
+       * Seconds to wait until the record has ended, at most 30. Without it, the call returns when the request is
+       * accepted.
+       */
       wait?: number;
     }
   >;
 
+/** The result of a call: `data` of the answer, and its metadata. */
 export type Result<Name extends Id = Id> = {
   data: Table[Name] extends { list: true } ? Operations[Name]['data'][] : Operations[Name]['data'];
-  /** Names the request to whoever runs the service. */
+  /** Id of the request, for support by the operator of the service. */
   requestId: string | null;
 } & When<Name, 'list', { pagination: Pagination }> &
   When<
@@ -47,7 +53,7 @@ export type Result<Name extends Id = Id> = {
     'idempotent',
     {
       idempotencyKey: string;
-      /** True if it had been done before, under this key. */
+      /** True if this is the saved response to an earlier request with the same key. */
       replayed: boolean;
     }
   >;
@@ -61,15 +67,15 @@ type Method<Name extends Id> = ((...given: Given<Name>) => Promise<Result<Name>>
     Name,
     'list',
     {
-      /** Goes through all pages, from `page` on. */
+      /** Iterates over all items from `page` on, page by page. No item is returned twice. */
       all: (...given: Given<Name>) => AsyncGenerator<Operations[Name]['data'], void, undefined>;
     }
   >;
 
-/** A method for every operation. It takes parameters and body in one object. */
+/** A method for every operation. Each takes parameters and body in one object. */
 export type Client = { readonly [Name in keyof Operations]: Method<Name> };
 
-/** What goes into an address is plain; the body is JSON as it is. */
+/** Values in paths and queries are plain; the body may be any JSON. */
 type Plain = string | number | boolean | undefined;
 type Input = Record<string, unknown>;
 type AnyOptions = CallOptions & { idempotencyKey?: string; wait?: number };
@@ -84,6 +90,7 @@ type AnyOperation = {
 type AnyResult = { data: unknown; pagination: Pagination };
 type Call = (input?: Input, options?: AnyOptions) => Promise<AnyResult>;
 
+/** Creates a client. Its methods retry when that is safe, and reject with `BursarError`. */
 export function createClient(settings: ClientSettings): Client {
   checkSettings(settings);
   const methods = Object.entries(operations).map(([id, operation]) => {
@@ -94,9 +101,10 @@ export function createClient(settings: ClientSettings): Client {
 }
 
 function checkSettings({ baseUrl, key }: ClientSettings): void {
-  if (!/^https?:\/\//.test(baseUrl)) throw new TypeError('baseUrl: an http or https address');
-  // Here, because fetch would put it into the message of its own error.
-  if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('key: an API key is needed');
+  if (!/^https?:\/\//.test(baseUrl))
+    throw new TypeError('baseUrl must be an http or https address');
+  // Checked here, because the error of fetch would contain the key.
+  if (!/^[\x21-\x7e]+$/.test(key)) throw new TypeError('key must be an API key');
 }
 
 function caller(settings: ClientSettings, id: string, operation: AnyOperation): Call {
@@ -146,13 +154,13 @@ function present({ list }: AnyOperation, { body, headers }: Answer, key: string 
   } as AnyResult;
 }
 
-/** The path with its parameters, and what is left of the input. */
+/** Fills in the path parameters and returns the remaining input. */
 function fillIn(id: string, template: string, input: Input): { path: string; rest: Input } {
   const rest = { ...input };
   const path = template.replaceAll(/\{(\w+)\}/g, (_all, name: string) => {
     const value = String((rest[name] as Plain) ?? '');
-    // Empty, and what an address takes for folders, would lead somewhere else.
-    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${id}: ${name} is needed`);
+    // Empty values, `.` and `..` would change the path.
+    if (/^\.{0,2}$/.test(value)) throw new TypeError(`${id}: ${name} is required`);
     delete rest[name];
     return encodeURIComponent(value);
   });
@@ -169,7 +177,7 @@ function query(input: Record<string, Plain>): string {
 
 const LONGEST_PAGE = 100;
 
-/** What comes in meanwhile pushes others to the next page: those are told once. */
+/** Items that are created during the iteration move others to the next page; those are returned once. */
 const pager = (call: Call) =>
   async function* all(input: Input = {}, options?: AnyOptions) {
     let before = new Set<unknown>();

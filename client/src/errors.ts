@@ -1,6 +1,6 @@
 import type { ErrorCode } from './api.js';
 
-/** A code of the service, or what became of a request that got no answer of its. */
+/** An error code of the service, or of a request without a valid answer. */
 export type BursarErrorCode = ErrorCode | 'no_answer' | 'unreadable_answer' | 'aborted';
 
 type Facts = {
@@ -16,23 +16,23 @@ type Facts = {
   cause?: unknown;
 };
 
-/** Whatever keeps a call from its result. */
+/** The error of a failed call. */
 export class BursarError extends Error {
   readonly code: BursarErrorCode;
-  /** Of the last answer; null if there was none. */
+  /** Status of the last answer; null if there was none. */
   readonly status: number | null;
-  /** The field that is refused, as you wrote it. */
+  /** The refused field as the caller sent it. */
   readonly field: string | undefined;
   readonly details: Record<string, unknown> | undefined;
-  /** Names the request to whoever runs the service. */
+  /** Id of the request, for support by the operator of the service. */
   readonly requestId: string | null;
   readonly retryAfterSeconds: number | null;
   /**
-   * True if what you asked for may have happened all the same. Never ask again under another key then: the same call
-   * with `idempotencyKey` is safe, and finds out.
+   * True if the request may have been carried out. Never repeat it under another key then. Repeating the same call with
+   * `idempotencyKey` is safe and returns the outcome.
    */
   readonly outcomeUnknown: boolean;
-  /** The key that the call had, also if the client made it. */
+  /** The idempotency key of the call, including keys that the client generated. */
   readonly idempotencyKey: string | null;
 
   constructor(facts: Facts) {
@@ -49,7 +49,7 @@ export class BursarError extends Error {
   }
 }
 
-/** A webhook that must not be believed. */
+/** A webhook that must not be trusted. */
 export class WebhookVerificationError extends Error {
   readonly reason: 'missing_header' | 'wrong_time' | 'wrong_signature' | 'unreadable_body';
 

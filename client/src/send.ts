@@ -1,14 +1,15 @@
 import type { ErrorCode } from './api.js';
 import { BursarError } from './errors.js';
 
+/** A request with everything that decides about retries. */
 export type Request = {
   url: string;
   method: string;
   headers: Headers;
   body: string | undefined;
-  /** It changes nothing. */
+  /** The request changes nothing. */
   safe: boolean;
-  /** A repeat does no more than the first. */
+  /** Repeating the request has no further effect. */
   repeatable: boolean;
   idempotencyKey: string | null;
   signal: AbortSignal | undefined;
@@ -16,26 +17,30 @@ export type Request = {
   maxRetries: number;
 };
 
+/** The parsed envelope of a successful answer, with its headers. */
 export type Answer = { body: { data: unknown; pagination?: unknown }; headers: Headers };
 
 const FIRST_DELAY_MS = 250;
 const LONGEST_DELAY_MS = 8_000;
-/** A window of the rate limit. Who has to wait longer is told instead. */
+/** The window of the rate limit. A longer Retry-After is returned as an error instead of waiting. */
 const LONGEST_RETRY_AFTER_SECONDS = 60;
 
-/** What is said of who asks and not of what is asked: an earlier attempt may have been taken all the same. */
-const SAYS_NOTHING_OF_EARLIER = new Set([401, 403, 429]);
+/** Statuses that concern the caller and not the request: an earlier attempt may have been accepted. */
+const INCONCLUSIVE_STATUSES = new Set([401, 403, 429]);
 
-const isTheLastWord = ({ code, status }: BursarError) =>
-  status !== null && code !== 'unreadable_answer' && !SAYS_NOTHING_OF_EARLIER.has(status);
+const isConclusive = ({ code, status }: BursarError) =>
+  status !== null && code !== 'unreadable_answer' && !INCONCLUSIVE_STATUSES.has(status);
 
-/** Sends until there is an answer that a further attempt would not change, or attempts are used up. */
+/**
+ * Sends until an answer is final or all attempts are used. Throws the last error, with `outcomeUnknown` over all
+ * attempts.
+ */
 export async function send(fetch: typeof globalThis.fetch, request: Request): Promise<Answer> {
   let unknown = false;
   for (let attempt = 0; ; attempt += 1) {
     const answer = await once(fetch, request);
     if (!(answer instanceof BursarError)) return answer;
-    unknown = answer.outcomeUnknown || (unknown && !isTheLastWord(answer));
+    unknown = answer.outcomeUnknown || (unknown && !isConclusive(answer));
     const delayMs =
       attempt < request.maxRetries ? delayBeforeRetry(request, answer, attempt) : null;
     if (delayMs === null) throw conclude(request, answer, unknown);
@@ -55,7 +60,7 @@ async function once(
     const response = await fetch(url, {
       method,
       headers,
-      // A redirect would make a GET of a POST.
+      // A redirect would turn a POST into a GET.
       redirect: 'error',
       signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
       ...(body !== undefined && { body }),
@@ -97,13 +102,14 @@ function read({ status, ok, headers }: Response, text: string): Answer | BursarE
   const { field, details } = refusal ?? {};
   return new BursarError({
     code: refusal?.code ?? 'unreadable_answer',
-    message: refusal?.message ?? `An answer of status ${status} that is not the service's own.`,
+    message:
+      refusal?.message ?? `The answer, with status ${status}, does not come from the service.`,
     status,
     field,
     details,
     requestId: headers.get('x-request-id'),
     retryAfterSeconds: retryAfter(headers.get('retry-after')),
-    // Also 503: it is what a commit is answered with whose own answer was lost.
+    // Includes 503, which the service also returns when the result of a commit was lost.
     outcomeUnknown: ok || status >= 500 || status === 408,
   });
 }
@@ -117,7 +123,7 @@ function parse(text: string): Envelope | null {
   }
 }
 
-/** Seconds, or a date. */
+/** Reads `Retry-After`, which is seconds or a date. */
 function retryAfter(header: string | null): number | null {
   if (header === null) return null;
   const seconds = /^[0-9]+$/.test(header)
@@ -126,23 +132,23 @@ function retryAfter(header: string | null): number | null {
   return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
 }
 
-/** Null if there is to be no further attempt. */
+/** Returns the delay before the next attempt, or null if there is none. */
 function delayBeforeRetry(
   { repeatable }: Request,
   { code, status, outcomeUnknown, retryAfterSeconds }: BursarError,
   attempt: number,
 ): number | null {
   if (code === 'aborted') return null;
-  // A 429 alone says that nothing happened: anything may be asked again then.
+  // Only a 429 proves that nothing happened, so every request may be repeated after it.
   if (status !== 429 && !(outcomeUnknown && repeatable)) return null;
   const after = retryAfterSeconds ?? 0;
   if (after > LONGEST_RETRY_AFTER_SECONDS) return null;
   const most = Math.min(FIRST_DELAY_MS * 2 ** attempt, LONGEST_DELAY_MS);
-  // Half of it by chance: those who were turned away together do not come back together.
+  // Half of the delay is random, so that clients refused together do not retry together.
   return after * 1000 + most * (0.5 + Math.random() / 2);
 }
 
-/** False if it was cut short. */
+/** Resolves with false if the signal cut the pause short. */
 function sleep(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const end = () => {
@@ -156,7 +162,7 @@ function sleep(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
   });
 }
 
-/** The error of the last attempt, with what is to be said of all of them. */
+/** The error of the last attempt, extended by the outcome over all attempts. */
 function conclude({ safe, idempotencyKey }: Request, last: BursarError, unknown: boolean) {
   const outcomeUnknown = unknown && !safe;
   const advice = idempotencyKey

@@ -1,14 +1,15 @@
 import type { WebhookEvent } from './api.js';
 import { WebhookVerificationError } from './errors.js';
 
+/** The headers of a webhook request, as any HTTP library has them. */
 export type WebhookHeaders = Headers | Record<string, string | string[] | undefined>;
 
 const TOLERANCE_SECONDS = 5 * 60;
 
 /**
- * The event of a webhook that Bursar sent and nobody changed; rejects with `WebhookVerificationError` otherwise. The
- * body has to be as it came, before any parsing. While a secret is exchanged, give both. Standard Webhooks, by Web
- * Crypto: its `verify` takes the same time whatever is wrong.
+ * Verifies a webhook and returns its event; rejects with `WebhookVerificationError` if it was not sent by Bursar or was
+ * changed. The body must be the raw body, before any parsing. While a secret is rotated, pass both secrets. The
+ * signature follows Standard Webhooks; `verify` of Web Crypto compares in constant time.
  */
 export async function verifyWebhook(
   secret: string | readonly string[],
@@ -20,11 +21,11 @@ export async function verifyWebhook(
     header(headers, `webhook-${name}`),
   );
   if (!id || !time || !signatures) {
-    throw new WebhookVerificationError('missing_header', 'A webhook- header is missing.');
+    throw new WebhookVerificationError('missing_header', 'A webhook-… header is missing.');
   }
   const age = Date.now() / 1000 - Number(/^[0-9]+$/.test(time) ? time : NaN);
   if (!(Math.abs(age) <= toleranceSeconds)) {
-    throw new WebhookVerificationError('wrong_time', 'The message is too old, or from the future.');
+    throw new WebhookVerificationError('wrong_time', 'The timestamp is too old or in the future.');
   }
   const text = new TextEncoder();
   const body = typeof rawBody === 'string' ? text.encode(rawBody) : rawBody;
@@ -35,7 +36,7 @@ export async function verifyWebhook(
   for (const key of typeof secret === 'string' ? [secret] : secret) {
     if (await isSignedBy(await importKey(key), signatures, signed)) return parse(body);
   }
-  throw new WebhookVerificationError('wrong_signature', 'No signature is by this secret.');
+  throw new WebhookVerificationError('wrong_signature', 'No signature matches the secret.');
 }
 
 function header(headers: WebhookHeaders, name: string): string | undefined {
@@ -48,7 +49,7 @@ const HMAC = { name: 'HMAC', hash: 'SHA-256' };
 
 function importKey(secret: string) {
   const bytes = fromBase64(secret.replace(/^whsec_/, ''));
-  if (!bytes?.length) throw new TypeError('secret: whsec_… as the operator gave it');
+  if (!bytes?.length) throw new TypeError('secret must be the whsec_… value from the operator');
   return crypto.subtle.importKey('raw', bytes, HMAC, false, ['verify']);
 }
 
@@ -76,6 +77,6 @@ function parse(body: Uint8Array): WebhookEvent {
   try {
     return JSON.parse(new TextDecoder().decode(body)) as WebhookEvent;
   } catch {
-    throw new WebhookVerificationError('unreadable_body', 'The body is no JSON.');
+    throw new WebhookVerificationError('unreadable_body', 'The body is not JSON.');
   }
 }

@@ -28,36 +28,37 @@ import type { Log } from '../shared/log.js';
 import type { Allowance } from '../platform/rate-limits/rate-limit.js';
 import type { RateLimits } from '../platform/rate-limits/store.js';
 
+/** The parts that the HTTP application is made of. */
 export type AppDeps = {
   log: Log;
   apiKeys: Pick<ApiKeys, 'authenticate'>;
   rateLimits: Pick<RateLimits, 'take'>;
   health: Pick<Health, 'middleware'>;
   load: Pick<Load, 'middleware'>;
-  /** Whether the database is there. */
+  /** Tells whether the database accepts writes. */
   writeProbe: WriteProbe;
-  /** Counts and times what is answered; see metrics/requests.ts. */
+  /** Counts and times answers; see metrics/requests.ts. */
   measure: Middleware;
-  /** Of all capabilities. */
+  /** The routes of all capabilities. */
   routes: readonly Route[];
-  /** Served at /openapi.json. */
+  /** The document served at /openapi.json. */
   openApi: object;
   environment: Environment;
   trustedProxies: number;
-  /** For how long a request is waited for whose database is away. */
+  /** Time limits of a request while the database is unavailable. */
   timeLimits?: TimeLimits;
-  /** What one address may send without a valid key. */
+  /** Requests per minute from one address without a valid key. */
   unauthenticatedPerMinute?: number;
-  /** What one address may send to each provider route. */
+  /** The rate limit of one address on provider routes. */
   callbackAllowance?: Allowance;
 };
 
-/** The whole way of a request, outermost first. */
+/** Creates the HTTP application: every middleware that a request passes, outermost first. */
 export function createApp(deps: AppDeps): Koa<AppState> {
   const { log, apiKeys, rateLimits, callbackAllowance: allowance = CALLBACK_ALLOWANCE } = deps;
   const isCallback = ({ operation }: Route) => operation.access === 'provider';
   const api = routerOf(deps.routes.filter((route) => !isCallback(route)));
-  // Who calls them is told by a signature, and not by a key.
+  // Providers authenticate with a signature instead of a key.
   const callbacks = routerOf(deps.routes.filter(isCallback), [
     limitBySource({ rateLimits, name: 'callbacks', allowance }),
   ]);
@@ -72,7 +73,7 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(errorHandler({ log }));
   app.use(deps.health.middleware);
   app.use(docsPage({ environment: deps.environment }));
-  app.use(timeLimit({ log, pulse: deps.writeProbe, ...deps.timeLimits }));
+  app.use(timeLimit({ log, writeProbe: deps.writeProbe, ...deps.timeLimits }));
   app.use(deps.load.middleware);
   const { unauthenticatedPerMinute: perMinute = UNAUTHENTICATED_PER_MINUTE } = deps;
   app.use(limitUncounted({ rateLimits, perMinute }));
@@ -85,12 +86,12 @@ export function createApp(deps: AppDeps): Koa<AppState> {
   app.use(underApi(authorize({ operationAt: api.operationAt })));
   app.use(underApi(api.middleware));
   app.use(notFound({ methodsAt }));
-  // Only what happens after the error handler comes here: as a rule, a client that did not wait.
-  app.on('error', (error: unknown) => log.warn({ err: error }, 'an answer could not be sent'));
+  // Reached only by errors after the error handler, usually because the client has disconnected.
+  app.on('error', (error: unknown) => log.warn({ err: error }, 'could not send the answer'));
   return app;
 }
 
-/** The router is behind the same test as authentication: no spelling of a path reaches a route without it. */
+/** The router has the same test as authentication, so no spelling of a path reaches a route without authentication. */
 function underApi(middleware: Middleware): Middleware {
   return (ctx, next) => (/^\/api\/v1(?:\/|$)/i.test(ctx.path) ? middleware(ctx, next) : next());
 }

@@ -25,7 +25,10 @@ const webhookBacklogs: Readonly<Record<string, BacklogQuery>> = {
   },
 };
 
-/** `<collection>_overdue` and `<collection>_attention` for each collection that has the index of it. */
+/**
+ * The backlogs of the metrics: `<collection>_overdue` and `<collection>_attention` for each collection with that index,
+ * and the webhooks.
+ */
 export const backlogs: Readonly<Record<string, BacklogQuery>> = {
   ...Object.fromEntries(
     capabilities

@@ -26,7 +26,7 @@ import { createCompletionWaiters } from '../shared/completion-waiter.js';
 import { createCallbacks } from '../core/provider-events/callbacks.js';
 import { createWebhooks } from '../core/webhooks/index.js';
 
-/** How messages of providers are kept, by what they are about. */
+/** Converts the events of each port into the callbacks that are stored. */
 const callbackDrafts: CallbackDrafts = {
   transfer: transferCallback,
   payment: (event) =>
@@ -35,14 +35,15 @@ const callbackDrafts: CallbackDrafts = {
       : refundCallback(event, event.about.refund),
 };
 
+/** The connected parts that API, worker and command line share. */
 export type Deps = Awaited<ReturnType<typeof createDeps>>;
 
-/** The composition root: everything that API, worker and command line are made of, connected and migrated. */
+/** The composition root: creates all parts of API, worker and command line, connected to a migrated database. */
 export async function createDeps(config: Config, name: string) {
   const log = createLog({ level: config.logLevel, name });
   armFailpoint(config.failpoint);
   await migrateFirst(config);
-  // Of the command line, people wait for long reads; of a service, nobody does.
+  // The command line has no operation limit, because operators wait for long reads.
   const limit = name === 'cli' ? { operationLimitMs: 0 } : {};
   const database = await connectDatabase(config.mongodb, `bursar-${name}`, limit);
 
@@ -86,7 +87,7 @@ export async function createDeps(config: Config, name: string) {
     callbackDrafts,
     rateLimits,
 
-    /** Lets what is under way end, then closes the connections. */
+    /** Waits until work in progress has ended, then closes the connections. */
     async close(): Promise<void> {
       const { cardStarters, authorizations, cardEvents } = cards;
       await idle([authorizations.decisions, groupCommit]);
@@ -100,12 +101,14 @@ export async function createDeps(config: Config, name: string) {
   };
 }
 
-/** One after the other: what ends may still hand something to the next. */
+/** Waits for the parts in sequence, because a part that ends may hand work to the next one. */
 async function idle(parts: readonly { idle(): Promise<void> }[]): Promise<void> {
   for (const part of parts) await part.idle();
 }
 
-/** On a connection of its own: an index of a large collection takes longer than any operation of the service may. */
+/**
+ * Migrates on a connection of its own, because building an index takes longer than the operation limit of the service.
+ */
 async function migrateFirst(config: Config): Promise<void> {
   const { client, db } = await connectDatabase(config.mongodb, 'bursar-migrations', {
     operationLimitMs: 0,

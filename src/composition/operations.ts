@@ -16,10 +16,11 @@ export const events = capabilities.flatMap((capability) => capability.events ?? 
 export const openApi = openApiDocument(Object.values(operations), events, {
   title: 'Bursar',
   version: '1',
-  description: 'Payments that are kept: what was accepted ends, and nothing is ever guessed.',
+  description:
+    'Transfers, cards and charges. Every accepted request eventually completes or fails.',
 });
 
-/** The same in TypeScript, kept in the repository as client/src/api.ts. */
+/** The API in TypeScript, kept in the repository as client/src/api.ts. */
 export const clientApi = () =>
   apiTypeScript(
     Object.values(operations),

@@ -4,7 +4,7 @@ import { createSafeguard } from '../platform/http/rate-limit.js';
 import type { Route } from '../platform/http/routes.js';
 import type { Deps } from './deps.js';
 
-/** Every route of the API: one for each of the operations in operations.ts, which a test checks. */
+/** Every route of the API, one for each operation in operations.ts; a test compares them. */
 export function allRoutes(deps: Deps): Route[] {
   const all: CapabilityDeps = { ...deps, safeguard: createSafeguard(deps) };
   const routes = capabilities.flatMap((capability) => capability.routes?.(all) ?? []);

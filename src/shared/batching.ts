@@ -1,34 +1,38 @@
 import { failpoint } from './failpoints.js';
 
 /**
- * A lane: callers hand in items one by one, `run` gets all that wait as one batch, one batch at a time.
- * Under load the batch grows by itself, so that one round trip to the database serves many callers.
+ * A queue that batches by itself: callers enqueue items one by one, and `run` gets all waiting items as one batch, one
+ * batch at a time. Batches grow with the load, so one round trip to the database serves many callers.
  */
 export type Lane<Item, Result> = {
-  /** Resolves with this item's own result; rejects with what `run` threw, or `OverloadError` when the lane is full. */
+  /**
+   * Resolves with this item's own result. Rejects with the error of `run`, or with `OverloadError` when the lane is
+   * full.
+   */
   enqueue(item: Item): Promise<Result>;
-  /** Resolves when nothing waits and nothing is in flight. */
+  /** Resolves when no item waits and no batch is in flight. */
   idle(): Promise<void>;
-  /** How many wait for their batch to begin. */
+  /** Number of items whose batch has not begun. */
   waiting(): number;
 };
 
-/** The queue is full, or the item waited longer than its caller would: nothing was done for it. */
+/** The queue is full, or the item waited longer than `maxWaitMs`: `run` never got the item. */
 export class OverloadError extends Error {
   constructor() {
-    super('too much is waiting');
+    super('the queue is full');
     this.name = 'OverloadError';
   }
 }
 
+/** Settings of a lane. Queue length, batch size, and (if set) waiting time and batch weight are bounded. */
 export type LaneOptions<Item, Result> = {
-  /** Must answer one result for each item, in order. */
+  /** Returns one result for each item, in order. Any other number of results fails the whole batch. */
   run: (items: Item[]) => Promise<Result[]>;
   maxBatch: number;
   maxWaiting: number;
-  /** How long an item may wait for its batch to begin; never cut short once it has begun. */
+  /** Bound on the time before an item's batch begins. A batch that has begun is never cut short. */
   maxWaitMs?: number;
-  /** The items of a batch may weigh this much together (an item that weighs more goes alone). */
+  /** Bound on the total weight of a batch. A single heavier item gets a batch of its own. */
   maxBatchWeight?: number;
   weigh?: (item: Item) => number;
 };
@@ -40,6 +44,7 @@ type Waiter<Item, Result> = {
   reject: (error: unknown) => void;
 };
 
+/** Creates a lane; see `Lane`. Every enqueued item is resolved or rejected, in the order of arrival. */
 export function createLane<Item, Result>(options: LaneOptions<Item, Result>): Lane<Item, Result> {
   const queue: Waiter<Item, Result>[] = [];
   let running: Promise<void> | null = null;

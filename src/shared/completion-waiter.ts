@@ -2,44 +2,46 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const EVERY_MS = 50;
 const IDS_PER_QUERY = 1_000;
-/** Who comes when so many wait in this process is answered at once. */
+/** Beyond this number of waiting callers, a further caller gets null at once: memory stays bounded. */
 const MAX_WAITING = 10_000;
 
+/** Lets callers wait until a record has ended. */
 export type CompletionWaiter<T> = {
   /**
-   * The record as soon as it has ended; null when the time is over, the caller has gone, or the process stops. A null
-   * says nothing about the record.
+   * Resolves with the record as soon as it has ended. Resolves with null when the time is over, the caller has
+   * disconnected, or the process stops; null says nothing about the record.
    */
   waitForEnd(id: string, wait: { ms: number; signal: AbortSignal }): Promise<T | null>;
-  /** How many wait. */
+  /** Number of waiting callers. */
   readonly waiting: number;
-  /** Lets all go who wait, and from now on nobody waits. */
+  /** Resolves all waiting callers with null. Later callers get null at once. */
   stop(): void;
 };
 
-/** All watches of a process. */
+/** The completion waiters of one process. */
 export type CompletionWaiters = {
-  /** One more. */
+  /** Creates a waiter that `waiting` and `stop` include. */
   create: typeof createCompletionWaiter;
-  /** How many wait, at any of them. */
+  /** Number of callers that wait, over all waiters. */
   readonly waiting: number;
-  /** Stops all there are. */
+  /** Stops all waiters that have been created. */
   stop(): void;
 };
 
+/** Creates the set of waiters of a process, empty at first. */
 export function createCompletionWaiters(): CompletionWaiters {
   const all: Pick<CompletionWaiter<never>, 'waiting' | 'stop'>[] = [];
   return {
     create(given) {
-      const watch = createCompletionWaiter(given);
-      all.push(watch);
-      return watch;
+      const completionWaiter = createCompletionWaiter(given);
+      all.push(completionWaiter);
+      return completionWaiter;
     },
     get waiting() {
-      return all.reduce((sum, watch) => sum + watch.waiting, 0);
+      return all.reduce((sum, completionWaiter) => sum + completionWaiter.waiting, 0);
     },
     stop() {
-      for (const watch of all) watch.stop();
+      for (const completionWaiter of all) completionWaiter.stop();
     },
   };
 }
@@ -47,14 +49,14 @@ export function createCompletionWaiters(): CompletionWaiters {
 type Waiter<T> = (found: T | null) => void;
 
 /**
- * Waits for records to end, for any number of callers by one query: while somebody waits, all ids that are waited for
- * are asked for together, again and again. Whichever process ends a record, it is seen here.
+ * Waits for records to end by polling the database. One query covers all waiting callers, so the load does not grow
+ * with their number, and a record that another process ends is noticed too.
  */
 export function createCompletionWaiter<T extends { _id: string }>({
   findEnded,
   everyMs = EVERY_MS,
 }: {
-  /** Those of the ids that have ended. */
+  /** Returns the records among `ids` that have ended. */
   findEnded: (ids: string[]) => Promise<T[]>;
   everyMs?: number;
 }): CompletionWaiter<T> {
@@ -78,9 +80,9 @@ export function createCompletionWaiter<T extends { _id: string }>({
     for (let pauseMs = everyMs; waiters.size > 0;) {
       await sleep(pauseMs);
       const startedAt = performance.now();
-      // A database that is away is asked again: who waits has a time limit, and learns then what there is to learn.
+      // A failed query is repeated on the next round: every caller has a time limit of its own.
       await query().catch(() => undefined);
-      // Asking takes at most half of the time, however slow it gets.
+      // A slow database spends at most half of its time on these queries.
       pauseMs = Math.max(everyMs, performance.now() - startedAt);
     }
     running = false;
@@ -96,15 +98,15 @@ export function createCompletionWaiter<T extends { _id: string }>({
         waiters.set(id, all);
         const finish: Waiter<T> = (found) => {
           clearTimeout(timer);
-          signal.removeEventListener('abort', giveUp);
+          signal.removeEventListener('abort', stopWaiting);
           all.delete(finish);
           if (all.size === 0) waiters.delete(id);
           waiting -= 1;
           resolve(found);
         };
-        const giveUp = () => finish(null);
-        const timer = setTimeout(giveUp, ms);
-        signal.addEventListener('abort', giveUp, { once: true });
+        const stopWaiting = () => finish(null);
+        const timer = setTimeout(stopWaiting, ms);
+        signal.addEventListener('abort', stopWaiting, { once: true });
         all.add(finish);
         waiting += 1;
         if (!running) {

@@ -1,4 +1,7 @@
-/** Does the same for every item, at most so many at once; results in the order of the items. Rejects with the first. */
+/**
+ * Calls `act` for every item, at most `limit` at a time. Returns results in the order of the items; rejects with the
+ * first error.
+ */
 export async function mapWithConcurrency<Item, Result>(
   limit: number,
   items: readonly Item[],

@@ -16,35 +16,38 @@ const days = z
   .string()
   .transform((list) => list.split(',').map(Number))
   .pipe(z.array(z.number().positive().max(90)).max(20))
-  .refine((list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])), 'must rise');
+  .refine(
+    (list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])),
+    'must be in ascending order',
+  );
 
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];
 
 const fields = z.object({
   BURSAR_ENV: z.enum(['sandbox', 'live']).default('sandbox'),
-  /** Not HOST: some shells export that as the name of the machine. */
+  /** Not HOST: some shells export HOST as the name of the machine. */
   BURSAR_HOST: z.string().default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(8080),
-  /** Addresses in front of us whose X-Forwarded-For entry is believed. */
+  /** Number of proxies in front of the service whose X-Forwarded-For entries are trusted. */
   BURSAR_TRUSTED_PROXIES: z.coerce.number().int().min(0).default(0),
-  /** Connections at once; further ones are closed. */
+  /** Bound on open connections; further ones are closed. */
   BURSAR_MAX_CONNECTIONS: z.coerce.number().int().positive().default(10_000),
-  /** Past these, requests are answered 503 before anything is done for them. See http/load.ts. */
+  /** Above these limits requests get 503 before any work is done for them; see http/load.ts. */
   BURSAR_MAX_IN_FLIGHT: z.coerce.number().int().positive().default(2_000),
   BURSAR_MAX_EVENT_LOOP_LAG_MS: milliseconds.default(1_000),
-  /** From "not ready" to the last new connection: the time a load balancer takes to see it. */
+  /** Time between "not ready" and the last accepted connection: a load balancer needs it to notice. */
   BURSAR_DRAIN_NOTICE_MS: z.coerce.number().int().min(0).default(0),
 
-  /** Metrics are off without a port. API and worker need one each where they share a host. */
+  /** Metrics are off without a port. API and worker need different ports where they share a host. */
   BURSAR_METRICS_PORT: port.optional(),
-  /** By default where the API listens. */
+  /** Defaults to the address that the API listens on. */
   BURSAR_METRICS_HOST: z.string().min(1).optional(),
-  /** The worker's: what Temporal's SDK has to say about itself. */
+  /** Port of the metrics of Temporal's SDK, served by the worker. */
   BURSAR_TEMPORAL_METRICS_PORT: port.optional(),
-  /** Requests of one address without a valid key. */
+  /** Requests per minute from value address without a valid key. */
   BURSAR_UNAUTHENTICATED_PER_MINUTE: z.coerce.number().int().min(1).default(60),
-  /** Has the process die at a named point; see failpoints.ts. For tests: refused in live. */
+  /** Kills the process at a named point; see failpoints.ts. For tests only: refused in live. */
   BURSAR_FAILPOINT: z.string().min(1).optional(),
   BURSAR_LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
 
@@ -52,76 +55,86 @@ const fields = z.object({
   BURSAR_DATABASE: z.string().min(1).optional(),
   TEMPORAL_ADDRESS: z.string().min(1).default('127.0.0.1:7233'),
   TEMPORAL_NAMESPACE: z.string().min(1).optional(),
-  /** Prefix of the task queues: another prefix is another, separate set of workers. */
+  /** Prefix of the task queues. Workers with another prefix form a separate set. */
   BURSAR_TASK_QUEUE: z.string().min(1).default('bursar'),
 
-  /** Key of the HMAC under which API keys are stored; without it a stolen database holds no usable hash. */
+  /** Key of the HMAC under which API keys are stored. Without it, a stolen database holds no usable hash. */
   BURSAR_KEY_PEPPER: z.string().min(32),
 
-  /** The sandbox bank moves no money, and live has no other bank yet: this is how a rehearsal says that it knows. */
+  /** Allows live with the sandbox bank, which moves no money: live has no other bank yet. */
   BURSAR_LIVE_REHEARSAL: flag(false),
   SANDBOX_BANK_URL: z.url().default('http://127.0.0.1:8090'),
-  /** Authenticates us at the sandbox bank and signs its callbacks. */
+  /** Authenticates the service to the sandbox bank, and signs the bank's callbacks. */
   SANDBOX_BANK_SECRET: z.string().min(16),
   SANDBOX_BANK_DEDUPLICATE: flag(true),
   SANDBOX_BANK_CONCLUSIVE_AFTER_MS: milliseconds.default(5_000),
   SANDBOX_BANK_TIMEOUT_MS: milliseconds.max(10_000).default(5_000),
   SANDBOX_BANK_CALLS_PER_SECOND: z.coerce.number().positive().default(1_000),
 
-  /** How long a transfer may stay unresolved before an operator is asked for. */
+  /** Time after which an instruction without an outcome is raised to an operator. */
   BURSAR_ATTENTION_AFTER_MS: milliseconds.default(24 * 60 * 60 * 1000),
   /** Longest pause between two polls. */
   BURSAR_POLL_MAX_MS: milliseconds.default(10 * 60 * 1000),
-  /** How long after its last sign of life a record's workflow is started again. */
+  /** Time without any activity after which the dispatcher restarts a record's workflow. */
   BURSAR_STALL_TIMEOUT_MS: milliseconds.default(30_000),
   BURSAR_NAME_ENQUIRY_TIMEOUT_MS: milliseconds.default(2_000),
-  /** From the request on: a just-in-time funding that is not confirmed by then has failed for who asked for it. */
+  /**
+   * Deadline of a just-in-time funding, counted from the request. Without a confirmation by then, the caller gets a
+   * failure.
+   */
   BURSAR_JIT_DEADLINE_MS: milliseconds.max(10_000).default(2_000),
-  /** An authorization that could not be decided by then is declined. */
+  /** Deadline of a card authorization, which is declined if it has not been decided by then. */
   BURSAR_AUTHORIZATION_DEADLINE_MS: milliseconds.max(10_000).default(1_500),
-  /** How long an authorization holds its money if the issuer never says what became of it. */
+  /** Time an authorization holds its money if the issuer never reports a capture or a reversal. */
   BURSAR_AUTHORIZATION_HOLD_DAYS: z.coerce.number().positive().max(90).default(7),
 
-  /** So many days after its first soft decline a merchant-initiated charge is tried again. A tenant may have others. */
+  /** Days after the first soft decline on which a merchant-initiated charge is retried. A tenant may override them. */
   BURSAR_DUNNING_DAYS: days.default(DUNNING_DAYS),
-  /** How long a customer has to pay on the provider's page. */
+  /** Time a customer has to pay on the provider's page. */
   BURSAR_CHARGE_EXPIRES_MS: milliseconds.default(24 * 60 * 60 * 1000),
-  /** The pauses before an issuer's event that could not be applied is tried again, in seconds; then it needs a replay. */
+  /**
+   * Pauses, in seconds, before each retry of a provider event that could not be applied. After the last value it needs a
+   * replay.
+   */
   BURSAR_PROVIDER_EVENT_RETRY_SECONDS: seconds.default([1, 5, 30, 120, 600]),
-  /** How long events of issuers are kept; what could not be applied is kept longer. */
+  /** Days that provider events are kept. Events that could not be applied are kept longer. */
   BURSAR_PROVIDER_EVENT_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
 
-  /** Lets webhooks go to private addresses, one's own machine for one. Development only: refused in live. */
+  /** Allows webhooks to private addresses, such as the developer's own machine. Refused in live. */
   BURSAR_WEBHOOK_ALLOW_PRIVATE: flag(false),
   BURSAR_WEBHOOK_TIMEOUT_MS: milliseconds.max(10_000).default(10_000),
-  /** The pauses before each further attempt, in seconds; a delivery is dead after the last. */
+  /** Pauses, in seconds, before each retry of a webhook. After the last value the delivery is dead. */
   BURSAR_WEBHOOK_RETRY_SECONDS: seconds.default(WEBHOOK_RETRY_SECONDS),
-  /** How long events are kept, with their deliveries; what is still to be delivered is kept longer. */
+  /** Days that webhook events are kept with their deliveries. Events with pending deliveries are kept longer. */
   BURSAR_WEBHOOK_RETENTION_DAYS: z.coerce.number().int().min(1).max(36_500).default(90),
 });
 const environment = fields
   .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_WEBHOOK_ALLOW_PRIVATE), {
     path: ['BURSAR_WEBHOOK_ALLOW_PRIVATE'],
-    message: 'is not for live',
+    message: 'must not be set when BURSAR_ENV is live',
   })
   .refine((e) => !(e.BURSAR_ENV === 'live' && e.BURSAR_FAILPOINT !== undefined), {
     path: ['BURSAR_FAILPOINT'],
-    message: 'is not for live',
+    message: 'must not be set when BURSAR_ENV is live',
   })
   .refine((e) => e.BURSAR_ENV !== 'live' || e.BURSAR_LIVE_REHEARSAL, {
     path: ['BURSAR_ENV'],
     message:
-      'live has no bank but the sandbox bank, which moves no money: BURSAR_LIVE_REHEARSAL=true says that this is known',
+      'the only bank of live is the sandbox bank, which moves no money: to rehearse, set BURSAR_LIVE_REHEARSAL=true',
   });
 
+/** All settings of a process, checked and converted: durations in milliseconds, defaults filled in. */
 export type Config = ReturnType<typeof loadConfig>;
 
-/** Reads the environment, the only place that does. Throws one error that lists everything that is wrong. */
+/**
+ * Reads and checks the environment variables; no other code reads them. Throws value error that lists every invalid
+ * setting.
+ */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const parsed = environment.safeParse(env);
   if (!parsed.success) {
     const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-    throw new Error(`The environment is not usable:\n${lines.join('\n')}`);
+    throw new Error(`The environment variables are not valid:\n${lines.join('\n')}`);
   }
   const e = parsed.data;
   return {
@@ -171,7 +184,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
       authorizationHoldMs: e.BURSAR_AUTHORIZATION_HOLD_DAYS * 24 * 60 * 60 * 1000,
     },
     providerEvents: {
-      retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((one) => one * 1000),
+      retryMs: e.BURSAR_PROVIDER_EVENT_RETRY_SECONDS.map((value) => value * 1000),
       retentionMs: e.BURSAR_PROVIDER_EVENT_RETENTION_DAYS * 24 * 60 * 60 * 1000,
     },
     payments: {
@@ -181,7 +194,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     webhooks: {
       allowPrivate: e.BURSAR_WEBHOOK_ALLOW_PRIVATE,
       timeoutMs: e.BURSAR_WEBHOOK_TIMEOUT_MS,
-      scheduleMs: e.BURSAR_WEBHOOK_RETRY_SECONDS.map((one) => one * 1000),
+      scheduleMs: e.BURSAR_WEBHOOK_RETRY_SECONDS.map((value) => value * 1000),
       retentionMs: e.BURSAR_WEBHOOK_RETENTION_DAYS * 24 * 60 * 60 * 1000,
     },
   };

@@ -1,6 +1,6 @@
 /**
- * The catalogue: every code a client can meet, with its HTTP status and its public message.
- * The message never carries a value from the request; what went wrong inside travels as `cause` and is only logged.
+ * The catalogue of error codes: each with its HTTP status and public message. A message never contains a value from the
+ * request. The internal reason is kept as `cause` and is only logged.
  */
 export const ERRORS = {
   unauthorized: [401, 'A valid API key is required: send Authorization: Bearer <key>.'],
@@ -31,23 +31,25 @@ export const ERRORS = {
   ],
 } as const satisfies Record<string, readonly [number, string]>;
 
-/** What is said in place of its message where the request may have been carried out, or may still be. */
+/** The message of a 503 for a request that may have been carried out, or may still be. */
 export const OUTCOME_UNKNOWN =
   'The outcome is not known yet: repeat the request with the same key.';
 
+/** A code that clients can receive; published, so never renamed. */
 export type ErrorCode = keyof typeof ERRORS;
 
+/** Details of one error. All but `cause` are visible to the client. */
 export type ErrorExtra = {
   message?: string;
-  /** Path of the offending field, as the client wrote it: `recipient_account`, `metadata.order`. */
+  /** Path of the offending field as the client sent it: `recipient_account`, `metadata.order`. */
   field?: string;
   details?: Record<string, unknown>;
-  /** Sets `Retry-After`. */
+  /** Sets the header `Retry-After`. */
   retryAfterSeconds?: number;
   cause?: unknown;
 };
 
-/** The one error type that reaches a client. Anything else that is thrown becomes `internal_error`. */
+/** The one type of error that reaches a client. Any other thrown value becomes `internal_error`. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -67,7 +69,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error envelope, shared by the HTTP renderer and by refusals that are stored as answers. */
+/** The error envelope, used for errors that are rendered and for refusals that are saved as responses. */
 export function errorBody(error: ApiError): { success: false; error: Record<string, unknown> } {
   return {
     success: false,

@@ -1,67 +1,69 @@
 import { readFileSync, writeSync } from 'node:fs';
 
 /**
- * Named points at which a test has this process die: what if it ends right here? One stands at every boundary between
- * our store, Temporal, a provider and a tenant. Not set, a point costs one comparison.
+ * Named points at which a test kills this process. One is at every boundary between the database, Temporal, a provider
+ * and a tenant. A point that is not armed costs one comparison.
  */
 export const FAILPOINTS = [
-  /** An idempotency key is claimed, and nothing else is written of what it claims. */
+  /** The idempotency key is claimed; the record that it claims is not written yet. */
   'claim.written',
-  /** All of a transaction is written, and not yet committed. */
+  /** All writes of the transaction are made, and it is not committed yet. */
   'commit.before',
-  /** Committed, and nobody has been told. */
+  /** Committed, and no caller has its result yet. */
   'commit.after',
-  /** All of a batch have their answers, and the next batch waits. */
+  /** All callers of a batch have their results, and the next batch waits. */
   'batch.answered',
-  /** A record is there and its workflow is not. */
+  /** The record is committed, and its workflow is not started. */
   'start.before',
   'start.after',
-  /** The permission to send is used up, and nothing has left. */
+  /** The submit permit is used up, and no request has been sent. */
   'submit.permitted',
-  /** The provider has answered, and nobody else knows it. */
+  /** The provider has answered, and the answer is not recorded. */
   'submit.answered',
-  /** A provider's word about a charge, which its caller books at once. */
+  /** The provider has answered a charge that was submitted in the API process; the answer is not applied yet. */
   'charge.answered',
-  /** The same of an issuer's word about a card that it has issued. */
+  /** The issuer has answered a card issuance that was submitted in the API process; the answer is not applied yet. */
   'issuance.answered',
   'verify.before',
   'verify.answered',
   'outcome.before',
   'outcome.after',
-  /** A provider's callback is stored and answered, and not applied. */
+  /** A provider event is stored and answered, and not applied. */
   'provider_event.stored',
   'provider_event.applied',
-  /** A payment with a card is decided and committed, and the issuer has no answer. */
+  /** The decision on a card authorization is committed, and the issuer has no answer. */
   'decision.made',
-  /** What was funded too late is about to be asked back. */
+  /** A card funding that was confirmed too late is about to be reversed at the issuer. */
   'fund_reversal.before',
   'fund_reversal.answered',
-  /** A Schedule has fired, or the sweep in its place. */
+  /** A Schedule has fired, or recovery runs in its place. */
   'renewal.before',
-  /** A period's charge is there, and its workflow is not. */
+  /** The charge of a period exists, and its workflow does not. */
   'renewal.charged',
-  /** A recurring charge and its Schedule do not agree yet. */
+  /** A recurring charge and its Schedule do not match yet. */
   'schedule.before',
   'schedule.after',
-  /** A tenant's webhook is written, and has not left. */
+  /** A webhook delivery is committed, and nothing has been sent. */
   'webhook.before',
-  /** The receiver has it, and we have not written that down. */
+  /** The receiver has answered, and the attempt is not recorded. */
   'webhook.after',
-  /** The dispatcher has found what is due. */
+  /** The dispatcher has found records whose next check has passed. */
   'dispatch.found',
   'dispatch.started',
 ] as const;
 
+/** The name of a failpoint. */
 export type Failpoint = (typeof FAILPOINTS)[number];
 
 type Armed = { name: Failpoint; hits: number };
 
-/** One after the other; the process dies at the last. */
+/** Points in the order in which they have to be passed. The process dies at the last one. */
 let armed: Armed[] = [];
 
 /**
- * Has the process die at the n-th passing of a point, as `name` or `name:n` says; null: at none. `one>other`: at the
- * other, counted once the one has been passed. `@file`: at what is in this file when SIGUSR2 comes.
+ * Arms the process to die at the n-th passing of a point, given as `name` or `name:n`; null disarms it. `one>other`
+ * counts the second point only after the first was passed. `@file` reads the spec from the file on SIGUSR2. Throws if a
+ * name is unknown.
  */
 export function armFailpoint(spec: string | null): void {
   if (spec?.startsWith('@')) return armOnSignal(spec.slice(1));
@@ -71,7 +73,7 @@ export function armFailpoint(spec: string | null): void {
 function readPoint(spec: string): Armed {
   const [name, nth = '1'] = spec.split(':');
   if (!isFailpoint(name) || !/^[1-9][0-9]*$/.test(nth)) {
-    throw new Error(`there is no failpoint ${spec}; there are: ${FAILPOINTS.join(', ')}`);
+    throw new Error(`unknown failpoint ${spec}; the known ones are: ${FAILPOINTS.join(', ')}`);
   }
   return { name, hits: Number(nth) };
 }
@@ -86,7 +88,7 @@ function armOnSignal(file: string): void {
 const isFailpoint = (name: string | undefined): name is Failpoint =>
   (FAILPOINTS as readonly (string | undefined)[]).includes(name);
 
-/** Ends this process at once, as a crash would, if the point is the one that it is to die at. */
+/** Kills this process with SIGKILL, as a crash would, if it is armed to die at this point; otherwise does nothing. */
 export function failpoint(name: Failpoint): void {
   if (armed.length > 0) pass(name);
 }
@@ -96,9 +98,9 @@ function pass(name: Failpoint): void {
   if (next?.name !== name || --next.hits > 0) return;
   armed.shift();
   if (armed.length > 0) return;
-  // Synchronously: nothing is written after this.
+  // Written synchronously: no later write would take place.
   writeSync(2, `failpoint ${name}\n`);
   process.kill(process.pid, 'SIGKILL');
-  // The signal comes when the system gets to it, and no line of ours may run until then.
+  // The signal is delivered asynchronously, and no further line of this process may run until then.
   for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
 }

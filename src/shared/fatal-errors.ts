@@ -2,13 +2,16 @@ import { pino } from 'pino';
 import { createLog } from './log.js';
 
 /**
- * Has what ends this process written to its log, masked as any line is. Node itself would print the error whole, with
- * the documents that the database puts into its own.
+ * Logs an uncaught exception, masked like any other log line, and exits with 1. Node would print the whole error, which
+ * can contain documents that the database put into it.
  */
 export function logFatalErrors(name: string): void {
   process.on('uncaughtException', (error) => {
     const destination = pino.destination({ fd: 1, sync: true });
-    createLog({ level: 'fatal', name, destination }).fatal({ err: error }, 'ended by a failure');
+    createLog({ level: 'fatal', name, destination }).fatal(
+      { err: error },
+      'process ended by an uncaught exception',
+    );
     process.exit(1);
   });
 }

@@ -1,7 +1,7 @@
 import { TypeID, typeid } from 'typeid-js';
 import { z } from 'zod';
 
-/** Every kind of resource has its own prefix, so that an id pasted anywhere says what it is. */
+/** Each kind of resource has a prefix of its own, so that an id names its kind. */
 const PREFIXES = {
   tenant: 'ten',
   apiKey: 'key',
@@ -24,11 +24,12 @@ const PREFIXES = {
 
 const EXAMPLE = '01kaj2v6wte8v9kcz0t3yd4m5n';
 
+/** A kind of resource that has ids. */
 export type IdKind = keyof typeof PREFIXES;
 
 /**
- * A new id: prefix, underscore, 26 characters of lowercase base32 whose leading part is the time (UUIDv7).
- * Only `[a-z0-9_]`, so that every provider accepts it as a reference.
+ * A new id: prefix, underscore, 26 characters of lowercase base32 that begin with the time (UUIDv7). The characters are
+ * `[a-z0-9_]` only, so that every provider accepts the id as a reference.
  */
 export function newId(kind: IdKind): string {
   return typeid(PREFIXES[kind]).toString();
@@ -36,25 +37,25 @@ export function newId(kind: IdKind): string {
 
 const pattern = (kind: IdKind) => `^${PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`;
 
-/** An id of that kind in a path or an answer. */
+/** Schema of an id of this kind, in a path or in an answer. */
 export const idSchema = (kind: IdKind) =>
   z
     .string()
-    .regex(new RegExp(pattern(kind)))
+    .regex(new RegExp(pattern(kind)), `must be an id that begins with "${PREFIXES[kind]}_"`)
     .meta({ example: `${PREFIXES[kind]}_${EXAMPLE}` });
 
-/** The id that is made of these bytes, 16 at least: the same for the same bytes. */
+/** The id that is derived from these bytes (at least 16): equal bytes give equal ids. */
 export const idOf = (kind: IdKind, bytes: Uint8Array): string =>
   TypeID.fromUUIDBytes(PREFIXES[kind], bytes.subarray(0, 16)).toString();
 
-/** Below every id of this kind that was made at this time or later, above all earlier ones. */
+/** A bound for queries: below every id of this kind that was made at this time or later, above all earlier ones. */
 export function firstIdAt(kind: IdKind, at: Date): string {
   const bytes = new Uint8Array(16);
   Buffer.from(bytes.buffer).writeUIntBE(Math.max(0, at.getTime()), 0, 6);
   return idOf(kind, bytes);
 }
 
-/** Whether `value` has the shape of an id of this kind; says nothing about existence. */
+/** Tests the shape of an id of this kind; says nothing about its existence. */
 export function isId(kind: IdKind, value: string): boolean {
   return new RegExp(pattern(kind)).test(value);
 }

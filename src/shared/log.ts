@@ -1,10 +1,11 @@
 import { pino, type DestinationStream, type LogFn, type Logger } from 'pino';
 
+/** A structured logger that masks personal data and secrets. */
 export type Log = Logger;
 
 /**
- * Names of fields that never reach a log line, at any depth, compared without case, `_` and `-`. What identifies a
- * person, an account or a secret; and everything a caller wrote freely.
+ * Field names whose values never reach a log line, at any depth, compared without case, `_` and `-`: identifiers of
+ * people and accounts, secrets, and free text from callers.
  */
 const HIDDEN = new Set(
   [
@@ -17,7 +18,10 @@ const HIDDEN = new Set(
 const MASK = '[redacted]';
 const MAX_DEPTH = 6;
 
-/** A JSON log. `destination` is for tests; the default is standard output, written without blocking the event loop. */
+/**
+ * Creates a JSON logger. `destination` is for tests; the default is standard output, written without blocking the event
+ * loop.
+ */
 export function createLog({
   level,
   name,
@@ -44,7 +48,7 @@ export function createLog({
   );
 }
 
-/** Without a message of its own a line would get the error's, unmasked. */
+/** pino uses the error's own message, unmasked, for a line that has no message. */
 function maskErrorMessage(this: Log, args: Parameters<LogFn>, method: LogFn): void {
   const [first, ...rest] = args as unknown[];
   const error = first instanceof Error ? first : (first as { err?: unknown } | undefined)?.err;
@@ -55,8 +59,8 @@ function maskErrorMessage(this: Log, args: Parameters<LogFn>, method: LogFn): vo
 }
 
 /**
- * An error for the log: what is needed to find the fault, and nothing of the request. The database puts the offending
- * values into its messages (a duplicate key, a validator's refusal), so texts are masked and detail fields left out.
+ * The fields of an error that are logged: enough to find the fault, and nothing of the request. MongoDB puts offending
+ * values into its messages (duplicate key, failed validation), so texts are masked and detail fields are left out.
  */
 function describeError(error: unknown, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { type: typeof error };
@@ -71,7 +75,7 @@ function describeError(error: unknown, depth = 0): Record<string, unknown> {
   };
 }
 
-/** Masks keys, credentials in addresses, the database's quotations, and every run of digits that could be an account. */
+/** Masks API keys, credentials in URLs, values that MongoDB quotes, and digit runs that could be account numbers. */
 function maskText(text: string): string {
   return text
     .replaceAll(/\b([sp]k_(?:sandbox|live)_)[0-9A-Za-z]+/g, `$1${MASK}`)
@@ -84,12 +88,12 @@ function maskText(text: string): string {
 function hideFields(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null || value instanceof Date) return value;
   if (value instanceof Error) return describeError(value);
-  // Anything deeper than this is not worth a log line.
+  // Deeper levels are masked: a log line stays short.
   if (depth === MAX_DEPTH || ArrayBuffer.isView(value)) return MASK;
   if (Array.isArray(value)) return value.map((item) => hideFields(item, depth + 1));
   return Object.fromEntries(
     Object.entries(value).map(([name, item]) => {
-      // `err` has a serializer, which comes after this.
+      // `err` is masked by its serializer, which runs later.
       if (depth === 0 && name === 'err') return [name, item];
       return [name, HIDDEN.has(canonical(name)) ? MASK : hideFields(item, depth + 1)];
     }),

@@ -1,18 +1,31 @@
 import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
-import { FIELD_NAME } from '../platform/http/wire.js';
 
 const MAX_BYTES = 8 * 1024;
-const MAX_KEYS = 50;
+/** Over all levels together. */
+export const MAX_KEYS = 50;
 const MAX_DEPTH = 5;
 
-/** The bounds of nesting as JSON Schema, a component for each level: `nested(1)` is the deepest that holds anything. */
+/** Pattern of field names: excludes those that MongoDB or JavaScript would interpret; see platform/http/json.ts. */
+export const FIELD_NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
+
+/** The bounds in words, because JSON Schema cannot express most of them. */
+export const METADATA_BOUNDS =
+  `At most ${MAX_BYTES} bytes of JSON, ${MAX_KEYS} keys over all levels, and ${MAX_DEPTH} levels. A card number is ` +
+  'refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the ' +
+  'Luhn check. So is an unpaired surrogate (`\\ud800` alone).';
+
+/**
+ * The nesting limit as JSON Schema, one component for each level: `nested(1)` is the deepest level that holds values.
+ */
 const nested = (level: number): ZodOpenApiSchemaObject => ({
   propertyNames: FIELD_NAME,
+  maxProperties: MAX_KEYS,
   additionalProperties: { $ref: `#/components/schemas/MetadataLevel${level - 1}` },
   items: { $ref: `#/components/schemas/MetadataLevel${level - 1}` },
 });
 
+/** The components of the OpenAPI document that bound how deep metadata nests. */
 export const metadataLevels: Record<string, ZodOpenApiSchemaObject> = {
   MetadataLevel0: { type: ['string', 'number', 'boolean', 'null'] },
   ...Object.fromEntries(
@@ -20,6 +33,7 @@ export const metadataLevels: Record<string, ZodOpenApiSchemaObject> = {
   ),
 };
 
+/** Schema of a caller's `metadata`, with the bounds of `findMetadataProblem`. */
 export const metadata = z
   .record(z.string(), z.unknown())
   .superRefine((value, ctx) => {
@@ -27,16 +41,16 @@ export const metadata = z
     if (problem) ctx.addIssue({ code: 'custom', path: problem.path, message: problem.message });
   })
   .meta({
-    description: 'Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers.',
+    description: `Your own data, stored with it. ${METADATA_BOUNDS}`,
     example: { order: '1042' },
-    override: { ...nested(MAX_DEPTH), type: 'object', maxProperties: MAX_KEYS, items: undefined },
+    override: { ...nested(MAX_DEPTH), type: 'object', items: undefined },
   });
 
 type Problem = { path: string[]; message: string };
 
 /**
- * Why a caller's metadata can not be kept, or null. Bounds: 8 KiB of JSON, 50 keys, 5 levels. A card number in it is
- * refused: what must never be stored can't hide in a free field.
+ * The first reason why a caller's metadata is refused, or null. Bounds: 8 KiB of JSON, 50 keys, 5 levels. Card numbers
+ * are refused, because they must never be stored, not even in a free field.
  */
 export function findMetadataProblem(metadata: Record<string, unknown>): Problem | null {
   if (Buffer.byteLength(JSON.stringify(metadata)) > MAX_BYTES) {
@@ -49,9 +63,7 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path, depth } = next;
     if (typeof value === 'string' || typeof value === 'number') {
-      // The digits of a fraction are no card number, whatever they add up to.
-      const text = typeof value === 'string' ? value : String(Math.trunc(value));
-      if (holdsCardNumber(text)) return { path, message: 'must not hold a card number' };
+      if (holdsCardNumber(textOf(value))) return { path, message: 'must not hold a card number' };
     } else if (typeof value === 'object' && value !== null) {
       if (depth > MAX_DEPTH) return { path, message: `must be at most ${MAX_DEPTH} levels deep` };
       keys += Array.isArray(value) ? 0 : Object.keys(value).length;
@@ -65,18 +77,28 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
   return null;
 }
 
-/** Ids and digests in hexadecimal, whose digits may add up to anything: one in some hundreds would be refused. */
+/**
+ * The text in which a card number is looked for. Of a number, only the integer part counts: the digits of a fraction
+ * are no card number. From 1e21 on, JavaScript writes a number with an exponent and thus with a fraction again; its
+ * integer part has more digits than any card number.
+ */
+export function textOf(value: string | number): string {
+  if (typeof value === 'string') return value;
+  return Math.abs(value) < 1e21 ? String(Math.trunc(value)) : '';
+}
+
+/** Ids and digests in hexadecimal are skipped: by chance, one in some hundreds contains digits that pass the check. */
 const HEXADECIMAL =
   /(?<![0-9A-Za-z])(?=[0-9]*[a-f])(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})(?![0-9A-Za-z])/gi;
-/** Together: as a bare number anywhere. */
+/** A card number without separators, anywhere in a text. */
 const BARE = /(?<![0-9])[3-6][0-9]{12,18}(?![0-9])/g;
-/** As cards are grouped, and as a word: a UUID has groups of digits, too, and is no card. */
+/** A card number in groups, as a word of its own. A UUID has groups of digits too, and is not matched. */
 const GROUPED =
   /(?<![0-9A-Za-z])(?:[3-6][0-9]{3}([ ._/‐–-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?|3[0-9]{3}([ ._/‐–-])[0-9]{6}\2[0-9]{5})(?![0-9A-Za-z])/g;
 
 /**
- * 13 to 19 digits, perhaps grouped, that begin like a payment card (3 to 6) and pass the Luhn check. Of other scripts'
- * digits and spaces the plain ones are meant.
+ * Detects 13 to 19 digits, grouped or not, that begin like a payment card (3 to 6) and pass the Luhn check. Digits and
+ * spaces of other scripts are normalised first.
  */
 export function holdsCardNumber(text: string): boolean {
   const plain = text.normalize('NFKC').replaceAll(HEXADECIMAL, ' ');

@@ -1,9 +1,12 @@
-/** Amounts are whole minor units (kobo), `bigint` inside, an integer on the wire, BSON `long` at rest. */
-
-/** The largest amount that JSON can carry exactly: 2^53 − 1. */
+/**
+ * The largest amount that JSON can carry exactly: 2^53 − 1. Amounts are whole minor units (kobo): `bigint` in the code,
+ * an integer on the wire, `long` in BSON.
+ */
 export const MAX_AMOUNT_MINOR = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** The wire form of an amount. Throws if it could not be written exactly: a wrong figure is worse than none. */
+/**
+ * The amount as a JSON number. Throws if the number would not be exact: a wrong amount is worse than a failed request.
+ */
 export function toWireAmount(amountMinor: bigint): number {
   if (amountMinor > MAX_AMOUNT_MINOR || amountMinor < -MAX_AMOUNT_MINOR) {
     throw new RangeError('amount does not fit the wire format');
@@ -11,7 +14,7 @@ export function toWireAmount(amountMinor: bigint): number {
   return Number(amountMinor);
 }
 
-/** For people: 1234567 is "12,345.67". */
+/** The amount in major units for people: 1234567 becomes "12,345.67". */
 export function formatMajor(amountMinor: bigint): string {
   const cents = (amountMinor % 100n).toString().padStart(2, '0');
   return `${(amountMinor / 100n).toLocaleString('en')}.${cents}`;

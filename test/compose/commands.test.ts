@@ -4,7 +4,7 @@ import { closeSync, mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { packageRoot } from '../../devstack/paths.js';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
 import { isPolled } from '../../devstack/temporal.js';
 import { sharedEngines } from '../support/engines.js';

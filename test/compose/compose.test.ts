@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { loadConfig } from '../../src/shared/config.js';
-import { packageRoot } from '../../devstack/paths.js';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { composeFile, environmentOf, interpolate, readRoot, type Service } from './file.js';
 import { composeSchema } from './schema.js';
 
@@ -230,7 +230,7 @@ test('the health check of MongoDB makes the replica set once, and is content wit
 test('the image: pinned base, sources that exist, production packages alone, no root', () => {
   const lines = readRoot('Dockerfile').split('\n');
   for (const base of lines.filter((line) => line.startsWith('FROM'))) {
-    expect(base).toMatch(/^FROM node:20\.\d+\.\d+-bookworm-slim( AS \w+)?$/);
+    expect(base).toMatch(/^FROM node:24\.\d+\.\d+-bookworm-slim( AS \w+)?$/);
   }
   const ignored = readRoot('.dockerignore').split('\n');
   for (const line of lines.filter(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { packageRoot } from '../../devstack/paths.js';
+import { packageRoot } from '../../src/shared/package-root.js';
 
 export type Service = {
   image: string;

@@ -27,7 +27,8 @@ import { OPERATOR_COMMANDS } from '../../src/core/instructions/operator-commands
 import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
-import { deliveryWorkflowId, webhooksQueue } from '../../src/core/webhooks/workflow-contract.js';
+import { deliveryWorkflowId } from '../../src/core/webhooks/workflow-contract.js';
+import { webhooksQueue } from '../../src/platform/temporal/queues.js';
 import * as workflows from '../../workflows/index.js';
 import { recordChangedSignal } from '../../workflows/instruction/operator-messages.js';
 

@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openDataDir, type DevFile } from '../../devstack/data-dir.js';
 import { dataDirMark, stopOrphans } from '../../devstack/orphans.js';
-import { packageRoot } from '../../devstack/paths.js';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { temporaryFolder } from './support.js';
 
 const root = realpathSync(temporaryFolder());

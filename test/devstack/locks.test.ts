@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { identityOf, isRunning, tryLock } from '../../devstack/lock.js';
-import { packageRoot } from '../../devstack/paths.js';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { claimPort } from '../../devstack/ports.js';
 import { temporaryFolder } from './support.js';
 

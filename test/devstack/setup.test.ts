@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { packageRoot } from '../../devstack/paths.js';
+import { packageRoot } from '../../src/shared/package-root.js';
 import { temporaryFolder } from './support.js';
 
 const root = temporaryFolder();

@@ -1,7 +1,7 @@
 import { audits } from '../../src/composition/capabilities.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
-import { compiled } from '../../devstack/paths.js';
+import { compiled } from '../../src/shared/package-root.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { privateMongod, privateTemporal } from '../support/engines.js';

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { compiled } from '../../devstack/paths.js';
+import { compiled } from '../../src/shared/package-root.js';
 
 const FAILURE = `Object.assign(new Error('not written: { account: "0123456789" }'), {
   errInfo: { recipient: 'ADAEZE OBI' },

@@ -33,6 +33,14 @@ test('a fraction is no card number, whatever its digits add up to', () => {
   expect(findMetadataProblem({ share: 4111111111111111.5 })).not.toBeNull();
 });
 
+test('a number written with an exponent counts by its integer part', () => {
+  // The digits after the point of 7.644657885385194e+289 pass the Luhn check; its integer part has 290 digits.
+  expect(findMetadataProblem({ huge: 7.644657885385194e289 })).toBeNull();
+  expect(findMetadataProblem({ huge: -7.644657885385194e289 })).toBeNull();
+  expect(findMetadataProblem({ card: 4.111111111111111e15 })).toEqual({ path: ['card'], message });
+  expect(findMetadataProblem({ card: 4.888943248930403e16 })).toEqual({ path: ['card'], message });
+});
+
 test('a name is no place for a card number either', () => {
   const metadata = { cards: { '4111 1111 1111 1111': true } };
   expect(findMetadataProblem(metadata)).toEqual({ path: ['cards'], message });

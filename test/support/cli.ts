@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { compiled } from '../../devstack/paths.js';
+import { compiled } from '../../src/shared/package-root.js';
 
 export type Ran = { code: number; out: string; error: string };
 

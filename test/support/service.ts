@@ -8,7 +8,7 @@ import {
 } from '../../src/capabilities/cards/card-operation.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
-import { compiled } from '../../devstack/paths.js';
+import { compiled } from '../../src/shared/package-root.js';
 import { claimPort, type PortClaim } from '../../devstack/ports.js';
 import { chargeWorkflowId, type Charge } from '../../src/capabilities/charges/charge.js';
 import { refundWorkflowId, type Refund } from '../../src/capabilities/refunds/refund.js';

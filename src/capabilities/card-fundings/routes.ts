@@ -1,10 +1,7 @@
 import { setAutoReload } from './mutations.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import {
-  withIdempotency,
-  API_PREFIX,
-  type Present,
-} from '../../core/idempotency/with-idempotency.js';
+import { withIdempotency, type Present } from '../../core/idempotency/with-idempotency.js';
+import { API_PREFIX } from '../../platform/http/operation.js';
 import type { createSafeguard } from '../../platform/http/rate-limit.js';
 import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';

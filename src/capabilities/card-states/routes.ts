@@ -1,5 +1,6 @@
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { API_PREFIX } from '../../platform/http/operation.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';

@@ -1,6 +1,7 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempotency.js';
+import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { API_PREFIX } from '../../platform/http/operation.js';
 import { untilClosed } from '../../platform/http/prefer.js';
 import { sendData, sendList, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';

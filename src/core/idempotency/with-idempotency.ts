@@ -8,9 +8,6 @@ import { readWait, untilClosed, type Wait } from '../../platform/http/prefer.js'
 import { sendBytes, sendData } from '../../platform/http/respond.js';
 import { refuseLate } from '../../platform/http/time-limit.js';
 
-/** Where the API's routes are: locations and fingerprints must not depend on how a caller spelt the path. */
-export const API_PREFIX = '/api/v1';
-
 export type IdempotentResponse = {
   answer: SavedResponse;
   resource: string | null;

@@ -1,6 +1,7 @@
 import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
-import { withIdempotency, API_PREFIX } from '../idempotency/with-idempotency.js';
+import { withIdempotency } from '../idempotency/with-idempotency.js';
+import { API_PREFIX } from '../../platform/http/operation.js';
 import type { createSafeguard } from '../../platform/http/rate-limit.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';

@@ -4,7 +4,8 @@ import type { Log } from '../../shared/log.js';
 import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
 import type { Delivery } from './event.js';
-import { deliveryWorkflowId, webhooksQueue } from './workflow-contract.js';
+import { deliveryWorkflowId } from './workflow-contract.js';
+import { webhooksQueue } from '../../platform/temporal/queues.js';
 
 /** Paced, so that an endpoint that fails is no flood for Temporal. */
 const MAX_STARTING = 20;

@@ -20,6 +20,3 @@ export type WebhookDeliveryResult =
 
 /** Id of the workflow that retries this delivery. */
 export const deliveryWorkflowId = (id: string) => `webhook-delivery/${id}`;
-
-/** Task queue of webhook retries. It is their own, so that a receiver that hangs does not delay transfers. */
-export const webhooksQueue = (taskQueue: string) => `${taskQueue}-webhooks`;

@@ -9,7 +9,9 @@ import { print, printLatest, printTable } from './print.js';
 
 const LISTED = 100;
 
-/** Payments with cards. What became of one is its issuer's to say; operators look, and say that they have. */
+/**
+ * Adds the commands for card authorizations. The issuer decides their outcome; operators inspect them and acknowledge.
+ */
 export function addCardAuthorizationCommands(program: Command): void {
   const authorizations = program
     .command('card-authorizations')

@@ -25,6 +25,7 @@ const operationCommands: InstructionCommands<CardOperation> = {
 
 type List = { attention?: boolean; tenant?: string };
 
+/** Adds the commands for cards and their operations. */
 export function addCardCommands(program: Command): void {
   const cards = program.command('cards').description('manage cards and their operations');
 
@@ -77,12 +78,12 @@ async function showCard({ cards, cardOperations }: Deps, json: boolean, id: stri
   printTable(json, operations);
 }
 
-/** Also of what tenants never see. */
+/** Contains fields that tenants do not get. */
 const presentForOperators = (operation: CardOperation) => ({
   ...presentOperation(operation),
   tenant: operation.tenant_id,
-  sends: operation.submissions,
-  unwinds: operation.reverses_operation_id,
+  submissions: operation.submissions,
+  reverses_operation_id: operation.reverses_operation_id,
 });
 
 const cardRow = (card: Card) => ({

@@ -11,6 +11,7 @@ const chargeCommands: InstructionCommands<Charge> = {
   command: ({ chargeStarter }, ...given) => chargeStarter.command(...given),
 };
 
+/** Adds the commands for charges. */
 export function addChargeCommands(program: Command): void {
   const charges = program.command('charges').description('manage charges');
 
@@ -31,7 +32,7 @@ const chargeRow = (charge: Charge) => ({
   created_at: charge.created_at.toISOString(),
 });
 
-/** Also what tenants never see. */
+/** Contains fields that tenants do not get. */
 const presentForOperators = (charge: Charge) => ({
   id: charge._id,
   ...presentCharge(charge),
@@ -39,5 +40,5 @@ const presentForOperators = (charge: Charge) => ({
   provider: charge.provider,
   provider_reference: attemptReference(charge),
   next_attempt_at: charge.next_attempt_at?.toISOString() ?? null,
-  sends: charge.submissions,
+  submissions: charge.submissions,
 });

@@ -2,12 +2,15 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { createDeps, type Deps } from '../../composition/deps.js';
 import { findService } from './connect.js';
 
-/** A command that could not do what it was asked: told in one line, exit code 1. */
+/** A command that could not be carried out: printed as one line, with exit code 1. */
 export class CommandError extends Error {}
 
 type Context<Options> = { json: boolean; options: Options; args: string[] };
 
-/** Adds a command that takes --json behind its own name, as all do. `run` gets the service connected. */
+/**
+ * Adds a command that accepts --json after its own name, as all commands do. `run` gets the connected service, which is
+ * closed afterwards.
+ */
 export function addCommand<Options extends object>(
   parent: Command,
   usage: string,
@@ -24,7 +27,7 @@ export function addCommand<Options extends object>(
   });
 }
 
-/** The same for a command that finds what it needs by itself. */
+/** Adds a command that does not need the connected service. */
 export function addPlainCommand<Options extends object>(
   parent: Command,
   usage: string,
@@ -41,7 +44,7 @@ export function addPlainCommand<Options extends object>(
   );
 }
 
-/** Kobo as typed: digits alone, so that no figure is ever rounded. */
+/** Parses an amount in kobo. Only digits are accepted, so that no amount is ever rounded. */
 export function parseAmount(text: string): bigint {
   if (!/^[1-9][0-9]{0,15}$/.test(text)) {
     throw new InvalidArgumentError('a whole number of kobo is needed.');
@@ -49,7 +52,7 @@ export function parseAmount(text: string): bigint {
   return BigInt(text);
 }
 
-/** A whole number within these bounds. */
+/** Creates a parser for a whole number within these bounds. */
 export function parseWhole(least: number, most: number): (text: string) => number {
   return (text) => {
     const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : NaN;

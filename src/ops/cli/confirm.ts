@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { Option, type Command } from 'commander';
 import { CommandError } from './command.js';
 
-/** For a command that asks before it acts. */
+/** Adds --yes to a command that asks for confirmation. */
 export const addYes = (command: Command): Command =>
   command.addOption(new Option('-y, --yes', 'act without asking'));
 
@@ -10,8 +10,8 @@ type Terminal = { input: NodeJS.ReadStream; output: NodeJS.WriteStream };
 const terminal: Terminal = { input: process.stdin, output: process.stderr };
 
 /**
- * Asks before what can't be taken back, where a person sits at a terminal. Programs are not asked: they say `--json` or
- * `--yes`, or have no terminal.
+ * Asks for confirmation before an irreversible change, if a person sits at a terminal; throws a `CommandError` unless
+ * the answer is yes. Programs are not prompt: they pass `--json` or `--yes`, or have no terminal.
  */
 export async function confirm(
   question: string,
@@ -19,10 +19,10 @@ export async function confirm(
   { input, output }: Terminal = terminal,
 ): Promise<void> {
   if (json || yes || !input.isTTY || !output.isTTY) return;
-  const asked = createInterface({ input, output });
-  // The end of the input is no answer, and so a no.
-  const ended = new Promise<string>((resolve) => asked.once('close', () => resolve('')));
-  const answer = await Promise.race([asked.question(`${question} [y/N] `), ended]);
-  asked.close();
+  const prompt = createInterface({ input, output });
+  // The end of the input counts as "no".
+  const ended = new Promise<string>((resolve) => prompt.once('close', () => resolve('')));
+  const answer = await Promise.race([prompt.question(`${question} [y/N] `), ended]);
+  prompt.close();
   if (!/^\s*y(es)?\s*$/i.test(answer)) throw new CommandError('nothing was done');
 }

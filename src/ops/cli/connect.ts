@@ -3,16 +3,17 @@ import { join, resolve } from 'node:path';
 import { loadConfig, type Config } from '../../shared/config.js';
 
 /**
- * The environment of the service that a command is about: what is set in the environment first, and what is missing
- * there from the `dev.json` of the copy that `npm start` runs in BURSAR_HOME (default: `.bursar` here).
+ * Finds the configuration of the service that the command line works on. The environment variables come first. If
+ * MONGODB_URI is not set, missing ones come from `dev.json` of the service that `npm start` runs in BURSAR_HOME
+ * (default: `.bursar` here). Throws if no service is found.
  */
 export function findService(env: NodeJS.ProcessEnv = process.env): Config {
   const home = homeOf(env);
-  // One service or the other: half of each would be a third that does not exist.
-  const named = env.MONGODB_URI !== undefined && env.MONGODB_URI !== '';
-  const dev = named ? null : readJson(join(home, 'dev.json'));
-  const secrets = named ? null : readJson(join(home, 'secrets.json'));
-  if (!dev && !named) {
+  // Settings of two services are never mixed.
+  const isNamed = env.MONGODB_URI !== undefined && env.MONGODB_URI !== '';
+  const dev = isNamed ? null : readJson(join(home, 'dev.json'));
+  const secrets = isNamed ? null : readJson(join(home, 'secrets.json'));
+  if (!dev && !isNamed) {
     throw new Error(
       `No running Bursar found: MONGODB_URI is not set, and ${home} has no dev.json. Start one with npm start.`,
     );
@@ -24,7 +25,7 @@ export function findService(env: NodeJS.ProcessEnv = process.env): Config {
     SANDBOX_BANK_URL: dev?.sandbox_bank_url,
     SANDBOX_BANK_SECRET: secrets?.bank_secret,
     BURSAR_KEY_PEPPER: secrets?.key_pepper,
-    // As `npm start` has it; a deployment that the environment names is none of dev.json's.
+    // The setting of `npm start`; a deployment isNamed by the environment does not get it.
     ...(!env.MONGODB_URI && { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' }),
   };
   return loadConfig({ BURSAR_LOG_LEVEL: 'error', ...definedOnly(found), ...definedOnly(env) });
@@ -32,7 +33,7 @@ export function findService(env: NodeJS.ProcessEnv = process.env): Config {
 
 const homeOf = (env: NodeJS.ProcessEnv) => resolve(env.BURSAR_HOME ?? '.bursar');
 
-/** What a running copy says of itself; null if none was ever started here. */
+/** Reads the `dev.json` of a service that `npm start` runs; null if none was ever started here. */
 export const readDevJson = (env: NodeJS.ProcessEnv) =>
   readJson(join(homeOf(env), 'dev.json')) as {
     api_url?: string;

@@ -8,8 +8,8 @@ const DEMO_BALANCE_MINOR = 1_000_000_000n;
 type Saved = { secret?: string; public?: string; tenant?: string };
 
 /**
- * The demo tenant of `npm start`: Sandbox plan, ₦10,000,000, an admin key and a public key. What was saved by an
- * earlier start is used again as long as the database knows it; otherwise a new tenant is made.
+ * Creates the demo tenant of `npm start`: Sandbox plan, ₦10,000,000, an admin key and a public key. The keys of an
+ * earlier start are used again as long as the database knows their tenant.
  */
 export async function ensureDemo(
   config: Config,

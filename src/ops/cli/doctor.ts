@@ -4,6 +4,7 @@ import { addPlainCommand } from './command.js';
 import { findService } from './connect.js';
 import { printTable } from './print.js';
 
+/** Adds the command that checks the service and its dependencies. */
 export function addDoctorCommand(program: Command): void {
   addPlainCommand(
     program,

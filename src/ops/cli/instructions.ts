@@ -13,9 +13,9 @@ import { addCommand, CommandError } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest, printTable } from './print.js';
 
-/** What operators can do with a kind of record that is pursued, beside looking at it. */
+/** The operator commands for one kind of instruction. */
 export type InstructionCommands<R extends InstructionRecord> = {
-  /** What the record is called, and who has to confirm what is said of it. */
+  /** The name of a record, and the party that confirms its outcome. */
   name: string;
   provider: string;
   find(deps: Deps, id: string): Promise<R | null>;
@@ -37,17 +37,17 @@ type OperatorOptions = {
 
 const LISTED = 100;
 
-/** A row of a table, or what is shown of one record. */
+/** The fields of a row, or of one record. */
 type Shown = Record<string, string | number | boolean | object | null>;
 
-/** `list`, `show` and what operators can do, of records that are listed by themselves. */
+/** Adds `list`, `show` and the operator commands for a kind of instruction that has a list of its own. */
 export function addInstructionCommands<R extends InstructionRecord>(
   parent: Command,
   commands: InstructionCommands<R>,
   shown: {
     latest(deps: Deps, of: { attention: boolean; limit: number }): Promise<R[]>;
     row(record: R): Shown;
-    /** Also what tenants never see. */
+    /** The fields of one record, with those that tenants do not get. */
     details(record: R): Shown;
   },
 ): void {
@@ -78,7 +78,9 @@ export function addInstructionCommands<R extends InstructionRecord>(
   addOperatorCommands(parent, commands);
 }
 
-/** `retry`, `verify`, `complete` and `fail`. The provider is asked first; exit code 1 when the act was refused. */
+/**
+ * Adds `retry`, `verify`, `complete` and `fail`. The provider is asked first. Exit code 1 if the command was refused.
+ */
 export function addOperatorCommands<R extends InstructionRecord>(
   parent: Command,
   commands: InstructionCommands<R>,
@@ -121,6 +123,7 @@ function addOperatorCommand<R extends InstructionRecord>(
   );
 }
 
+/** Finds a record by id; throws a `CommandError` if there is none. */
 export async function findRecord<R extends InstructionRecord>(
   deps: Deps,
   { name, find }: Pick<InstructionCommands<R>, 'name' | 'find'>,
@@ -131,7 +134,7 @@ export async function findRecord<R extends InstructionRecord>(
   return record;
 }
 
-/** A record with every step of its life, and what its tenant was told of it. */
+/** Prints a record with its whole timeline, webhook deliveries included. */
 export async function printWithTimeline(
   { webhooks }: Deps,
   json: boolean,

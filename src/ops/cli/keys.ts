@@ -8,7 +8,7 @@ import { print, printTable } from './print.js';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
-/** A century: more is a slip of the finger. */
+/** A century: a larger number is a typing error. */
 const MAX_DAYS = 36_500;
 const MAX_OVERLAP_HOURS = 90 * 24;
 const OVERLAP_HOURS = 24;
@@ -22,6 +22,7 @@ type Create = {
   expiresInDays?: number;
 };
 
+/** Adds the commands for API keys. */
 export function addKeyCommands(program: Command): void {
   const keys = program.command('keys').description('manage API keys');
   addCreate(keys);

@@ -44,7 +44,7 @@ try {
   process.exitCode = 1;
 }
 
-/** What an operator can act on; the drivers' own words name their inner parts. */
+/** A message that an operator can act on, because the drivers' messages name internals only. */
 function explain(error: unknown): string {
   if (isDatabaseUnavailable(error)) return 'MongoDB does not answer. Nothing is lost: try again.';
   const isTemporal =

@@ -1,36 +1,20 @@
-import Table from 'cli-table3';
-
-/** Columns by space alone: easy to read, to copy and to cut. */
-const PLAIN = {
-  style: { head: [], border: [], 'padding-left': 0, 'padding-right': 2 },
-  chars: Object.fromEntries(
-    'top top-mid top-left top-right bottom bottom-mid bottom-left bottom-right left left-mid mid mid-mid right right-mid middle'
-      .split(' ')
-      .map((name) => [name, '']),
-  ),
-};
-
 type Value = string | number | boolean | null | undefined | object;
 
-/** One thing: JSON for programs, a line per field for people. */
+/** Prints one record: JSON for programs, a line per field for people. */
 export function print(json: boolean, record: Record<string, Value>): void {
   if (json) return console.log(JSON.stringify(record));
-  const table = new Table(PLAIN);
-  table.push(...Object.entries(record).map(([name, value]) => ({ [name]: show(value) })));
-  console.log(table.toString());
+  console.log(columns(Object.entries(record).map(([name, value]) => [name, show(value)])));
 }
 
-/** Many things: a JSON array for programs, a table for people. */
+/** Prints a list: a JSON array for programs, a table for people. */
 export function printTable(json: boolean, rows: Record<string, Value>[]): void {
   if (json) return console.log(JSON.stringify(rows));
   const [first] = rows;
   if (!first) return console.log('none');
-  const table = new Table({ ...PLAIN, head: Object.keys(first) });
-  table.push(...rows.map((row) => Object.values(row).map(show)));
-  console.log(table.toString());
+  console.log(columns([Object.keys(first), ...rows.map((row) => Object.values(row).map(show))]));
 }
 
-/** The first of many, as a table or JSON; says beside it, for people and in logs, when there may be more. */
+/** Prints the first `limit` rows as a table or JSON, and notes on standard error that there may be more. */
 export function printLatest(json: boolean, rows: Record<string, Value>[], limit: number): void {
   printTable(json, rows);
   if (rows.length === limit) console.error(`bursar: ${limit} are listed; there may be more`);
@@ -38,3 +22,32 @@ export function printLatest(json: boolean, rows: Record<string, Value>[], limit:
 
 const show = (value: Value): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '–');
+
+const BETWEEN = '  ';
+
+/** Columns by space alone: easy to read, to copy and to cut. A line break continues its cell on the next line. */
+function columns(rows: readonly (readonly string[])[]): string {
+  const cells = rows.map((row) => row.map((text) => text.split('\n')));
+  const widths: number[] = [];
+  for (const row of cells) {
+    for (const [at, lines] of row.entries()) {
+      widths[at] = Math.max(widths[at] ?? 0, ...lines.map(widthOf));
+    }
+  }
+  const lineOf = (row: readonly string[][], line: number) =>
+    row
+      .map((lines, at) => padded(lines[line] ?? '', widths[at] ?? 0))
+      .join(BETWEEN)
+      .trimEnd();
+  return cells
+    .flatMap((row) => {
+      const height = Math.max(...row.map((lines) => lines.length));
+      return Array.from({ length: height }, (_, line) => lineOf(row, line));
+    })
+    .join('\n');
+}
+
+/** In characters, where `length` counts some of them twice. */
+const widthOf = (text: string) => [...text].length;
+
+const padded = (text: string, width: number) => text + ' '.repeat(width - widthOf(text));

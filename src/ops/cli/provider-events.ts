@@ -6,7 +6,7 @@ import { print, printLatest } from './print.js';
 
 const LISTED = 100;
 
-/** Messages of providers about cards: list them, and apply one again. */
+/** Adds the commands for provider events about cards: list them, and apply one again. */
 export function addProviderEventCommands(program: Command): void {
   const events = program.command('provider-events').description('inspect provider events');
   addCommand<{ card?: string; attention?: boolean }>(
@@ -32,7 +32,7 @@ export function addProviderEventCommands(program: Command): void {
   );
 }
 
-/** The worker does it: what it came to is in the list, or at the replay that is named here. */
+/** Starts a replay, which the worker carries out. Its result is in the list, or in the replay that is returned here. */
 async function replayEvent({ cardEvents }: Deps, id: string) {
   const event = await cardEvents.store.find(id);
   if (!event) throw new CommandError(`there is no event ${id}`);

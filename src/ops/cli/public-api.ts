@@ -2,11 +2,12 @@ import { BursarError, createClient, type Client } from '../../../client/src/inde
 import { CommandError } from './command.js';
 import { readDevJson } from './connect.js';
 
+/** The options of commands that call the public API. */
 export type ApiOptions = { api?: string; key?: string };
 
 /**
- * A client of the public API, as a tenant has it. Address and key from the options, then from the environment, then
- * from dev.json; a key of dev.json goes nowhere but to the copy that it belongs to.
+ * Creates a client of the public API, as a tenant would. Address and key come from the options, then from the
+ * environment, then from dev.json. A key from dev.json is sent only to the service of that file.
  */
 export function findApi({ api, key }: ApiOptions, env: NodeJS.ProcessEnv = process.env): Client {
   const named = api || env.BURSAR_API_URL;
@@ -18,7 +19,7 @@ export function findApi({ api, key }: ApiOptions, env: NodeJS.ProcessEnv = proce
   return createClient({ baseUrl, key: found });
 }
 
-/** What the API refused, in one line. Where the outcome is unknown it names the key that finds out. */
+/** Converts an API error to one line. If the outcome is unknown, the line names the idempotency key that finds it. */
 export function explain(error: unknown): unknown {
   if (!(error instanceof BursarError)) return error;
   const { code, message, field, outcomeUnknown, idempotencyKey } = error;

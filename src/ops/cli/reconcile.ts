@@ -6,11 +6,12 @@ import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const USUAL_DAYS = 7;
-const USUAL_PER_SECOND = 50;
+const DEFAULT_DAYS = 7;
+const DEFAULT_PER_SECOND = 50;
 
 type Options = { since?: Date; apply?: boolean; perSecond: number; yes?: boolean };
 
+/** Adds the command that compares records with the provider's. */
 export function addReconcileCommand(program: Command): void {
   addCommand<Options>(
     program,
@@ -18,13 +19,17 @@ export function addReconcileCommand(program: Command): void {
     (command) =>
       addYes(command)
         .description('hold our records against the provider; exit code 1 when anything differs')
-        .option('--since <date>', `ended ones since then (default: ${USUAL_DAYS} days)`, parseDate)
+        .option(
+          '--since <date>',
+          `ended ones since then (default: ${DEFAULT_DAYS} days)`,
+          parseDate,
+        )
         .option('--apply', 'book what the provider says, by the rules of the state guard')
-        .option('--per-second <n>', 'questions to the provider', parseRate, USUAL_PER_SECOND),
+        .option('--per-second <n>', 'questions to the provider', parseRate, DEFAULT_PER_SECOND),
     async (deps, { json, options }) => {
       const { apply = false, perSecond, yes } = options;
       if (apply) await confirm('Book what the provider says?', { json, yes });
-      const since = options.since ?? new Date(Date.now() - USUAL_DAYS * DAY_MS);
+      const since = options.since ?? new Date(Date.now() - DEFAULT_DAYS * DAY_MS);
       const { differences, ...counts } = await reconcile(deps, { since, apply, perSecond });
       const ok = counts.unanswered === 0 && counts.differing === counts.settled;
       const rows = differences.map(({ amountMinor, ...row }) => ({

@@ -14,6 +14,7 @@ import { print, printLatest } from './print.js';
 
 const LISTED = 100;
 
+/** Adds the commands for recurring charges. */
 export function addRecurringChargeCommands(program: Command): void {
   const recurring = program.command('recurring-charges').description('manage recurring charges');
 

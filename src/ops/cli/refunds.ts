@@ -11,6 +11,7 @@ const refundCommands: InstructionCommands<Refund> = {
   command: ({ refundStarter }, ...given) => refundStarter.command(...given),
 };
 
+/** Adds the commands for refunds. */
 export function addRefundCommands(program: Command): void {
   const refunds = program.command('refunds').description('manage refunds');
 
@@ -31,7 +32,7 @@ const refundRow = (refund: Refund) => ({
   created_at: refund.created_at.toISOString(),
 });
 
-/** Also what tenants never see. */
+/** Contains fields that tenants do not get. */
 const presentForOperators = (refund: Refund) => ({
   id: refund._id,
   ...presentRefund(refund),
@@ -41,5 +42,5 @@ const presentForOperators = (refund: Refund) => ({
   provider_charge: refund.provider_charge_reference,
   provider_refund_id: refund.provider_refund_id,
   in_suspense: refund.in_suspense,
-  sends: refund.submissions,
+  submissions: refund.submissions,
 });

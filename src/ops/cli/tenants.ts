@@ -14,7 +14,7 @@ import {
 import { addCommand, CommandError, parseAmount, parseWhole } from './command.js';
 import { print, printTable } from './print.js';
 
-/** Bursts, half as high again, still fit into the counter. */
+/** With bursts of one and a half times the rate, the count still fits its field. */
 const parseRate = parseWhole(1, 1_000_000_000);
 
 type Create = { name: string; plan: Plan; ratePerMinute?: number; dailyLimitMinor?: bigint };
@@ -26,6 +26,7 @@ type Update = Omit<Partial<Create>, 'name'> & {
   defaultDunning?: boolean;
 };
 
+/** Adds the commands for tenants. */
 export function addTenantCommands(program: Command): void {
   const tenants = program.command('tenants').description('manage tenants');
   addUpdate(tenants);
@@ -134,7 +135,7 @@ function presentTenant(tenant: Tenant) {
   };
 }
 
-/** Collects `name=value` of known names. */
+/** Creates a parser that collects `name=value` options of known names. */
 function named<Name extends string, Value>(
   names: readonly Name[],
   parse: (text: string) => Value,
@@ -147,7 +148,7 @@ function named<Name extends string, Value>(
   };
 }
 
-/** Days after the first decline, each later than the one before; `none`: a soft decline is final. */
+/** Parses days after the first decline in ascending order; `none` makes a soft decline final. */
 function parseDays(text: string): number[] {
   if (text === 'none') return [];
   const days = text.split(',').map(Number);

@@ -15,6 +15,7 @@ const transferCommands: InstructionCommands<Transfer> = {
   command: ({ starter }, ...given) => starter.command(...given),
 };
 
+/** Adds the commands for transfers. */
 export function addTransferCommands(program: Command): void {
   const transfers = program.command('transfers').description('manage transfers');
 
@@ -36,7 +37,10 @@ type CreateOptions = ApiOptions & {
   wait?: number;
 };
 
-/** As a tenant does it: by the public API. Exit code 1 when it was refused, and when it has failed by then. */
+/**
+ * Adds the command that creates a transfer through the public API, as a tenant would. Exit code 1 if the request is
+ * refused, or if the transfer has failed when the command ends.
+ */
 function addCreateCommand(transfers: Command): void {
   addPlainCommand<CreateOptions>(
     transfers,

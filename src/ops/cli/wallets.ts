@@ -9,6 +9,7 @@ import { print } from './print.js';
 
 type Credit = { tenant: string; amountMinor: bigint; reference: string };
 
+/** Adds the commands for wallets and for the audit of the ledger. */
 export function addWalletCommands(program: Command): void {
   const wallets = program.command('wallets').description('manage wallets');
   addCommand<Credit>(

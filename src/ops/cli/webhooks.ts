@@ -10,6 +10,7 @@ const LISTED = 100;
 const HOUR_MS = 60 * 60 * 1000;
 const MAX_OVERLAP_HOURS = 24 * 30;
 
+/** Adds the commands for webhook endpoints, deliveries and events. */
 export function addWebhookCommands(program: Command): void {
   const webhooks = program.command('webhooks').description('manage webhooks');
   const endpoints = webhooks.command('endpoints').description('manage webhook endpoints');
@@ -61,15 +62,15 @@ function addEndpointChanges(endpoints: Command): void {
     name: string,
     description: string,
     apply: (deps: Deps, id: string) => Changed,
-    asks = false,
+    needsConfirmation = false,
   ) =>
     addCommand<{ yes?: boolean }>(
       endpoints,
       `${name} <endpoint>`,
-      (command) => (asks ? addYes(command) : command).description(description),
+      (command) => (needsConfirmation ? addYes(command) : command).description(description),
       async (deps, { json, options: { yes }, args }) => {
         const id = String(args[0]);
-        if (asks) await confirm(`Remove ${id} with its secret?`, { json, yes });
+        if (needsConfirmation) await confirm(`Remove ${id} with its secret?`, { json, yes });
         if (!(await apply(deps, id))) throw new CommandError(`there is no endpoint ${id}`);
         print(json, { id, done: name });
       },

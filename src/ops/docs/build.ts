@@ -1,12 +1,12 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { packageRoot } from '../../../devstack/paths.js';
+import { packageRoot } from '../../shared/package-root.js';
 import { openApi } from '../../composition/operations.js';
 import { reference } from './reference.js';
 import { viewerScript } from './viewer.js';
 
-/** Part of the build: writes what /docs serves beside the compiled code, so that only the build needs the viewer. */
+/** A step of the build: writes the files of /docs beside the compiled code, so that only the build needs the viewer. */
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'docs');
 const guide = join(packageRoot, 'docs', 'guide');
 
@@ -14,6 +14,6 @@ cpSync(join(packageRoot, 'src', 'ops', 'docs', 'page'), folder, { recursive: tru
 const document = reference(openApi, (page) => readFileSync(join(guide, `${page}.md`), 'utf8'));
 writeFileSync(join(folder, 'reference.json'), JSON.stringify(document));
 writeFileSync(join(folder, 'viewer.js'), viewerScript());
-// MIT: its notice goes where it goes.
+// The MIT licence requires its notice beside every copy.
 const licence = join(packageRoot, 'node_modules', '@scalar', 'fastify-api-reference', 'LICENSE');
 cpSync(licence, join(folder, 'viewer.LICENSE'));

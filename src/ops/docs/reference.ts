@@ -1,6 +1,6 @@
 import { fillTables } from './tables.js';
 
-/** The pages of the guide, in reading order: Markdown in docs/guide, under a title each. */
+/** The pages of the guide in reading order: Markdown files in docs/guide, each with a title. */
 export const GUIDE = [
   'getting-started',
   'authentication',
@@ -26,19 +26,19 @@ type OpenApi = { info: object; tags?: { name: string }[]; components?: { schemas
 type Page = { title: string; text: string };
 
 /**
- * What the viewer shows: the OpenAPI document with the guide in front. A page of the guide is a tag without operations,
- * which the viewer lists, searches and links like the others.
+ * Creates the document that the viewer shows: the OpenAPI document preceded by the guide. A page of the guide is a tag
+ * without operations, which the viewer lists, searches and links like the others.
  */
 export function reference(openApi: OpenApi, read: (page: string) => string): object {
   const introduction = toPage(read('introduction'));
   const guide = GUIDE.map((name) => toPage(read(name)));
   const tags = openApi.tags ?? [];
   for (const { title } of guide) {
-    // The viewer would show one in place of the other.
+    // With equal names, the viewer would show only one of them.
     if (tags.some(({ name }) => name === title)) throw new Error(`"${title}" is a tag of the API`);
   }
   const schemas = Object.entries<Schema>({ ...openApi.components?.schemas }).map(
-    ([name, schema]) => [name, firstWay(schema)] as const,
+    ([name, schema]) => [name, currentForm(schema)] as const,
   );
   return {
     ...openApi,
@@ -52,18 +52,15 @@ export function reference(openApi: OpenApi, read: (page: string) => string): obj
   };
 }
 
-/** Links between files become links within the page. */
+/** Reads a page and rewrites links between files to links within the document. */
 function toPage(markdown: string): Page {
   const [, title = '', text = ''] = /^# (.+)\n+([^]*)$/.exec(fillTables(markdown)) ?? [];
   if (title === '') throw new Error('A page of the guide begins with its title: # …');
   return { title, text: text.replaceAll(/\]\(([\w-]+)\.md\)/g, '](#tag/$1)') };
 }
 
-/**
- * Where a body can be written in older names too, the page shows the present ones. A property that is `false` is one
- * that this way of writing does not have.
- */
-function firstWay({ oneOf, ...schema }: Schema): Schema {
+/** The current form of a body that also accepts older names. A property that is `false` does not exist in that form. */
+function currentForm({ oneOf, ...schema }: Schema): Schema {
   const [first] = oneOf ?? [];
   if (!first?.required) return oneOf ? { oneOf, ...schema } : schema;
   const absent = new Set(

@@ -12,7 +12,7 @@ const table = (...rows: [Row, ...Row[]]) => {
 
 const thousands = (count: number) => count.toLocaleString('en');
 
-/** What the guide lists and the code decides, by the name between the marks. */
+/** Tables of the guide that are generated from the code, by the name between the marks. */
 const TABLES: Readonly<Record<string, () => string>> = {
   errors: () =>
     table(
@@ -49,13 +49,16 @@ const TABLES: Readonly<Record<string, () => string>> = {
     ),
 };
 
-/** The text with its tables as the code has them now: between `<!-- table: … -->` and `<!-- end -->`. */
+/**
+ * Replaces the text between `<!-- table: … -->` and `<!-- end -->` by the generated table. Throws if a table is
+ * unknown.
+ */
 export function fillTables(markdown: string): string {
   return markdown.replaceAll(
     /(<!-- table: ([\w-]+) -->\n)[^]*?(<!-- end -->)/g,
     (_all, begin: string, name: string, end: string) => {
       const make = TABLES[name];
-      if (!make) throw new Error(`The guide asks for a table ${name}, which there is not.`);
+      if (!make) throw new Error(`The guide names an unknown table: ${name}.`);
       return `${begin}\n${make()}\n\n${end}`;
     },
   );

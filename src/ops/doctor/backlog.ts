@@ -3,10 +3,10 @@ import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.
 import type { Db, Document } from 'mongodb';
 import { duration, examine, pass, fail, type Check } from './check.js';
 
-/** What is looked after every second and is still late by so much is looked after by nobody. */
+/** The dispatcher checks every second, so records that are overdue by more than this have no dispatcher. */
 const LATE_MS = 60_000;
 const RECENT_MS = 24 * 60 * 60 * 1000;
-/** Counting stops here. */
+/** Counting stops at this number. */
 const MANY = 10_000;
 
 const IS_DATE = { $type: 'date' } as const;
@@ -43,7 +43,7 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   ]);
 }
 
-/** What should have been heard of by now, of everything that belongs to a capability. */
+/** Reports how long the oldest record of a capability has been overdue. */
 function examineOverdue(
   db: Db,
   now: Date,
@@ -71,7 +71,10 @@ function examineAttention(db: Db, now: Date, name: string, collection: string): 
   });
 }
 
-/** One that waits for its receiver is late by nobody's fault; one that is overdue is looked after by nobody. */
+/**
+ * Reports deliveries that are not delivered. A delivery may wait for its receiver; one that is overdue has no
+ * dispatcher.
+ */
 function examineDeliveries(db: Db, now: Date): Promise<Check> {
   return examine('webhooks: undelivered', NOT_READ, async () => {
     const open = { next_check_at: IS_DATE };
@@ -86,7 +89,7 @@ function examineDeliveries(db: Db, now: Date): Promise<Check> {
   });
 }
 
-/** How long ago the oldest of these times was; 0 where none has passed. */
+/** Milliseconds since the oldest of these times; 0 if none has passed. */
 async function lateBy(
   db: Db,
   collection: string,

@@ -1,18 +1,20 @@
-/** One thing that was looked at. `hint` says what to do where something is wrong. */
+/** The result of one check. `hint` says what to do if it failed. */
 export type Check = { check: string; ok: boolean; detail: string; hint: string | null };
 
 type Finding = Omit<Check, 'check'>;
 
+/** The finding of a check that succeeded. */
 export const pass = (detail: string): Finding => ({ ok: true, detail, hint: null });
+/** The finding of a check that failed, with a hint for the operator. */
 export const fail = (detail: string, hint: string): Finding => ({ ok: false, detail, hint });
 
 const LIMIT_MS = 5_000;
 
-/** Looks at one thing. What can't be looked at, or not within seconds, is wrong too, for the reason that was given. */
+/** Runs one check. A check that throws, or does not end within the limit, fails with the given hint. */
 export async function examine(
   check: string,
   hint: string,
-  look: () => Promise<Finding>,
+  run: () => Promise<Finding>,
   limitMs = LIMIT_MS,
 ): Promise<Check> {
   let timer: NodeJS.Timeout | undefined;
@@ -21,7 +23,7 @@ export async function examine(
     timer = setTimeout(() => resolve(late), limitMs);
   });
   try {
-    return { check, ...(await Promise.race([look(), limit])) };
+    return { check, ...(await Promise.race([run(), limit])) };
   } catch (error) {
     return { check, ...fail(inOneLine(error), hint) };
   } finally {
@@ -33,10 +35,10 @@ const MAX_LENGTH = 200;
 
 function inOneLine(error: unknown): string {
   const [line = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-  return line.slice(0, MAX_LENGTH) || 'failed without a word';
+  return line.slice(0, MAX_LENGTH) || 'failed without a message';
 }
 
-/** A duration as people say it. */
+/** A duration in words, rounded to its largest unit. */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 120) return `${seconds} s`;

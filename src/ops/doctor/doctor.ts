@@ -5,7 +5,7 @@ import { examine, pass, fail, type Check } from './check.js';
 import { examineMongodb } from './mongodb.js';
 import { examineTemporal } from './temporal.js';
 
-/** Looks at everything that the service stands on and at what has piled up. Changes nothing; ends within seconds. */
+/** Checks everything that the service depends on, and its backlogs. Changes nothing and ends within seconds. */
 export async function examineService(config: Config): Promise<Check[]> {
   const { all: providers, rateLimits } = createProviders(config);
   const parts = await Promise.all([

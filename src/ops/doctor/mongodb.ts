@@ -7,12 +7,14 @@ import { createSecretBox } from '../../core/webhooks/secrets.js';
 import { examineBacklog } from './backlog.js';
 import { examine, pass, fail, type Check } from './check.js';
 
-/** Expiries and limits are read by the clocks of our machines; nothing compares these clocks, so nothing else notices. */
+/** Expiries and limits use the clocks of our machines. No other code compares these clocks with the server's. */
 const CLOCK_TOLERANCE_MS = 1_000;
-/** What our deployments set: a process killed inside a transaction holds its documents for so long. */
+/**
+ * The limit that our deployments set: documents stay locked this long after a process was killed inside a transaction.
+ */
 const TRANSACTION_LIMIT_S = 3;
 
-/** MongoDB and what is in it. Where it does not answer, the rest was not looked at. */
+/** Checks MongoDB and its data. If the server does not answer, that is the only result. */
 export async function examineMongodb(config: Config): Promise<Check[]> {
   const { uri, database } = config.mongodb;
   const client = createMongoClient(uri, 'bursar-doctor');
@@ -26,7 +28,7 @@ export async function examineMongodb(config: Config): Promise<Check[]> {
       hello = await db.admin().command({ hello: 1 });
       return pass(`answers, database ${database}`);
     };
-    // The driver's own reason comes first.
+    // The limit is above the driver's, so that the driver's reason is reported.
     const reached = await examine('mongodb', hint, reach, WAIT_LIMIT_MS + 1_000);
     if (!reached.ok) return [reached];
     return [reached, ...(await examineServer(db, hello, config)), ...(await examineBacklog(db))];
@@ -69,8 +71,8 @@ function examineSchema(db: Db): Promise<Check> {
     const problems = await inspectSchema(db, migrations);
     const [first] = problems;
     if (!first) return pass(`${migrations.length} migrations, with their indexes and validators`);
-    const detail = problems.map(({ what, migration }) => `${what} (${migration})`).join('; ');
-    const unapplied = problems.some(({ what }) => what === 'is not applied');
+    const detail = problems.map((each) => `${each.description} (${each.migration})`).join('; ');
+    const unapplied = problems.some(({ description }) => description === 'is not applied');
     const remigrate = `stop API and workers, remove ${first.migration} from the collection migrations, and start them`;
     return fail(detail, unapplied ? start : remigrate);
   });
@@ -85,10 +87,12 @@ function examineClock(db: Db): Promise<Check> {
   });
 }
 
-/** How far this machine's clock is ahead of the server's: the quickest of some answers is the most exact. */
+/**
+ * Milliseconds by which this machine's clock is ahead of the server's. The quickest of three answers is the most exact.
+ */
 async function clockOffset(db: Db): Promise<number> {
   let best = { tookMs: Infinity, offsetMs: 0 };
-  for (let asked = 0; asked < 3; asked += 1) {
+  for (let round = 0; round < 3; round += 1) {
     const began = performance.now();
     const { localTime } = await db.admin().command({ hello: 1 });
     const tookMs = performance.now() - began;
@@ -98,7 +102,10 @@ async function clockOffset(db: Db): Promise<number> {
   return best.offsetMs;
 }
 
-/** API keys are stored under the pepper and can't tell; webhook secrets are sealed under it, and can. */
+/**
+ * Checks the pepper with a webhook secret, which is sealed under it. API keys are stored as hashes and cannot show
+ * whether the pepper is right.
+ */
 function examinePepper(db: Db, pepper: string): Promise<Check> {
   const hint =
     'set BURSAR_KEY_PEPPER as API and worker have it: under another one no API key is valid';

@@ -13,7 +13,7 @@ import { duration, examine, pass, fail, type Check } from './check.js';
 const WITHIN_MS = 4_000;
 const GRPC_NOT_FOUND = 5;
 
-/** Temporal, its namespace and who works for us. Where it does not answer, the rest was not looked at. */
+/** Checks Temporal, its namespace and the workers. If the server does not answer, that is the only result. */
 export async function examineTemporal(
   { temporal }: Config,
   providers: readonly RateLimit[],

@@ -4,15 +4,19 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = [Address, number];
 
 /**
- * One entry of an allow-list in its canonical form, `10.0.0.0/8` or `2001:db8::/32`; a bare address is a range of one.
- * `null` when it is neither. IPv4 written inside IPv6 becomes IPv4, so that a list works whichever way we listen.
+ * The canonical form of an entry of an allow-list, `10.0.0.0/8` or `2001:db8::/32`, or null if it is neither an address
+ * nor a range. A single address becomes a range of one. IPv4 inside IPv6 becomes IPv4, so that a list works whichever
+ * family the socket has.
  */
 export function canonicalRange(text: string): string | null {
   const range = parseRange(text);
   return range && `${range[0].toString()}/${range[1]}`;
 }
 
-/** A test for addresses. An empty list allows every address; an address that can't be read is never allowed by a list. */
+/**
+ * Creates a test for addresses. An empty list allows every address. A list never allows an address that cannot be
+ * parsed.
+ */
 export function createAllowList(entries: readonly string[]): (address: string) => boolean {
   if (entries.length === 0) return () => true;
   const ranges = entries.map(parseRange).filter((range) => range !== null);
@@ -44,7 +48,7 @@ function parseRange(text: string): Range | null {
   return [address, bits];
 }
 
-/** Only the plain four-part decimal form of IPv4: `010.1` means different things to different programs. */
+/** Accepts IPv4 in four decimal parts only, because programs read `010.1` in different ways. */
 function parseAddress(text: string): Address | null {
   if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text);
   return ipaddr.IPv6.isValid(text) && text.includes(':') ? ipaddr.IPv6.parse(text) : null;

@@ -1,35 +1,41 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
+/** The environment of a deployment. Each has a database, a Temporal namespace and keys of its own. */
 export type Environment = 'sandbox' | 'live';
-/** `secret` keys stay on servers; `public` keys may be seen by anyone and may do next to nothing. */
+/**
+ * `secret` keys stay on servers. `public` keys may be visible to anyone and reach only the operations with `public_key`
+ * access.
+ */
 export type KeyKind = 'secret' | 'public';
+/** The levels of a key, lowest first. */
 export const KEY_LEVELS = ['read', 'write', 'admin'] as const;
-/** `read`: GET only; `write`: also what changes something; `admin`: also what is sensitive. */
+/** `read` allows GET; `write` also allows changes; `admin` also allows sensitive operations. */
 export type KeyLevel = (typeof KEY_LEVELS)[number];
 
 const PREFIX_OF = { secret: 'sk', public: 'pk' } as const;
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-/** 32 characters of base62 are 190 bits: not to be guessed. */
+/** 32 characters of base62 are 190 bits, which makes guessing hopeless. */
 const RANDOM_LENGTH = 32;
 const CHECKSUM_LENGTH = 6;
 
 /** Rotation is recommended every 90 days. */
 const ROTATION_DUE_AFTER_MS = 90 * 24 * 60 * 60 * 1000;
 
-/** A new key, to be shown once: `sk_sandbox_<random><checksum>`. */
+/** Generates a key, `sk_sandbox_<random><checksum>`. It is shown once: only its hash is stored. */
 export function generateKey(kind: KeyKind, environment: Environment): string {
   const body = `${PREFIX_OF[kind]}_${environment}_${randomBase62(RANDOM_LENGTH)}`;
   return body + checksum(body);
 }
 
+/** The parts of a token that can be read without a look-up. */
 export type ParsedKey = {
   kind: KeyKind;
   environment: Environment;
-  /** False for a typo or a made-up key: nothing has to be looked up to refuse it. */
+  /** False for a mistyped or invented key, which is refused without a look-up. */
   intact: boolean;
 };
 
-/** What a token says about itself, or `null` when it does not even look like one of our keys. */
+/** Reads a token, or returns null if it does not have the form of a key. */
 export function parseKey(token: string): ParsedKey | null {
   const match = /^(sk|pk)_(sandbox|live)_([0-9A-Za-z]{1,100})$/.exec(token);
   if (match === null) return null;
@@ -43,16 +49,19 @@ export function parseKey(token: string): ParsedKey | null {
   };
 }
 
-/** What is stored and looked up in place of a key. Without the pepper a stolen table of them is of no use. */
+/**
+ * The keyed hash under which a key is stored and looked up. Without the pepper, a stolen table of hashes is useless.
+ */
 export function hashKey(token: string, pepper: string): string {
   return createHmac('sha256', pepper).update(token).digest('base64url');
 }
 
+/** Tells whether a key is older than the recommended 90 days. */
 export function isRotationDue(createdAt: Date, now: Date): boolean {
   return now.getTime() - createdAt.getTime() > ROTATION_DUE_AFTER_MS;
 }
 
-/** Unbiased: bytes that would favour the first characters of the alphabet are thrown away. */
+/** Unbiased: bytes that would favour the first characters of the alphabet are dropped. */
 function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
@@ -63,13 +72,13 @@ function randomBase62(length: number): string {
   return text;
 }
 
-/** CRC-32 in six characters of base62. It is no secret: it tells typos from keys, and finds every single-character one. */
+/** CRC-32 in six characters of base62. It is not a secret: it detects typing errors, and every single-character one. */
 function checksum(text: string): string {
-  let rest = crc32(text);
+  let remainder = crc32(text);
   let digits = '';
   for (let i = 0; i < CHECKSUM_LENGTH; i += 1) {
-    digits = ALPHABET.charAt(rest % 62) + digits;
-    rest = Math.floor(rest / 62);
+    digits = ALPHABET.charAt(remainder % 62) + digits;
+    remainder = Math.floor(remainder / 62);
   }
   return digits;
 }

@@ -1,16 +1,18 @@
 import type { CollectionSpec } from '../database/migrations.js';
 import { KEY_LEVELS, type KeyKind, type KeyLevel } from './api-key.js';
 
+/** The properties of a key that is to be created. */
 export type NewApiKey = {
   tenantId: string;
   level: KeyLevel;
   kind: KeyKind;
   label?: string;
   expiresAt?: Date;
-  /** Addresses or CIDR ranges; none means any address. */
+  /** Addresses or CIDR ranges from which the key may be used; an empty list allows any address. */
   allowedIps?: readonly string[];
 };
 
+/** A key as MongoDB stores it: its hash, never the key. */
 export type ApiKeyDocument = {
   _id: string;
   hash: string;
@@ -29,6 +31,7 @@ export type ApiKeyDocument = {
 
 const dateOrNull = { bsonType: ['date', 'null'] };
 
+/** The collection of API keys with its validator and indexes. Hashes are unique. */
 export const apiKeysCollection: CollectionSpec = {
   name: 'api_keys',
   validator: {
@@ -51,7 +54,7 @@ export const apiKeysCollection: CollectionSpec = {
   indexes: [{ key: { hash: 1 }, unique: true }, { key: { tenant_id: 1, created_at: 1 } }],
 };
 
-/** Revoked or expired. */
+/** Tells whether the key has been revoked, or has expired at `now`. */
 export const isRevokedOrExpired = (
   { revoked_at: revoked, expires_at: expires }: ApiKeyDocument,
   now: Date,

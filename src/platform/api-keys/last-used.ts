@@ -6,14 +6,14 @@ import type { ApiKeyDocument } from './document.js';
 const EVERY_MS = 60_000;
 const MAX_REMEMBERED = 10_000;
 
-/** Notes a key's last use, at most once a minute: nice to know, never worth a request's time or its failure. */
+/** Records the last use of a key, at most once a minute. It never delays a request, and its failure is only logged. */
 export function createLastUsed({ keys, log }: { keys: Collection<ApiKeyDocument>; log: Log }) {
   const recent = new LRUCache<string, true>({ max: MAX_REMEMBERED, ttl: EVERY_MS });
   const writing = new Set<Promise<void>>();
 
   async function write(id: string, now: Date): Promise<void> {
     try {
-      // Losing this in a crash costs nothing, so it does not wait for the journal or a majority.
+      // Losing this write in a crash is harmless, so it waits neither for the journal nor for a majority.
       const concern = { writeConcern: { w: 1 } } as const;
       await keys.updateOne({ _id: id }, { $max: { last_used_at: now } }, concern);
     } catch (error) {
@@ -28,7 +28,7 @@ export function createLastUsed({ keys, log }: { keys: Collection<ApiKeyDocument>
       const done = write(id, now).finally(() => writing.delete(done));
       writing.add(done);
     },
-    /** Resolves when nothing is being written. */
+    /** Resolves when no write is in progress. */
     async idle(): Promise<void> {
       await Promise.all(writing);
     },

@@ -5,11 +5,12 @@ import type { Tenant } from '../tenants/tenant.js';
 import { createAllowList } from './allowed-ips.js';
 import type { ApiKeyDocument } from './document.js';
 
-/** A revocation must be seen by every process within a second; this leaves the rest of it for the read itself. */
+/** A revocation takes effect in every process within a second; this value leaves 200 ms for the read. */
 const REMEMBERED_MS = 800;
-/** Bounds what guesses can make us remember; far above the number of keys that are in use within a second. */
+/** Bounds the memory that guessed keys take. Far above the number of keys in use within a second. */
 const MAX_REMEMBERED = 10_000;
 
+/** A key with its tenant and the test of its allow-list. */
 export type FoundKey = {
   key: ApiKeyDocument;
   tenant: Tenant;
@@ -17,9 +18,9 @@ export type FoundKey = {
 };
 
 /**
- * Finds keys with their tenants by hash, `null` for unknown ones, and remembers both for less than a second, counted
- * from the moment the load BEGAN: counted from its end, a slow read could be served long after a revocation. Callers
- * that come while a load is under way share it; a failed load is not remembered.
+ * Finds keys with their tenants by hash, null for unknown ones, and caches both for less than a second. The time counts
+ * from the BEGINNING of the load: counted from its end, a slow read could be served long after a revocation. Callers
+ * that come during a load share it. A failed load is not cached.
  */
 export function createKeyLookup({
   keys,
@@ -48,7 +49,7 @@ export function createKeyLookup({
       loading.catch(() => loads.peek(hash) === loading && loads.delete(hash));
       return loading;
     },
-    /** The next caller in this process reads again. */
+    /** Removes the key from the cache of this process, so that the next caller reads it again. */
     forget(hash: string): void {
       loads.delete(hash);
     },

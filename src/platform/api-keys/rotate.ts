@@ -1,15 +1,20 @@
 import type { Collection } from 'mongodb';
 import type { ApiKeyDocument, NewApiKey } from './document.js';
 
+/** The settings of a rotation. */
 export type Rotation = {
-  /** How long the old key goes on. */
+  /** Time for which the old key stays valid. */
   overlapMs: number;
-  /** Of the new key, which otherwise lives as long as the old one was made to live. */
+  /** Expiry of the new key. By default it gets the lifetime that the old key was given. */
   expiresAt?: Date | undefined;
 };
+/** The new key, shown once, and the end of the old one. */
 export type Rotated = { id: string; key: string; oldExpiresAt: Date; oldHash: string };
 
-/** Makes a key to take the place of another, like it in all that it may do, and lets the old one end. */
+/**
+ * Creates a key with the same rights as another, and lets the other expire after the overlap. Returns null if the old
+ * key is unknown, has ended, or was rotated already.
+ */
 export async function rotateKey(
   keys: Collection<ApiKeyDocument>,
   create: (input: NewApiKey) => Promise<{ id: string; key: string }>,
@@ -25,8 +30,8 @@ export async function rotateKey(
   };
   const old = await keys.findOne(inUse);
   if (old === null) return null;
-  const until = expiresAt ?? sameLife(old, now);
-  // The new key first: dying in between leaves a key that nobody was shown, and the old one as it was.
+  const until = expiresAt ?? expiryAfterSameLifetime(old, now);
+  // The new key is written first: a crash in between leaves an unused key, and the old one unchanged.
   const made = await create({
     tenantId: old.tenant_id,
     level: old.level,
@@ -41,12 +46,12 @@ export async function rotateKey(
     $set: { replaced_by: made.id, expires_at: oldExpiresAt },
   });
   if (modifiedCount === 1) return { ...made, oldExpiresAt, oldHash: old.hash };
-  // Somebody else was faster.
+  // A concurrent rotation has won.
   await keys.deleteOne({ _id: made.id });
   return null;
 }
 
-function sameLife(old: ApiKeyDocument, now: Date): Date | null {
+function expiryAfterSameLifetime(old: ApiKeyDocument, now: Date): Date | null {
   if (old.expires_at === null) return null;
   return new Date(now.getTime() + old.expires_at.getTime() - old.created_at.getTime());
 }

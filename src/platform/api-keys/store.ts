@@ -19,7 +19,7 @@ import { createKeyLookup, type FoundKey } from './lookup.js';
 import { createLastUsed } from './last-used.js';
 import { rotateKey, type Rotated, type Rotation } from './rotate.js';
 
-/** What the service knows about a caller once the key has been accepted. */
+/** The caller of a request, once its key has been accepted. */
 export type AuthenticatedKey = {
   id: string;
   tenant: Tenant;
@@ -29,7 +29,7 @@ export type AuthenticatedKey = {
   rotationDue: boolean;
 };
 
-/** A key as operators see it: never the key itself, nor its hash. */
+/** A key as operators see it. It contains neither the key nor its hash. */
 export type ApiKeyInfo = {
   id: string;
   tenantId: string;
@@ -42,12 +42,14 @@ export type ApiKeyInfo = {
   expiresAt: Date | null;
   revokedAt: Date | null;
   replacedBy: string | null;
-  /** Only of a key that is in use. */
+  /** True only for keys that are in use and older than 90 days. */
   rotationDue: boolean;
 };
 
+/** The API keys of a deployment. */
 export type ApiKeys = ReturnType<typeof createApiKeys>;
 
+/** Creates the store of API keys for one environment; keys of the other environment are refused. */
 export function createApiKeys({
   db,
   pepper,
@@ -67,7 +69,7 @@ export function createApiKeys({
   const lookup = createKeyLookup({ keys, tenants });
   const lastUsed = createLastUsed({ keys, log });
 
-  /** Makes a key. This answer is the only place where it can ever be read. */
+  /** Creates a key. The result is the only place where the key is ever readable. */
   async function create(input: NewApiKey): Promise<{ id: string; key: string }> {
     if ((await tenants.get(input.tenantId)) === null) refuse('tenant', 'There is no such tenant.');
     const key = generateKey(input.kind, environment);
@@ -79,18 +81,21 @@ export function createApiKeys({
   return {
     create,
 
-    /** See rotate.ts. Null: no such key, or none that is in use. */
+    /** Replaces a key; see rotate.ts. Null if the key does not exist or is not in use. */
     async rotate(id: string, how: Rotation): Promise<Rotated | null> {
       const rotated = await rotateKey(keys, create, id, how, clock());
       if (rotated) lookup.forget(rotated.oldHash);
       return rotated;
     },
 
-    /** From this answer on, no process accepts the key for longer than a second. False: there is no such key. */
+    /**
+     * Revokes a key. Once this resolves, no process accepts the key for longer than a second. False if it does not
+     * exist.
+     */
     async revoke(id: string): Promise<boolean> {
       const known = await keys.findOne({ _id: id }, { projection: { hash: 1 } });
       if (known === null) return false;
-      // The first revocation is the one that counts: a repeat does not move its time.
+      // A repeat does not move the time of the first revocation.
       await keys.updateOne({ _id: id, revoked_at: null }, { $set: { revoked_at: clock() } });
       lookup.forget(known.hash);
       return true;
@@ -105,7 +110,7 @@ export function createApiKeys({
     },
 
     /**
-     * Who is calling. Throws the `ApiError` that the caller is to see: `invalid_key` (a typo, nothing was looked up),
+     * Identifies the caller. Throws the `ApiError` for the caller: `invalid_key` (malformed, without a look-up),
      * `wrong_environment`, `unauthorized` (unknown), `expired_key` (also revoked), `ip_not_allowed`.
      */
     async authenticate(token: string, address: string): Promise<AuthenticatedKey> {
@@ -113,7 +118,7 @@ export function createApiKeys({
       if (parsed === null) throw new ApiError('invalid_key');
       if (parsed.environment !== environment) throw new ApiError('wrong_environment');
       if (!parsed.intact) throw new ApiError('invalid_key');
-      // The database and the cache compare keyed hashes, which a guess cannot steer: nothing to learn from the time.
+      // Database and cache compare keyed hashes. A guess cannot steer them, so timing reveals nothing.
       const found = await lookup.get(hashKey(token, pepper));
       if (found === null) throw new ApiError('unauthorized');
       const now = clock();
@@ -122,7 +127,7 @@ export function createApiKeys({
       return toAuthenticated(found, now);
     },
 
-    /** Resolves when nothing is being written any more: before the database is closed. */
+    /** Resolves when no write is in progress. Await it before closing the database. */
     idle: () => lastUsed.idle(),
   };
 }

@@ -7,11 +7,15 @@ import {
 } from 'mongodb';
 import { patchMongoDriver } from './mongodb-driver-patch.js';
 
-/** What is waited for a server, a connection or a majority: a database that is away answers 503 and never a hang. */
+/**
+ * Bound on the wait for a server, a connection or a majority: when the database is away, requests get 503 and never
+ * hang.
+ */
 export const WAIT_LIMIT_MS = 5_000;
-/** A server that holds an operation longer than this has lost it: the connection is closed. */
+/** An operation that a server holds longer than this is lost: its connection is closed. */
 const OPERATION_LIMIT_MS = 10_000;
 
+/** Options of every transaction: snapshot reads, journaled majority writes, a bounded commit. */
 export const TRANSACTION_OPTIONS = {
   readConcern: { level: 'snapshot' },
   writeConcern: { w: 'majority', journal: true },
@@ -19,7 +23,10 @@ export const TRANSACTION_OPTIONS = {
   maxCommitTimeMS: WAIT_LIMIT_MS,
 } as const satisfies TransactionOptions;
 
-/** What holds money is read and written through this client: majority and journaled, primary, longs as bigint. */
+/**
+ * Creates the client for everything that concerns money: journaled majority writes, majority reads from the primary,
+ * longs as bigint.
+ */
 export function createMongoClient(
   uri: string,
   appName: string,
@@ -40,14 +47,18 @@ export function createMongoClient(
     waitQueueTimeoutMS: WAIT_LIMIT_MS,
     socketTimeoutMS: operationLimitMs,
     maxPoolSize: 50,
-    // With useBigInt64, the driver's streaming monitor throws in a timer, where nobody can catch it, as soon as a
-    // primary has stepped down: every failover would end the process. Asking at intervals has no such path.
+    // With useBigInt64, the driver's streaming monitor throws in a timer, where no handler can catch it, as soon as a
+    // primary steps down: every failover would end the process. Polling does not have that path.
     serverMonitoringMode: 'poll',
   });
 }
 
+/** A connected client with the database of this deployment. */
 export type Database = { client: MongoClient; db: Db };
 
+/**
+ * Connects to MongoDB with the settings of `createMongoClient`. Rejects if no server answers within `WAIT_LIMIT_MS`.
+ */
 export async function connectDatabase(
   config: { uri: string; database: string },
   appName: string,
@@ -59,8 +70,8 @@ export async function connectDatabase(
 }
 
 /**
- * Reads that all see the database as it stood at the first of them. They have to be made through the `db` given: the
- * driver lets the read concern of a client, here majority, take the place of the session's own.
+ * Runs reads that all see the database at one moment, that of the first read. Use the `db` that is passed in: the
+ * driver prefers a client's read concern, here majority, over the session's own.
  */
 export async function withSnapshot<T>(
   { client, db }: Database,

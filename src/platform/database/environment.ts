@@ -5,12 +5,12 @@ type Environment = 'sandbox' | 'live';
 type Mark = { _id: 'environment'; environment: Environment };
 
 /**
- * A database belongs to the environment that opened it first. Throws for the other one, before it has read or written
- * anything: a name that was copied from one deployment's settings into the other's must not mix their money.
+ * Claims a database for an environment: the first one to open it owns it. Throws for the other one before anything is
+ * read or written, because a database name copied between deployments must not mix their money.
  */
 export async function claimDatabase(db: Db, environment: Environment): Promise<void> {
   const owner = await mark(db, environment).catch((error: unknown) => {
-    // Two processes opened it for the first time at once: the mark is there now.
+    // Two processes opened the database for the first time at once: the mark exists now.
     if (!isDuplicate(error)) throw error;
     return mark(db, environment);
   });

@@ -3,7 +3,7 @@ const dated = (field: string) => ({
   partialFilterExpression: { [field]: { $type: 'date' } },
 });
 
-/** What somebody looks after from then on; see overdue.ts. */
+/** Partial index on `next_check_at`: records whose workflow must be checked; see core/supervision. */
 export const nextCheckIndex = dated('next_check_at');
-/** What waits for an operator since then. */
+/** Partial index on `attention.since`: records that wait for an operator. */
 export const attentionIndex = dated('attention.since');

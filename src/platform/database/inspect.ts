@@ -2,25 +2,30 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CollectionInfo, Db, IndexDescription, IndexDescriptionInfo } from 'mongodb';
 import { missing, wantedOf, type CollectionSpec, type Migration } from './migrations.js';
 
+/** A difference between the database and its migrations. */
 export type SchemaProblem = {
-  /** In plain words. */
-  what: string;
-  /** The migration that makes it right. */
+  /** Description for operators. */
+  description: string;
+  /** Id of the migration that corrects it. */
   migration: string;
 };
 
-/** What the database lacks of what these migrations make: records, collections, validators, indexes. */
+/**
+ * Finds the migrations that are not applied, and the collections, validators and indexes that are missing or different.
+ */
 export async function inspectSchema(
   db: Db,
   migrations: readonly Migration[],
 ): Promise<SchemaProblem[]> {
   const unapplied = await missing(db, migrations);
-  const problems = unapplied.map(({ id }) => ({ what: 'is not applied', migration: id }));
+  const problems = unapplied.map(({ id }) => ({ description: 'is not applied', migration: id }));
   const present = new Map((await db.listCollections().toArray()).map((info) => [info.name, info]));
   for (const [spec, migration] of wantedOf(migrations)) {
     const info = present.get(spec.name);
     const found = info ? await inspectCollection(db, spec, info) : ['is missing'];
-    problems.push(...found.map((what) => ({ what: `${spec.name} ${what}`, migration })));
+    problems.push(
+      ...found.map((description) => ({ description: `${spec.name} ${description}`, migration })),
+    );
   }
   return problems;
 }
@@ -54,7 +59,7 @@ function isSame(found: IndexDescriptionInfo, wanted: IndexDescription): boolean 
   );
 }
 
-/** The order of an index's keys is part of what it is. */
+/** The keys of an index in their order, which distinguishes indexes. */
 const keysOf = ({ key }: { key: object }): string =>
   Object.entries(key)
     .map(([field, direction]) => `${field}:${direction}`)

@@ -3,26 +3,28 @@ import { randomUUID } from 'node:crypto';
 import { MongoServerError, type Db, type Document, type IndexDescription } from 'mongodb';
 import { isDuplicate } from './duplicate.js';
 
-/** One collection as its owner wants it: the validator is the content of `$jsonSchema`, enforced for every write. */
+/** The state that a collection must have. The validator is the content of `$jsonSchema`, enforced for every write. */
 export type CollectionSpec = {
   name: string;
   validator: Document;
   indexes: IndexDescription[];
 };
 
-/** One step of the schema. `up` must be repeatable: a process may die after the work and before the record of it. */
+/**
+ * One step of the schema. `up` must be repeatable: a process may die after the work and before the step is recorded.
+ */
 export type Migration = {
   id: string;
   up(db: Db): Promise<void>;
-  /** What it brings to the state that its owner wants. */
+  /** The collections that this step brings to their current state. */
   collections?: readonly CollectionSpec[];
 };
 
-/** How long the others wait for a process that died while it migrated. */
+/** Lease of the lock: other processes wait this long for one that died during a migration. */
 const LOCK_MS = 15_000;
 const RENEW_MS = 3_000;
 const RETRY_MS = 100;
-/** Building an index on a large collection takes minutes; past this a start had better fail loudly. */
+/** Building an index on a large collection takes minutes. After this time the start fails with an error. */
 const GIVE_UP_MS = 10 * 60_000;
 
 const LOCK_ID = 'lock';
@@ -32,8 +34,8 @@ type MigrationRecord = { _id: string; applied_at: Date };
 type Lock = { _id: string; owner: string; expires_at: Date };
 
 /**
- * Brings the database up to date: every migration runs once, in the order given, however many processes start at the
- * same moment; all of them return only when the whole list is recorded. Unknown records are left alone, so that an
+ * Brings the database up to date. Every migration runs once, in the given order, even if several processes start at the
+ * same time. Resolves in each of them only when the whole list is recorded. Unknown records are left alone, so that an
  * older version can start beside a newer one.
  */
 export async function migrate(db: Db, migrations: readonly Migration[]): Promise<void> {
@@ -78,13 +80,14 @@ async function applyMissing(db: Db, migrations: readonly Migration[]): Promise<v
 }
 
 /**
- * What is taken twice is known by unique indexes alone: where a restore left one out, or somebody dropped it, it is built
- * again before anything is accepted. A newer version may want others: its database is left as it is.
+ * Creates unique indexes that are missing, after a restore for example, before any request is accepted: duplicates are
+ * detected by these indexes alone. A database of a newer version is not changed, because that version may want other
+ * indexes.
  */
 async function ensureUnique(db: Db, migrations: readonly Migration[]): Promise<void> {
   const known = new Set(migrations.map(({ id }) => id));
   if ((await applied(db)).some((id) => !known.has(id))) return;
-  // All at once: every start waits for this, and as a rule there is nothing to do.
+  // In parallel: every start waits for this, although normally no index is missing.
   await Promise.all(
     wantedOf(migrations).map(async ([{ name, indexes }]) => {
       const unique = indexes.filter((index) => index.unique);
@@ -93,7 +96,7 @@ async function ensureUnique(db: Db, migrations: readonly Migration[]): Promise<v
   );
 }
 
-/** Each collection once, with the last migration that brings it to its present state. */
+/** Each collection once, with the id of the last migration that changes it. */
 export function wantedOf(migrations: readonly Migration[]): [CollectionSpec, string][] {
   const wanted = new Map<string, [CollectionSpec, string]>();
   for (const { id, collections = [] } of migrations) {
@@ -102,7 +105,7 @@ export function wantedOf(migrations: readonly Migration[]): [CollectionSpec, str
   return [...wanted.values()];
 }
 
-/** A migration that creates these collections with validators and indexes, or brings existing ones to that state. */
+/** A migration that creates these collections with their validators and indexes, or updates existing ones. */
 export function collectionsMigration(id: string, specs: readonly CollectionSpec[]): Migration {
   return {
     id,
@@ -111,7 +114,7 @@ export function collectionsMigration(id: string, specs: readonly CollectionSpec[
   };
 }
 
-/** Creates these collections, or brings existing ones to that state. */
+/** Creates these collections with their validators and indexes, or updates existing ones. */
 export async function ensureCollections(db: Db, specs: readonly CollectionSpec[]): Promise<void> {
   for (const spec of specs) await ensureCollection(db, spec);
 }
@@ -131,7 +134,7 @@ async function ensureCollection(db: Db, spec: CollectionSpec): Promise<void> {
   if (spec.indexes.length > 0) await db.collection(spec.name).createIndexes(spec.indexes);
 }
 
-/** Those that are not recorded. */
+/** The migrations that are not recorded as applied, in their order. */
 export async function missing(db: Db, migrations: readonly Migration[]): Promise<Migration[]> {
   const recorded = new Set(await applied(db));
   return migrations.filter(({ id }) => !recorded.has(id));
@@ -140,8 +143,8 @@ export async function missing(db: Db, migrations: readonly Migration[]): Promise
 const applied = (db: Db) => records(db).distinct('_id');
 
 /**
- * One document is the lock. Its time is the server's, so the clocks of two machines are never compared; it is renewed
- * while it is held, so that a long index build keeps it and a dead process loses it.
+ * Acquires the lock, which is one document. Its lease uses the server's time, so no clocks of two machines are
+ * compared. The lease is renewed while the lock is held: a long index build keeps it, and a dead process loses it.
  */
 async function acquireLock(db: Db) {
   const owner = randomUUID();
@@ -173,7 +176,7 @@ async function ensureLockDocument(db: Db): Promise<void> {
   try {
     await locks(db).updateOne({ _id: LOCK_ID }, { $setOnInsert: free }, { upsert: true });
   } catch (error) {
-    // Two processes inserted at once: the document is there, which is all that is wanted.
+    // Two processes inserted at once: the document exists, as it should.
     if (!isDuplicate(error)) throw error;
   }
 }

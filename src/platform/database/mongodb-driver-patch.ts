@@ -2,10 +2,10 @@ import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import { MongoError } from 'mongodb';
 
-/** What is used of the driver's own class of connections, which it does not export. */
+/** The members of the driver's connection class that the patch uses. The driver does not export the class. */
 type DriverConnection = {
   socket: Socket;
-  /** Why it was closed. */
+  /** The error with which the connection was closed. */
   error: Error | null;
   onClose: (this: DriverConnection) => void;
   writeCommand: (this: DriverConnection, ...args: unknown[]) => Promise<void>;
@@ -15,9 +15,10 @@ type Internals = { Connection: { prototype: DriverConnection } };
 const PATCHED = Symbol.for('bursar.driver-patched');
 
 /**
- * Mends the driver (7.8, 7.9) where a connection goes while a command is being written, or its server is frozen under a
- * large one. Such a command hears of errors of its socket, and not of its end: it would wait for ever, and with it a
- * lane of wallets. And what it hears is the bare error of the socket, which nobody takes for a database that is away.
+ * Works around a fault of the MongoDB driver (7.8, 7.9): a connection closes while a command is being written, or while
+ * its server is frozen under a large command. The command then gets errors of the socket but not its end, so it and
+ * every later commit in its queue would wait forever. It also gets the plain socket error, which the service would not
+ * recognise as an unavailable database.
  */
 export function patchMongoDriver(): void {
   const require = createRequire(import.meta.url);

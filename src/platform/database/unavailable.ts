@@ -23,14 +23,17 @@ const CONNECTION_ERRORS = [
   MongoWriteConcernError,
 ] as const;
 
-/** The driver does not export these: a pool that is full, or was emptied because its server went away. */
+/**
+ * Errors of a connection pool that is full, or was cleared because its server went away. The driver does not export
+ * them.
+ */
 const POOL_ERRORS = new Set([
   'MongoWaitQueueTimeoutError',
   'MongoPoolClearedError',
   'MongoPoolClosedError',
 ]);
 
-/** Server codes that speak of the server's state and not of the request. */
+/** Server codes that concern the state of the server and not the request. */
 const UNAVAILABLE_CODES = new Set([
   6, // HostUnreachable
   7, // HostNotFound
@@ -59,12 +62,12 @@ const RETRYABLE_LABELS = [
 ];
 
 /**
- * Whether an error says that MongoDB cannot serve now (away, failing over, overloaded), so that the same request may
- * well succeed later. Errors of the request itself, a validator's refusal for one, are not.
+ * Tells whether an error means that MongoDB cannot serve now (away, failing over, overloaded), so that the same request
+ * may succeed later. Errors of the request itself, such as a failed validation, are not included.
  */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof MongoError)) return false;
-  // A bulk write wraps whatever ended it: a connection that broke is no longer to be seen by its class.
+  // A bulk write wraps its cause, so the class of a connection error is no longer visible.
   if (error instanceof MongoBulkWriteError && isDatabaseUnavailable(error.errorResponse))
     return true;
   return (

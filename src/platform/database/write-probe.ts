@@ -1,42 +1,43 @@
 import type { Db } from 'mongodb';
 
-/** A database that has not answered for so long is away, or as good as that. */
+/** A database that has not answered a write for this long counts as unavailable. */
 const UNRESPONSIVE_AFTER_MS = 2_000;
 
+/** Tells whether the database currently accepts writes. */
 export type WriteProbe = ReturnType<typeof createWriteProbe>;
 
 /**
- * Whether the database takes writes just now, on a majority and on disk: a frozen one keeps its connections and says
- * nothing. Asked only while somebody has a reason to doubt it. A write that finds nothing to change waits for the same
- * as any other, and leaves nothing behind.
+ * Creates a probe that tells whether the database acknowledges writes on a majority and on disk. It is needed because a
+ * frozen database keeps its connections open. The probe writes only when a caller has a reason for doubt. Its write
+ * changes nothing, but waits for the same acknowledgement as any other.
  */
 export function createWriteProbe(
   { db }: { db: Db },
-  { missingAfterMs: unresponsiveAfterMs = UNRESPONSIVE_AFTER_MS }: { missingAfterMs?: number } = {},
+  { unresponsiveAfterMs = UNRESPONSIVE_AFTER_MS }: { unresponsiveAfterMs?: number } = {},
 ) {
   const keys = db.collection<{ _id: string }>('idempotency_keys');
-  let askedAt: number | null = null;
+  let startedAt: number | null = null;
   let failed = false;
 
-  async function ask(): Promise<void> {
+  async function write(): Promise<void> {
     try {
       await keys.updateOne({ _id: 'write-probe' }, { $unset: { nothing: '' } });
       failed = false;
     } catch {
       failed = true;
     }
-    askedAt = null;
+    startedAt = null;
   }
 
   return {
-    /** Asks, unless that is under way. */
+    /** Starts a write, unless one is in progress. */
     probe(): void {
-      if (askedAt !== null) return;
-      askedAt = performance.now();
-      void ask();
+      if (startedAt !== null) return;
+      startedAt = performance.now();
+      void write();
     },
-    /** Whether it had no answer in good time, or a bad one. */
+    /** True if the last write failed, or the current one has had no answer for `unresponsiveAfterMs`. */
     isUnresponsive: (): boolean =>
-      failed || (askedAt !== null && performance.now() - askedAt >= unresponsiveAfterMs),
+      failed || (startedAt !== null && performance.now() - startedAt >= unresponsiveAfterMs),
   };
 }

@@ -3,7 +3,10 @@ import { ApiError } from '../../shared/errors.js';
 import { callerOf, type Middleware } from './context.js';
 import type { OperationAt } from './routes.js';
 
-/** Every request behind this has a caller: `ctx.state.key`, or see `callerOf`. Keys due for rotation are told so. */
+/**
+ * Requires a valid API key and sets `ctx.state.key`; see `callerOf`. Answers to keys that should be rotated have the
+ * header `X-Key-Rotation-Due`.
+ */
 export function authenticate({ apiKeys }: { apiKeys: Pick<ApiKeys, 'authenticate'> }): Middleware {
   return async (ctx, next) => {
     const token = bearerToken(ctx.req.headers.authorization);
@@ -15,8 +18,8 @@ export function authenticate({ apiKeys }: { apiKeys: Pick<ApiKeys, 'authenticate
 }
 
 /**
- * What a key may do: `read` keys GET, public keys only what is open to them, and nobody less than an admin what asks
- * for one. A tenant's features are asked for last: a key that may do nothing learns nothing of them.
+ * Checks the rights of the key: `read` keys may GET, public keys reach only operations for them, and admin operations
+ * require an admin key. The tenant's features are checked last, so that a key without rights learns nothing about them.
  */
 export function authorize({ operationAt }: { operationAt: OperationAt }): Middleware {
   return (ctx, next) => {

@@ -5,17 +5,17 @@ import type { AppContext, Middleware } from './context.js';
 import { parseJsonObject } from './json.js';
 import { excludeFromLoad } from './load.js';
 
-/** Room for any single resource with its metadata. Routes that take many at once name their own bound. */
+/** Enough for a single resource with its metadata. Operations that take many at once set their own bound. */
 const DEFAULT_MAX_BODY_BYTES = 256 * 1024;
 
-/** How much of a refused body is read and dropped before the connection is cut. */
-const SWALLOW_MAX_BYTES = 32 * 1024 * 1024;
+/** Bytes of a refused body that are read and dropped before the connection is closed. */
+const DISCARD_MAX_BYTES = 32 * 1024 * 1024;
 
 type BodyOptions = { maxBytes?: number };
 
 /**
- * In a route's sentence: the body is a JSON object, or absent (then `json` is `{}`, and Content-Type is not asked for).
- * Anything else never reaches the handler: 413, 415, or a 400 that names the field.
+ * Reads a JSON object, or an absent body (then `json` is `{}` and Content-Type is not checked). Any other body is
+ * refused with 413, 415, or a 400 that names the field.
  */
 export function jsonBody({ maxBytes = DEFAULT_MAX_BODY_BYTES }: BodyOptions = {}): Middleware {
   return async (ctx, next) => {
@@ -29,7 +29,7 @@ export function jsonBody({ maxBytes = DEFAULT_MAX_BODY_BYTES }: BodyOptions = {}
   };
 }
 
-/** In a route's sentence: only the exact bytes, for routes that check a signature before they believe anything. */
+/** Reads the exact bytes only, for routes that verify a signature before they parse. */
 export function rawBody({ maxBytes = DEFAULT_MAX_BODY_BYTES }: BodyOptions = {}): Middleware {
   return async (ctx, next) => {
     ctx.state.body = { bytes: await readBytes(ctx, maxBytes) };
@@ -38,7 +38,7 @@ export function rawBody({ maxBytes = DEFAULT_MAX_BODY_BYTES }: BodyOptions = {})
 }
 
 async function readBytes(ctx: AppContext, maxBytes: number): Promise<Buffer> {
-  // A compressed body could be small on the wire and huge in memory; nobody needs one here.
+  // A compressed body can be small on the wire and huge in memory, and no client needs one.
   const encoding = ctx.req.headers['content-encoding'] ?? 'identity';
   if (encoding.toLowerCase() !== 'identity') {
     ctx.set('Accept-Encoding', 'identity');
@@ -51,29 +51,29 @@ async function readBytes(ctx: AppContext, maxBytes: number): Promise<Buffer> {
   } catch (error) {
     if (!isHttpError(error)) throw error;
     if (error.status !== 413) {
-      // The client went away or sent less than it announced; there may be nobody left to read this.
+      // The client disconnected or sent less than announced, so it may not receive this answer.
       throw new ApiError('validation_error', { field: 'body', cause: error });
     }
-    swallowRest(ctx.req);
+    discardRest(ctx.req);
     throw new ApiError('payload_too_large', { details: { max_bytes: maxBytes } });
   }
 }
 
 /**
- * The answer goes out at once, and the rest of the body is read and dropped: closing instead would reset the connection
- * under a client that is still sending, which then sees a broken pipe in place of our 413. The server's request
- * time-out bounds how long this can take.
+ * Reads and drops the rest of a refused body while the answer is sent. Closing instead would reset the connection of a
+ * client that is still sending: it would get a broken pipe instead of the 413. The server's request time-out bounds
+ * this.
  */
-function swallowRest(req: IncomingMessage): void {
-  let left = SWALLOW_MAX_BYTES;
+function discardRest(req: IncomingMessage): void {
+  let remaining = DISCARD_MAX_BYTES;
   req.on('data', (chunk: Buffer) => {
-    left -= chunk.length;
-    if (left < 0) req.destroy();
+    remaining -= chunk.length;
+    if (remaining < 0) req.destroy();
   });
   req.resume();
 }
 
-/** `application/json`, in UTF-8 if a character set is named at all. */
+/** Accepts `application/json`; a named character set must be UTF-8. */
 function isJson(contentType: string | undefined): boolean {
   const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';');
   if (type.trim() !== 'application/json') return false;

@@ -1,7 +1,10 @@
 import ipaddr from 'ipaddr.js';
 import type { Middleware } from './context.js';
 
-/** Notes the client's address for allow-lists and limits. `trustedProxies` is how many proxies of ours stand in front. */
+/**
+ * Sets `ctx.state.address`, which allow-lists and rate limits use. `trustedProxies` is the number of our own proxies in
+ * front of the service.
+ */
 export function clientAddress({ trustedProxies }: { trustedProxies: number }): Middleware {
   return (ctx, next) => {
     const forwardedFor = ctx.req.headers['x-forwarded-for'];
@@ -15,9 +18,9 @@ export function clientAddress({ trustedProxies }: { trustedProxies: number }): M
 }
 
 /**
- * Each proxy appends the address it was called from, so the entry that our outermost proxy wrote is `trustedProxies`
- * from the right, and whatever a client put in front of it is never looked at. If that entry is missing or is no
- * address, the request did not come the whole way through our proxies: then only the socket can be believed.
+ * The client's address. Each proxy appends the address that called it, so the entry of our outermost proxy is
+ * `trustedProxies` from the right, and entries that a client added are ignored. If that entry is missing or is not an
+ * address, the request did not pass all our proxies, and the address of the socket is used.
  */
 export function resolveAddress({
   socketAddress,
@@ -34,15 +37,15 @@ export function resolveAddress({
   return (entry && canonicalAddress(withoutPort(entry.trim()))) || socket;
 }
 
-/** Some proxies write the client's port too: `203.0.113.9:4711`, `[2001:db8::1]:4711`. */
+/** Removes the port that some proxies append: `203.0.113.9:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(entry: string): string {
   const match = /^(?:\[([^\]]*)\]|([0-9.]+))(?::[0-9]{1,5})?$/.exec(entry);
   return match?.[1] ?? match?.[2] ?? entry;
 }
 
 /**
- * The name under which an address is counted. An IPv6 customer is given a whole /64, so counting single addresses of
- * it would count nothing.
+ * The name under which an address is counted. An IPv6 customer usually controls a whole /64, so single addresses are
+ * not counted.
  */
 export function addressSubject(address: string): string {
   if (!address.includes(':')) return address;

@@ -5,8 +5,8 @@ import type { OperationAt } from './routes.js';
 const MAX_AGE_SECONDS = 600;
 
 /**
- * Browsers of other origins may use what public keys may use, and nothing else: a secret key has no business in a page.
- * No cookie is ever read here, so any origin may ask.
+ * Allows browsers of other origins the operations that public keys may use, and no others: secret keys do not belong in
+ * a page. Cookies are never read, so every origin may call.
  */
 export function crossOrigin({ operationAt }: { operationAt: OperationAt }): Middleware {
   const allow = cors({
@@ -27,7 +27,7 @@ export function crossOrigin({ operationAt }: { operationAt: OperationAt }): Midd
   });
   return (ctx, next) => {
     const preflight = ctx.method === 'OPTIONS' && ctx.get('Access-Control-Request-Method');
-    const asked = operationAt(preflight ? { method: preflight, path: ctx.path } : ctx);
-    return asked?.access === 'public_key' ? allow(ctx, next) : next();
+    const operation = operationAt(preflight ? { method: preflight, path: ctx.path } : ctx);
+    return operation?.access === 'public_key' ? allow(ctx, next) : next();
   };
 }

@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Environment } from '../api-keys/api-key.js';
-import { compiled } from '../../../devstack/paths.js';
+import { compiled } from '../../shared/package-root.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Middleware } from './context.js';
 
-/** What the build has left for /docs (src/ops/docs/build.ts), by path. Nothing else is ever read. */
+/** The files that the build writes for /docs (src/ops/docs/build.ts), by path. No other file is read. */
 const FILES: Readonly<Record<string, { name: string; type: string }>> = {
   '/docs': { name: 'index.html', type: 'text/html; charset=utf-8' },
   '/docs/': { name: 'index.html', type: 'text/html; charset=utf-8' },
@@ -18,7 +18,9 @@ const FILES: Readonly<Record<string, { name: string; type: string }>> = {
   '/docs/reference.json': { name: 'reference.json', type: 'application/json; charset=utf-8' },
 };
 
-/** Scripts, requests and everything else from this host alone. Only the viewer's styles are written into the page. */
+/**
+ * Scripts, requests and images come from this host only. Inline styles are allowed because the viewer writes its own.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -35,8 +37,8 @@ type File = { bytes: Buffer; zipped: Buffer; tag: string };
 const zip = promisify(gzip);
 
 /**
- * The documentation for people, asked for without a key. It comes from memory and is counted against no limit, so that
- * who reloads the page does not use up what the API allows.
+ * Serves the documentation for people, without a key. It is served from memory and counted against no limit, so that
+ * reading it does not use up the reader's allowance.
  */
 export function docsPage({ environment }: { environment: Environment }): Middleware {
   const loaded = new Map<string, Promise<File>>();
@@ -60,11 +62,11 @@ export function docsPage({ environment }: { environment: Environment }): Middlew
     }
     const found = loaded.get(file.name) ?? load(file.name);
     loaded.set(file.name, found);
-    // What could not be read is read again.
+    // A failed read is repeated on the next request.
     found.catch(() => loaded.delete(file.name));
     const { bytes, zipped, tag } = await found;
     ctx.set('Content-Security-Policy', POLICY);
-    // Kept by browsers, and asked for again: after an update no page is made of old parts and new ones.
+    // Browsers revalidate their copies: after an update no page combines old files with new ones.
     ctx.set('Cache-Control', 'public, no-cache');
     ctx.set('ETag', tag);
     ctx.vary('Accept-Encoding');

@@ -1,6 +1,6 @@
 import type { Middleware } from './context.js';
 
-/** What describes the service, for programs and for people. Asked for without a key. */
+/** Serves the OpenAPI document at /openapi.json, without a key. */
 export function documents({ openApi }: { openApi: object }): Middleware {
   const json = JSON.stringify(openApi);
   return (ctx, next) => {

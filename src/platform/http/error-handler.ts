@@ -5,7 +5,10 @@ import type { Log } from '../../shared/log.js';
 import type { Middleware } from './context.js';
 import { sendBytes } from './respond.js';
 
-/** The one renderer of errors: whatever is thrown below it becomes an envelope, and no foreign text ever gets out. */
+/**
+ * Renders every error: each thrown value becomes an error envelope, and no text of an internal error reaches the
+ * client.
+ */
 export function errorHandler({ log }: { log: Log }): Middleware {
   return async (ctx, next) => {
     try {
@@ -16,7 +19,7 @@ export function errorHandler({ log }: { log: Log }): Middleware {
         const context = { request_id: ctx.state.requestId, code: error.code, err: thrown };
         log[error.status === 500 ? 'error' : 'warn'](context, 'request failed');
       }
-      // Every 401 names a way in; that of a callback is no key but the provider's own signature.
+      // Every 401 names its scheme: a key, or for provider callbacks the provider's signature.
       if (error.status === 401) {
         ctx.set('WWW-Authenticate', error.code === 'invalid_signature' ? 'Signature' : 'Bearer');
       }
@@ -29,8 +32,8 @@ export function errorHandler({ log }: { log: Log }): Middleware {
 }
 
 /**
- * What the client is told. Overload and a database that is away are 503, because the same request may succeed later;
- * what nobody foresaw is a 500 that says nothing.
+ * Converts a thrown value to the error that the client gets. Overload and an unavailable database become 503, because
+ * the same request may succeed later. Unexpected errors become a 500 without details.
  */
 export function toApiError(thrown: unknown): ApiError {
   if (thrown instanceof ApiError) return thrown;
@@ -40,7 +43,7 @@ export function toApiError(thrown: unknown): ApiError {
   return new ApiError('internal_error', { cause: thrown });
 }
 
-/** Also when the database's error is the cause of another one. */
+/** Follows causes, because the database's error may be the cause of another one. */
 function isUnavailable(thrown: unknown): boolean {
   for (let error = thrown, depth = 0; depth < 5; depth += 1) {
     if (isDatabaseUnavailable(error)) return true;

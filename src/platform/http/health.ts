@@ -4,16 +4,17 @@ import type { Log } from '../../shared/log.js';
 import type { Middleware } from './context.js';
 import { sendData } from './respond.js';
 
-/** Resolves when the dependency works, throws when it does not. */
+/** Resolves when the dependency works, and rejects when it does not. */
 export type HealthCheck = () => Promise<unknown>;
 
 const CHECK_WITHIN_MS = 2_000;
 
+/** The health endpoints of a process. */
 export type Health = ReturnType<typeof createHealth>;
 
 /**
- * `/health/live`: the process answers at all. `/health/ready`: it can serve, which means that every named check passes
- * in time and that it is not about to stop. Says which check fails and nothing about why: that is in the log.
+ * Serves `/health/live` (the process answers) and `/health/ready` (every named check passes in time, and the process is
+ * not stopping). The answer names a failed check; the reason is in the log.
  */
 export function createHealth({
   checks,
@@ -35,7 +36,7 @@ export function createHealth({
       await Promise.race([check(), expire(checkWithinMs, stop.signal)]);
       return [name, 'ok'];
     } catch (error) {
-      log.warn({ err: error, check: name }, 'a health check failed');
+      log.warn({ err: error, check: name }, 'health check failed');
       return [name, 'failed'];
     } finally {
       stop.abort();
@@ -65,7 +66,7 @@ export function createHealth({
 
   return {
     middleware,
-    /** From now on not ready, so that a load balancer sends nobody here any more. */
+    /** Reports "not ready" from now on, so that load balancers send no more requests. */
     startDraining(): void {
       draining = true;
     },

@@ -2,16 +2,21 @@ import { isUtf8 } from 'node:buffer';
 import { ApiError } from '../../shared/errors.js';
 import type { JsonObject, JsonValue } from './context.js';
 
-/** Deeper than any field of ours; metadata has a tighter bound of its own. */
+/** Deeper than any field of the API; metadata has a tighter bound of its own. */
 const MAX_DEPTH = 16;
-/** A path in an answer is made of the client's own keys, so it is cut. */
+/** Paths in answers consist of the client's own keys, so they are cut. */
 const MAX_PATH_LENGTH = 200;
-/** Half a character: MongoDB would store another text than the one that was sent. */
+/** A lone surrogate is half a character: MongoDB would store a different text than the client sent. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
+const BROKEN_TEXT = 'The text has an unpaired surrogate: it must be valid Unicode.';
+const TOO_DEEP = `The body must be at most ${MAX_DEPTH} levels deep.`;
+const FORBIDDEN_NAME =
+  'A name must not begin with $, be __proto__, or contain NUL or an unpaired surrogate.';
+
 /**
- * A JSON object that is safe to carry on: valid UTF-8, not too deep, and without keys or texts that the database or
- * JavaScript would read as something else. Throws `validation_error` that names the path.
+ * Parses a JSON object that is safe to store: valid UTF-8, bounded depth, no keys or texts that MongoDB or JavaScript
+ * would interpret. Throws a `validation_error` that names the path.
  */
 export function parseJsonObject(bytes: Buffer): JsonObject {
   if (!isUtf8(bytes)) throw malformed('The body is not valid UTF-8.');
@@ -19,7 +24,7 @@ export function parseJsonObject(bytes: Buffer): JsonObject {
   try {
     value = JSON.parse(bytes.toString('utf8')) as JsonValue;
   } catch {
-    // The parser's own message quotes the body.
+    // The parser's message is not used, because it quotes the body.
     throw malformed('The body is not valid JSON.');
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -31,17 +36,17 @@ export function parseJsonObject(bytes: Buffer): JsonObject {
 
 type Node = { value: JsonValue; depth: number; key: string; parent: Node | null };
 
-/** Walks with a list of its own: recursion would let the caller choose how deep our stack gets. */
+/** Iterates with a list of its own: with recursion, the caller would decide how deep the stack gets. */
 function checkTree(root: JsonObject): void {
   const open: Node[] = [{ value: root, depth: 1, key: '', parent: null }];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const { value } = node;
-    if (typeof value === 'string' && LONE_SURROGATE.test(value)) refuse(node, 'Not valid Unicode.');
+    if (typeof value === 'string' && LONE_SURROGATE.test(value)) refuse(node, BROKEN_TEXT);
     if (typeof value !== 'object' || value === null) continue;
-    if (node.depth > MAX_DEPTH) refuse(node, `Nested deeper than ${MAX_DEPTH} levels.`);
+    if (node.depth > MAX_DEPTH) refuse(node, TOO_DEEP);
     for (const [key, child] of Object.entries(value)) {
       const next = { value: child, depth: node.depth + 1, key, parent: node };
-      if (isForbiddenKey(key)) refuse(next, 'This name is not allowed.');
+      if (isForbiddenKey(key)) refuse(next, FORBIDDEN_NAME);
       open.push(next);
     }
   }

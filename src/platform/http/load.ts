@@ -6,45 +6,51 @@ import { sendBytes } from './respond.js';
 import { withoutDeadline } from './time-limit.js';
 
 const TICK_MS = 20;
-const LOOK_EVERY_MS = 1_000;
-/** Longer than one look, so that who comes back meets a decision that was made since. */
+const MEASURE_EVERY_MS = 1_000;
+/** Longer than one measuring interval, so that a client that comes back meets a newer decision. */
 const RETRY_AFTER_SECONDS = 2;
 
 const REFUSALS = ['event_loop', 'in_flight', 'connections'] as const;
+/** The reason why a request or a connection was refused. */
 export type Refusal = (typeof REFUSALS)[number];
 
+/** The limits above which requests are refused. */
 export type LoadLimits = {
-  /** Requests that may be worked on at once. */
+  /** Requests that may be in progress at once. */
   maxInFlight: number;
-  /** How late the event loop may be on average, over two looks in a row: one long pause is no overload. */
+  /** Average delay of the event loop, exceeded in two measuring intervals in a row: one long pause is not overload. */
   maxLagMs: number;
 };
 
+/** The load of this process, and the middleware that limits it. */
 export type Load = ReturnType<typeof createLoad>;
 
 /**
- * Refuses early what could not be served in time: past the limits every further request is answered 503 before anything
- * is read or asked for it, so that those which were let in still end. Health is asked before this.
+ * Refuses early what could not be served in time. Above the limits, every further request gets 503 before any work is
+ * done for it, so that accepted requests still finish. Health checks run before this.
  */
 export function createLoad({
   maxInFlight,
   maxLagMs,
   log,
-  lookEveryMs = LOOK_EVERY_MS,
-}: LoadLimits & { log: Log; lookEveryMs?: number }) {
+  measureEveryMs = MEASURE_EVERY_MS,
+}: LoadLimits & { log: Log; measureEveryMs?: number }) {
   const refused = Object.fromEntries(REFUSALS.map((why) => [why, 0])) as Record<Refusal, number>;
-  const lag = watchLag(lookEveryMs, tell);
+  const lag = measureLag(measureEveryMs, logRefusals);
   let working = 0;
   let waiting = 0;
-  let told = 0;
+  let loggedRefusals = 0;
 
-  /** One line a look, however many were refused. */
-  function tell(): void {
+  /** Writes at most one line in an interval, however many requests were refused. */
+  function logRefusals(): void {
     const all = REFUSALS.reduce((sum, why) => sum + refused[why], 0);
-    if (all > told) {
-      log.warn({ refused: all - told, working, lag_ms: Math.round(lag.ms()) }, 'overloaded');
+    if (all > loggedRefusals) {
+      log.warn(
+        { refused: all - loggedRefusals, working, lag_ms: Math.round(lag.ms()) },
+        'overloaded',
+      );
     }
-    told = all;
+    loggedRefusals = all;
   }
 
   function reasonToRefuse(): Refusal | null {
@@ -58,7 +64,7 @@ export function createLoad({
       refused[reason] += 1;
       passUncounted(ctx);
       ctx.set('Retry-After', String(RETRY_AFTER_SECONDS));
-      // Not thrown: the error handler would write a line with a stack for each.
+      // Not thrown: the error handler would log a stack for each refusal.
       return sendBytes(ctx, 503, REFUSED);
     }
     working += 1;
@@ -83,7 +89,7 @@ export function createLoad({
 
   return {
     middleware,
-    /** Counts a connection that was refused before there was a request. */
+    /** Counts a connection that was refused before its first request. */
     connectionRefused: () => void (refused.connections += 1),
     now: () => ({ working, waiting, refused }),
     stop: () => lag.stop(),
@@ -92,30 +98,31 @@ export function createLoad({
 
 const REFUSED = JSON.stringify(errorBody(new ApiError('service_unavailable')));
 
-/** What a request waits for that is no work of ours, a slow client for one: it takes no place while it does. */
+/** Waits without taking a place among the requests in progress, for a slow client for example. */
 export function excludeFromLoad<T>(ctx: AppContext, wait: Promise<T>): Promise<T> {
   return withoutDeadline(ctx, ctx.state.excludeFromLoad?.(wait) ?? wait);
 }
 
 /**
- * How late the event loop runs on average: the better of the last two looks. Not by perf_hooks: its histogram forgets
- * the sample in hand when it is reset, which is all there is when each turn takes longer than a look.
+ * Measures the average delay of the event loop and reports the better of the last two intervals. perf_hooks does not
+ * serve: its histogram drops the current sample when it is reset, and that is the only sample when each turn takes
+ * longer than an interval.
  */
-function watchLag(everyMs: number, onLook: () => void) {
+function measureLag(everyMs: number, onInterval: () => void) {
   let [before, latest] = [0, 0];
   let [sum, count] = [0, 0];
-  let lookedAt = performance.now();
-  let last = lookedAt;
+  let intervalStartedAt = performance.now();
+  let last = intervalStartedAt;
   const timer = setInterval(() => {
     const now = performance.now();
     sum += Math.max(0, now - last - TICK_MS);
     count += 1;
     last = now;
-    if (now - lookedAt < everyMs) return;
+    if (now - intervalStartedAt < everyMs) return;
     [before, latest] = [latest, sum / count];
     [sum, count] = [0, 0];
-    lookedAt = now;
-    onLook();
+    intervalStartedAt = now;
+    onInterval();
   }, TICK_MS);
   timer.unref();
   return { ms: () => Math.min(before, latest), stop: () => clearInterval(timer) };

@@ -2,7 +2,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { Middleware } from './context.js';
 import type { MethodsAt } from './routes.js';
 
-/** OPTIONS on a path that exists: which methods it has. Asked without a key, because a browser's preflight has none. */
+/** Answers OPTIONS on an existing path with its methods. No key is required, because a browser's preflight has none. */
 export function answerOptions({ methodsAt }: { methodsAt: MethodsAt }): Middleware {
   return (ctx, next) => {
     if (ctx.method !== 'OPTIONS') return next();
@@ -14,7 +14,7 @@ export function answerOptions({ methodsAt }: { methodsAt: MethodsAt }): Middlewa
   };
 }
 
-/** The end of the stack: the path is known under other methods (405 with `Allow`, whatever the method), or it is not. */
+/** Ends the stack: 405 with `Allow` if the path has other methods, otherwise 404. */
 export function notFound({ methodsAt }: { methodsAt: MethodsAt }): Middleware {
   return (ctx) => {
     const methods = allowedAt(methodsAt, ctx.path);

@@ -7,8 +7,7 @@ import {
 } from 'zod-openapi';
 import { ERRORS, type ErrorCode } from '../../shared/errors.js';
 import { metadataLevels } from '../../shared/metadata.js';
-import { API_PREFIX } from '../../core/idempotency/with-idempotency.js';
-import type { Operation } from './operation.js';
+import { API_PREFIX, type Operation } from './operation.js';
 import { idempotencyKeyHeader, jsonComponents, pagination, prefer, timestamp } from './wire.js';
 
 const header = (id: string, schema: z.ZodType, description: string) => ({
@@ -16,48 +15,50 @@ const header = (id: string, schema: z.ZodType, description: string) => ({
 });
 const count = z.int().min(0);
 
-/** What every answer carries. */
+/** Headers of every answer. */
 const HEADERS = {
-  ...header('X-Request-Id', z.string(), 'Names the request: by your own name, if you sent one.'),
+  ...header('X-Request-Id', z.string(), 'Id of the request: your own, if you sent a valid one.'),
   ...header('X-RateLimit-Limit', count, 'Requests allowed in this window.'),
-  ...header('X-RateLimit-Remaining', count, 'Requests left in it.'),
-  ...header('X-RateLimit-Reset', count, 'When it ends, in Unix seconds.'),
+  ...header('X-RateLimit-Remaining', count, 'Requests that remain in this window.'),
+  ...header('X-RateLimit-Reset', count, 'End of this window, in Unix seconds.'),
 };
-const RETRY_AFTER = header('Retry-After', count, 'Seconds after which to try again.');
+const RETRY_AFTER = header('Retry-After', count, 'Seconds to wait before the next attempt.');
 const HEADERS_OF: Readonly<Record<number, Record<string, z.ZodType>>> = {
   401: header('WWW-Authenticate', z.string().optional(), '`Bearer`.'),
   429: RETRY_AFTER,
   503: RETRY_AFTER,
 };
-const HEADERS_OF_MADE = header('Location', z.string(), 'Where what was made is.');
+const HEADERS_OF_MADE = header('Location', z.string(), 'Path of the created resource.');
 const HEADERS_OF_REPEATABLE = header(
   'Idempotent-Replayed',
   z.literal('true').optional(),
-  'This is the first answer, again.',
+  'Present on the saved response to an earlier request with this key.',
 );
 const HEADERS_OF_WAITING = header(
   'Preference-Applied',
   z.string().optional(),
-  'How long `Prefer: wait=N` was heeded.',
+  'The wait that was applied from `Prefer: wait=N`.',
 );
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: 'The request is not valid; `field` names the first offending field, `details.issues` all.',
-  401: 'Who asks is not known.',
-  403: 'The key may not do that.',
-  404: 'There is no such resource, or it is another tenant’s.',
+  401: 'The API key is missing or not valid.',
+  403: 'The API key does not have the right to do this.',
+  404: 'The resource does not exist, or belongs to another tenant.',
   413: 'The body is too large.',
-  415: 'The body is no JSON.',
-  422: 'Understood, and refused by the rules.',
+  415: 'The body is not JSON.',
+  422: 'A business rule refuses the request; `code` names the rule.',
   429: 'Too many requests.',
-  500: 'Something went wrong on our side.',
-  503: 'Not now. Nothing is lost: try again, with the same idempotency key.',
+  500: 'An internal error.',
+  503: 'The service is temporarily unavailable. Try again with the same idempotency key.',
 };
 
-/** What tenants are told by webhook: when, by the name of the event, and with it the resource as it was then. */
+/**
+ * The webhook events of one resource: when each is sent, by its name, and the schema of the resource that it carries.
+ */
 export type Events = { when: Readonly<Record<string, string>>; data: z.ZodType };
 
-/** The OpenAPI 3.1 document of these operations: made from the schemas that the service itself checks by. */
+/** Creates the OpenAPI 3.1 document of these operations from the schemas that the service validates with. */
 export function openApiDocument(
   operations: readonly Operation[],
   events: readonly Events[],
@@ -84,7 +85,7 @@ export function openApiDocument(
       components: { securitySchemes, schemas: { ...jsonComponents, ...metadataLevels } },
     },
     {
-      // Clients tolerate added fields: what is sent may grow.
+      // Answers may get more fields, so clients must tolerate additional ones.
       override: ({ jsonSchema, io }) => {
         if (io === 'output') delete jsonSchema.additionalProperties;
       },
@@ -103,7 +104,7 @@ const securitySchemes = {
   publicKey: {
     type: 'http',
     scheme: 'bearer',
-    description: 'A public key, `pk_sandbox_…` or `pk_live_…`. May be seen by anybody.',
+    description: 'A public key, `pk_sandbox_…` or `pk_live_…`. May be visible to anyone.',
   },
 } as const;
 
@@ -137,7 +138,7 @@ function parameters({ params, query, idempotent, waits }: Operation) {
   return Object.keys(requestParams).length > 0 ? { requestParams } : {};
 }
 
-/** Who may call, with the level that a secret key has to have at least. */
+/** The keys that may call an operation, with the lowest level of a secret key. */
 function security({ access = 'key', method }: Operation): Record<string, string[]>[] {
   if (access === 'provider' || access === 'open') return [];
   const level = access === 'admin' ? 'admin' : method === 'get' ? 'read' : 'write';
@@ -174,7 +175,7 @@ function success(operation: Operation): ZodOpenApiResponseObject {
     ...(waits && HEADERS_OF_WAITING),
   };
   return {
-    description: answer.status === 201 ? 'Made.' : 'As asked.',
+    description: answer.status === 201 ? 'Created.' : 'Success.',
     headers: z.object(headers),
     content: {
       'application/json': {
@@ -188,14 +189,16 @@ function success(operation: Operation): ZodOpenApiResponseObject {
 
 function webhook(name: string, when: string, data: z.ZodType) {
   const schema = z.object({
-    id: z.string().meta({ description: 'The same in every attempt and in `webhook-id`.' }),
+    id: z
+      .string()
+      .meta({ description: 'Id of the event: the same in every attempt, and in `webhook-id`.' }),
     event: z.literal(name),
-    created_at: timestamp('When it happened.'),
+    created_at: timestamp('Time of the event.'),
     sequence: z
       .int()
       .min(1)
-      .meta({ description: 'Counts the changes of this resource: tells late from new.' }),
-    // As it is in answers: the same component, not a second one for input.
+      .meta({ description: 'Number of the change of this resource: a lower one is older.' }),
+    // References the component of answers instead of creating a second one for input.
     data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
   });
   const text = z.string();
@@ -203,7 +206,7 @@ function webhook(name: string, when: string, data: z.ZodType) {
     post: {
       operationId: name,
       summary: name,
-      description: `Sent when ${when}. Signed as Standard Webhooks has it; any 2xx within ten seconds is a receipt.`,
+      description: `Sent when ${when}. Signed according to Standard Webhooks; a 2xx answer within ten seconds confirms it.`,
       requestParams: {
         header: z.object({
           'webhook-id': text,
@@ -225,7 +228,7 @@ const linksOf = (links: Readonly<Record<string, string>>) =>
     ]),
   );
 
-/** What a route can answer besides success: its own refusals, and those that come with what it is. */
+/** The codes with which an operation can refuse: those of its own rules, and those that follow from its properties. */
 function codesOf(operation: Operation): ErrorCode[] {
   const { access = 'key', method, params, feature, idempotent, refusals = [] } = operation;
   const keyed = access !== 'provider' && access !== 'open';
@@ -253,7 +256,7 @@ const KEY_REFUSALS = [
   'ip_not_allowed',
 ] as const satisfies ErrorCode[];
 
-/** Answers that operations share are written down once, by their codes. */
+/** Answers that operations share are written once, named by their codes. */
 type Refusals = Map<string, ZodOpenApiResponseObject>;
 
 function refusals(operation: Operation, shared: Refusals): [string, ZodOpenApiResponseObject][] {
@@ -261,7 +264,7 @@ function refusals(operation: Operation, shared: Refusals): [string, ZodOpenApiRe
   const statuses = new Set(codes.map((code) => ERRORS[code][0]).toSorted((a, b) => a - b));
   return [...statuses].map((status) => {
     const alike = codes.filter((code) => ERRORS[code][0] === status);
-    // What a route's own rules refuse stays with the route.
+    // Refusals by an operation's own rules are written inline.
     if (status === 422) return [String(status), refusal(status, alike)];
     const id = nameOf(alike[0], alike.at(-1));
     const made = shared.get(id) ?? { ...refusal(status, alike), id };
@@ -270,7 +273,7 @@ function refusals(operation: Operation, shared: Refusals): [string, ZodOpenApiRe
   });
 }
 
-/** `forbidden`, `ip_not_allowed` → `ForbiddenToIpNotAllowed`. */
+/** A component name: `forbidden`, `ip_not_allowed` → `ForbiddenToIpNotAllowed`. */
 function nameOf(...codes: readonly (ErrorCode | undefined)[]): string {
   return [...new Set(codes)]
     .join('_to_')

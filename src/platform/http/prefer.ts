@@ -1,14 +1,14 @@
 import type { AppContext } from './context.js';
 
-/** A client that wants to wait longer asks again: connections are no place to keep a promise in. */
+/** Upper bound of `Prefer: wait`. A client that wants to wait longer repeats the request. */
 export const MAX_WAIT_SECONDS = 30;
 
-/** What a POST waits for, at most so long; `signal` says that nobody listens any more. */
+/** A bounded wait of a POST. `signal` aborts when the client has disconnected. */
 export type Wait = { ms: number; signal: AbortSignal };
 
 /**
- * The seconds that `Prefer: wait=N` (RFC 7240) asks to wait, at most 30; null where it does not, or not readably: a
- * preference that can't be read is as if it were not there. The first of several counts.
+ * The seconds of `Prefer: wait=N` (RFC 7240), at most 30, or null if there is none. A malformed preference counts as
+ * absent; the first of several counts.
  */
 export function readWait(header: string): number | null {
   for (const preference of header.match(/(?:[^,"]|"(?:\\.|[^"\\])*")+/g) ?? []) {
@@ -20,7 +20,7 @@ export function readWait(header: string): number | null {
   return null;
 }
 
-/** Aborted when the client has gone, or has its answer. */
+/** A signal that aborts when the client has disconnected or has its answer. */
 export function untilClosed(ctx: AppContext): AbortSignal {
   const gone = new AbortController();
   if (ctx.res.closed) gone.abort();

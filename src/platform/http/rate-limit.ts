@@ -13,7 +13,10 @@ import { callerOf, type AppContext, type Middleware } from './context.js';
 
 type Limiter = { rateLimits: Pick<RateLimits, 'take'> };
 
-/** Provider callbacks, per route family and address: far above what a provider sends, far below what would hurt. */
+/**
+ * Limit for provider callbacks, by route family and address: far above what a provider sends, and low enough to protect
+ * the service.
+ */
 export const CALLBACK_ALLOWANCE: Allowance = { rate: 60_000, burst: 90_000 };
 
 /** Counts the request against its tenant, and refuses it when the window is used up. */
@@ -26,22 +29,23 @@ export function limitByTenant({ rateLimits }: Limiter): Middleware {
 }
 
 /**
- * For handlers: a tighter limit besides the tenant's, by its own figure or the default, for the tenant or for `each` of
- * something within it, a card for one. The headers tell of the limit that has less left.
+ * Creates the check that handlers use for a limit tighter than the tenant's: by the tenant's own figure or the default,
+ * for the whole tenant or for `each` of something within it, such as a card. The headers show the limit with less
+ * remaining.
  */
 export function createSafeguard({ rateLimits }: Limiter) {
   return async (ctx: AppContext, name: Safeguard, each = ''): Promise<void> => {
     const { tenant } = callerOf(ctx);
-    // A caller chooses what `each` is, and how long.
-    const whose = createHash('sha256').update(`${tenant.id}/${each}`).digest('base64url');
-    const result = await rateLimits.take(`${name}:${whose}`, safeguardAllowance(tenant, name));
-    const leftOfTenant = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
-    if (!result.allowed || result.remaining < leftOfTenant) setHeaders(ctx, result);
+    // Hashed, because the caller chooses the value and length of `each`.
+    const subject = createHash('sha256').update(`${tenant.id}/${each}`).digest('base64url');
+    const result = await rateLimits.take(`${name}:${subject}`, safeguardAllowance(tenant, name));
+    const remainingOfTenant = Number(ctx.res.getHeader('X-RateLimit-Remaining'));
+    if (!result.allowed || result.remaining < remainingOfTenant) setHeaders(ctx, result);
     refuseUnlessAllowed(result);
   };
 }
 
-/** Counts the request against the address it comes from, apart for each `name`: for routes without keys. */
+/** Counts the request against its address, separately for each `name`: for routes without keys. */
 export function limitBySource({
   rateLimits,
   name,
@@ -54,14 +58,15 @@ export function limitBySource({
   };
 }
 
-/** What one address may do without a valid key, unless told otherwise. */
+/** Default limit of one address without a valid key. */
 export const UNAUTHENTICATED_PER_MINUTE = 60;
 const byAddress = (rate: number): Allowance => ({ rate, burst: Math.floor(rate * 1.5) });
 
 /**
- * Counts by address whatever was counted by nobody else: failed authentication, unknown paths, OPTIONS. So every answer
- * carries the headers, and past the allowance the answer is a 429. Guessing a key is hopeless at any rate (190 bits); this
- * is for whoever hammers. A valid key is counted against its tenant alone, so no neighbour behind the same NAT hurts it.
+ * Counts by address every request that no other limit has counted: failed authentication, unknown paths, OPTIONS. So
+ * every answer has the rate-limit headers, and above the allowance the answer is 429. Guessing a key is hopeless at any
+ * rate (190 bits); the limit protects against floods. Requests with a valid key count against their tenant alone, so
+ * callers behind one NAT do not affect each other.
  */
 export function limitUncounted({
   rateLimits,
@@ -78,7 +83,7 @@ export function limitUncounted({
       await next();
     } catch (error) {
       const result = await countByAddress(ctx);
-      // What failed on our side says so: a 429 would hide it.
+      // A 429 must not hide a failure of the service.
       if (result !== null && error instanceof ApiError && error.status < 500) {
         refuseUnlessAllowed(result);
       }
@@ -101,17 +106,17 @@ async function count(
   return result;
 }
 
-/** For an answer that nothing is asked for, neither the key nor the counter: it has the headers all the same. */
+/** Sets the rate-limit headers on an answer that is given without authentication and without counting. */
 export function passUncounted(ctx: AppContext): void {
   setHeaders(ctx, assumedWindow(byAddress(UNAUTHENTICATED_PER_MINUTE), Date.now()));
 }
 
-/** The same for what never becomes a request of ours. */
+/** The same headers for an answer to a request that never reaches the application. */
 export const uncountedHeaders = () =>
   headersOf(assumedWindow(byAddress(UNAUTHENTICATED_PER_MINUTE), Date.now()));
 
 function setHeaders(ctx: AppContext, result: RateLimit): void {
-  // Counted too late: it was answered without.
+  // The answer was sent before the count arrived.
   if (ctx.headerSent) return;
   for (const [name, value] of headersOf(result)) ctx.res.setHeader(name, value);
 }

@@ -1,13 +1,13 @@
 import { newId } from '../../shared/ids.js';
 import type { Middleware } from './context.js';
 
-/** What somebody pasted into the wrong field: a key or secret, or the number of an account, a person or a card. */
+/** Secrets and numbers that callers put into the wrong field: keys, and numbers of accounts, people and cards. */
 const PRIVATE =
   /[sp]k_(?:sandbox|live)_|whsec_|(?<![0-9A-Za-z])(?:[0-9]{10,11}|[0-9]{16})(?![0-9A-Za-z])/;
 
 /**
- * Every answer names its request in `X-Request-Id`. A caller's own id is kept if it is harmless in a log and a header;
- * anything else gets an id of ours.
+ * Gives every request an id, which its answer has in `X-Request-Id`. A caller's own id is kept if it is safe in a log
+ * and a header; otherwise the service generates one.
  */
 export function requestId(): Middleware {
   return (ctx, next) => {

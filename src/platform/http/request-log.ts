@@ -1,14 +1,14 @@
 import type { Log } from '../../shared/log.js';
 import type { AppContext, Middleware } from './context.js';
 
-/** One line for every answer: who, which route, how it ended, how long it took. Never a path, a query or a body. */
+/** Logs one line for every answer: caller, route, status, duration. Paths, queries and bodies are never logged. */
 export function requestLog({ log }: { log: Log }): Middleware {
   return async (ctx, next) => {
     const startedAt = performance.now();
     try {
       await next();
     } finally {
-      // Probes come every few seconds, and a failing one has a line of its own.
+      // Health checks come every few seconds, and a failing one is logged separately.
       log[ctx.path.startsWith('/health/') ? 'debug' : 'info'](
         {
           request_id: ctx.state.requestId,
@@ -25,7 +25,7 @@ export function requestLog({ log }: { log: Log }): Middleware {
   };
 }
 
-/** The pattern that matched: a path may hold what a caller pasted into it. */
+/** The route pattern that matched. The path itself is not logged, because it may contain text from a caller. */
 export function routeOf(ctx: AppContext): string | undefined {
   const { _matchedRoute: route } = ctx as { _matchedRoute?: unknown };
   return typeof route === 'string' ? route : undefined;

@@ -1,15 +1,17 @@
 import type { AppContext } from './context.js';
 
-/** Where a list stands: by page (transfers) or by offset (cards); both fill the same `pagination` object. */
+/** The position in a list, by page (transfers) or by offset (cards). Both fill the same `pagination` object. */
 export type ListPosition =
   { page: number; limit: number; total: number } | { offset: number; limit: number; total: number };
 
-/** The success envelope. `data` is what a presenter made: bigint or undefined in it is a mistake, and a 500. */
+/**
+ * Sends the success envelope. `data` comes from a presenter; a bigint in it is a programming error and becomes a 500.
+ */
 export function sendData(ctx: AppContext, status: number, data: unknown): void {
   sendBytes(ctx, status, JSON.stringify({ success: true, data }));
 }
 
-/** The success envelope of a list, with the pagination object. */
+/** Sends the success envelope of a list, with the pagination object. */
 export function sendList(ctx: AppContext, items: readonly unknown[], position: ListPosition): void {
   const { limit, total } = position;
   const offset = 'page' in position ? (position.page - 1) * limit : position.offset;
@@ -23,7 +25,7 @@ export function sendList(ctx: AppContext, items: readonly unknown[], position: L
   sendBytes(ctx, 200, JSON.stringify({ success: true, data: items, pagination }));
 }
 
-/** One page of a list that is in memory as a whole. */
+/** Sends one page of a list that is completely in memory. */
 export function sendPage(
   ctx: AppContext,
   all: readonly unknown[],
@@ -33,7 +35,7 @@ export function sendPage(
   sendList(ctx, items, { page, limit, total: all.length });
 }
 
-/** A finished envelope, byte for byte: a stored answer that is given again. */
+/** Sends a finished envelope byte for byte: a saved response that is repeated. */
 export function sendBytes(ctx: AppContext, status: number, json: string): void {
   ctx.status = status;
   ctx.set('Content-Type', 'application/json; charset=utf-8');

@@ -3,16 +3,16 @@ import { z } from 'zod';
 import { ApiError } from '../../shared/errors.js';
 import { jsonBody, rawBody } from './body.js';
 import type { AppState, Context, Middleware } from './context.js';
-import { API_PREFIX } from '../../core/idempotency/with-idempotency.js';
-import { routerPath, type Input, type Operation } from './operation.js';
+import { API_PREFIX, routerPath, type Input, type Operation } from './operation.js';
 import { refuseLate } from './time-limit.js';
 import { validateBody, validateQuery } from './validate.js';
 
 type Handler<O extends Operation> = (ctx: Context, input: Input<O>) => Promise<void> | void;
 
-/** An operation and what answers it. */
+/** An operation with its handler. */
 export type Route = { operation: Operation; handle: Handler<Operation> };
 
+/** Pairs an operation with a handler, which gets the operation's validated input. */
 export const route = <const O extends Operation>(operation: O, handle: Handler<O>): Route => ({
   operation,
   handle,
@@ -20,20 +20,20 @@ export const route = <const O extends Operation>(operation: O, handle: Handler<O
 
 const NOTHING = z.strictObject({});
 
-/** The operation that a request would reach, if any. */
+/** Finds the operation that a request would reach. */
 export type OperationAt = (request: { method: string; path: string }) => Operation | undefined;
 
-/** The methods of a path; none where there is no such path. */
+/** Lists the methods of a path; empty if the path does not exist. */
 export type MethodsAt = (path: string) => string[];
 
-/** The routes under /api/v1 as one middleware; `first` comes before each of them. */
+/** Creates one middleware for the routes under `API_PREFIX`. The middlewares in `first` run before each route. */
 export function routerOf(
   routes: readonly Route[],
   first: readonly Middleware[] = [],
 ): { middleware: Middleware; operationAt: OperationAt; methodsAt: MethodsAt } {
   const router = new Router<AppState>({ prefix: API_PREFIX });
   const operations = new Map(routes.map(({ operation }) => [operation.id, operation]));
-  // In this order fixed segments come before parameters: `/transfers/banks` is not the id of a transfer.
+  // Sorted by path, fixed segments come before parameters: `/transfers/banks` is not the id of a transfer.
   for (const { operation, handle } of routes.toSorted(byPath)) {
     const { id, method, path } = operation;
     const methods = method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
@@ -47,12 +47,15 @@ export function routerOf(
     });
   }
 
-  /** Of the paths that fit only the first counts, whatever the method: it is `/transfers/banks` that has no DELETE. */
+  /**
+   * Of the matching paths only the first counts, whatever the method: DELETE on `/transfers/banks` must not reach
+   * `/transfers/{id}`.
+   */
   function layersAt(at: string) {
     const [found, ...others] = router.match(at, '').path;
     return found ? [found, ...others.filter(({ path }) => path === found.path)] : [];
   }
-  // Whatever stands in the way of a request asks for the same: it is looked up once.
+  // Several middlewares look up the operation of the same request, so the result is cached.
   const known = new WeakMap<object, Operation | 'none'>();
   const operationAt: OperationAt = (request) => {
     let found = known.get(request);
@@ -63,7 +66,7 @@ export function routerOf(
     }
     return found === 'none' ? undefined : found;
   };
-  // A router itself adds what its type asks of the context.
+  // The router itself adds the properties that its context type requires.
   const dispatch = router.routes() as Middleware;
   return {
     middleware: (ctx, next) => (operationAt(ctx) ? dispatch(ctx, next) : next()),
@@ -78,7 +81,9 @@ function readBody({ method, access, maxBodyBytes }: Operation): Middleware[] {
   return [access === 'provider' ? rawBody(limit) : jsonBody(limit)];
 }
 
-/** What checks the input of an operation. Its schemas are made once: making one costs more than using it. */
+/**
+ * Creates the input check of an operation. The schemas are created once, because creating one costs more than using it.
+ */
 function inputOf({ params = {}, query = NOTHING, body = NOTHING }: Operation) {
   const inPath = z.object(params);
   return (ctx: Context): Input<Operation> => {

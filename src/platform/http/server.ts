@@ -6,33 +6,38 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpTerminator } from 'http-terminator';
 import type Koa from 'koa';
 import { newId } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
+import { trackConnections } from './connections.js';
 import type { AppState } from './context.js';
 import type { Health } from './health.js';
 import { uncountedHeaders } from './rate-limit.js';
 
-/** A client that trickles its headers or body holds a connection no longer than this. */
+/** Bounds the time that a client with slow headers or a slow body holds a connection. */
 const HEADERS_WITHIN_MS = 10_000;
 const REQUEST_WITHIN_MS = 30_000;
-/** Longer than the 60 s after which common load balancers drop an idle connection: the one who reuses it must win. */
+/**
+ * Longer than the 60 s after which common load balancers drop idle connections, so that the service never closes first.
+ */
 const KEEP_ALIVE_MS = 65_000;
 const MAX_HEADER_BYTES = 16 * 1024;
 const DRAIN_WITHIN_MS = 15_000;
 const MAX_CONNECTIONS = 10_000;
 
+/** The HTTP server of the API. */
 export type HttpServer = {
-  /** Where it listens; port 0 asks for any free one. */
+  /** Starts listening and resolves with the address in use; port 0 picks a free port. */
   listen(at: { host: string; port: number }): Promise<{ host: string; port: number }>;
   /**
-   * Stops: not ready from now on, `noticeMs` later no new connection, requests under way get their answers, and what is
-   * still open after the time limit is cut. Resolves when everything is closed; a second call waits for the first.
+   * Stops the server. It reports "not ready" at once, accepts no connection after `noticeMs`, lets requests in progress
+   * finish, and closes remaining connections after the time limit. Resolves when everything is closed. A second call
+   * waits for the first.
    */
   drain(): Promise<void>;
 };
 
+/** Creates the server with its time limits. Every answer is an envelope, including answers to malformed HTTP. */
 export function createServer({
   app,
   health,
@@ -48,17 +53,20 @@ export function createServer({
   health: Pick<Health, 'startDraining'>;
   log: Log;
   drainWithinMs?: number;
-  /** How long a load balancer may take to see that we are not ready. */
+  /** Time that a load balancer needs to notice "not ready". */
   noticeMs?: number;
   headersWithinMs?: number;
   requestWithinMs?: number;
   maxConnections?: number;
-  /** A connection was closed because there are too many. */
+  /** Called when a connection is closed because there are too many. */
   onDrop?: () => void;
 }): HttpServer {
   const handle = app.callback();
-  const onRequest = (req: IncomingMessage, res: ServerResponse) =>
-    isAddressed(req) ? void handle(req, res) : sendRefusal(req.socket, UNADDRESSED);
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    connections.onRequest(res);
+    if (isAddressed(req)) void handle(req, res);
+    else sendRefusal(req.socket, UNADDRESSED);
+  };
   const server = createNodeServer(
     {
       headersTimeout: headersWithinMs,
@@ -66,28 +74,28 @@ export function createServer({
       keepAliveTimeout: KEEP_ALIVE_MS,
       connectionsCheckingInterval: headersWithinMs / 2,
       maxHeaderSize: MAX_HEADER_BYTES,
-      // Ours answers with an envelope, and refuses two of them too.
+      // `isAddressed` checks the header instead: it answers with an envelope, and refuses two Host headers too.
       requireHostHeader: false,
     },
     onRequest,
   );
   server.maxConnections = maxConnections;
   server.on('drop', onDrop);
-  // Their bytes are bounded; past this number Node would leave headers out in silence.
+  // The size of the headers is bounded already. With a limit on their number, Node would silently drop headers.
   server.maxHeadersCount = 0;
-  // An expectation we do not know is not a reason to refuse: Node would answer 417 without an envelope.
+  // An unknown expectation is ignored: Node would answer 417 without an envelope.
   server.on('checkExpectation', onRequest);
   server.on('clientError', (error, socket) => answerUnreadable(error, socket));
-  // Node would close such a connection without a word.
+  // Without a handler, Node would close the connection without an answer.
   server.on('connect', (_req, socket) => sendRefusal(socket, NO_TUNNELS));
-  const terminator = createHttpTerminator({ server, gracefulTerminationTimeout: drainWithinMs });
+  const connections = trackConnections(server);
   let drained: Promise<void> | null = null;
 
   async function drain(): Promise<void> {
     log.info('draining');
     health.startDraining();
     await sleep(noticeMs);
-    await terminator.terminate();
+    await connections.close(drainWithinMs);
     log.info('drained');
   }
 
@@ -104,7 +112,7 @@ export function createServer({
   };
 }
 
-/** Exactly one Host, or the request is refused (RFC 9112, 3.2): with two, a proxy may have read the other one. */
+/** Requires exactly one Host header (RFC 9112, 3.2): with two, a proxy may have used the other one. */
 function isAddressed({ httpVersion, rawHeaders }: IncomingMessage): boolean {
   if (httpVersion === '1.0') return true;
   const isHost = (text: string, index: number) =>
@@ -145,7 +153,7 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Duplex): void {
   });
 }
 
-/** What never reaches the application: it still gets an envelope, and its connection is closed. */
+/** Answers a request that does not reach the application with an envelope, and closes the connection. */
 function sendRefusal(socket: Duplex, { status, code, message, headers = [] }: Refusal): void {
   const body = JSON.stringify({
     success: false,

@@ -4,27 +4,28 @@ import type { Log } from '../../shared/log.js';
 import type { AppContext, Middleware } from './context.js';
 import { passUncounted } from './rate-limit.js';
 
-/** A client is answered within 5 s though the database is away; this leaves the rest of them for a slow machine. */
+/** Clients get an answer within 5 s even if the database is away. The remaining second is for slow machines. */
 const ANSWER_WITHIN_MS = 4_000;
-/** From then on it is asked whether the database is there at all. */
+/** Time after which the database is probed. */
 const DOUBT_AFTER_MS = 1_500;
-const LOOK_EVERY_MS = 250;
+const CHECK_EVERY_MS = 250;
 
+/** Overrides of the two times, for tests. */
 export type TimeLimits = { doubtAfterMs?: number; answerWithinMs?: number };
 
 /**
- * Answers 503 when a request hangs because the database is frozen or out of reach. One that is only slow is waited for:
- * what is cut off comes again, and a machine with too much to do would never get anything done. What is under way may
- * still happen, so the answer says that the outcome is unknown: a repeat with the same key finds it.
+ * Answers 503 when a request hangs because the database is frozen or unreachable. A request that is only slow is not
+ * cut off: the client would repeat it, and an overloaded machine would never finish anything. The work may still
+ * complete, so the answer says that the outcome is unknown; a repeat with the same key returns it.
  */
 export function timeLimit({
   log,
-  pulse: writeProbe,
+  writeProbe,
   doubtAfterMs = DOUBT_AFTER_MS,
   answerWithinMs = ANSWER_WITHIN_MS,
 }: {
   log: Log;
-  pulse: WriteProbe;
+  writeProbe: WriteProbe;
 } & TimeLimits): Middleware {
   return async (ctx, next) => {
     const clock = startClock(doubtAfterMs, (ms) => {
@@ -44,17 +45,17 @@ export function timeLimit({
   };
 }
 
-/** What a request waits for at a provider, or for its client: that time does not count. */
+/** Waits for a provider or for the client without using up the request's time. */
 export function withoutDeadline<T>(ctx: AppContext, wait: Promise<T>): Promise<T> {
   return ctx.state.withoutDeadline?.(wait) ?? wait;
 }
 
-/** Nothing is begun any more for a request that has its answer. */
+/** Throws if the request has its answer already, so that no new work begins for it. */
 export function refuseLate(ctx: AppContext): void {
   if (ctx.headerSent) throw new ApiError('service_unavailable');
 }
 
-/** Asks `isOver` again and again, with the time that counts, once that is `afterMs`. Most requests end before. */
+/** Calls `isOver` repeatedly with the counted time, once that time exceeds `afterMs`. Most requests end before. */
 function startClock(afterMs: number, isOver: (ms: number) => boolean) {
   const startedAt = performance.now();
   let waits = 0;
@@ -63,12 +64,12 @@ function startClock(afterMs: number, isOver: (ms: number) => boolean) {
   let timer: NodeJS.Timeout;
 
   const over = new Promise<true>((resolve) => {
-    function look(): void {
+    function check(): void {
       const ms = (waits > 0 ? stoppedAt : performance.now()) - startedAt - stoppedMs;
       if (waits === 0 && ms >= afterMs && isOver(ms)) resolve(true);
-      else timer = setTimeout(look, LOOK_EVERY_MS);
+      else timer = setTimeout(check, CHECK_EVERY_MS);
     }
-    timer = setTimeout(look, afterMs);
+    timer = setTimeout(check, afterMs);
   });
 
   return {

@@ -2,14 +2,19 @@ import type { z } from 'zod';
 import { ApiError } from '../../shared/errors.js';
 import { holdsCardNumber } from '../../shared/metadata.js';
 import type { AppContext } from './context.js';
+import { issueMessage } from './messages.js';
 
+/** One invalid field: its path, a stable code, and a message. */
 export type FieldIssue = { field: string; code: string; message: string };
 
-/** Bounds the answer to a body that is nothing but mistakes. */
+/** Bounds the answer to a body with very many errors. */
 const MAX_ISSUES = 100;
 const MAX_PATH_LENGTH = 200;
 
-/** The body in the schema's output type. Throws `validation_error` naming the first offending field, and listing all. */
+/**
+ * Returns the body in the schema's output type. Throws a `validation_error` that names the first invalid field and
+ * lists all.
+ */
 export function validateBody<Schema extends z.ZodType>(
   schema: Schema,
   ctx: AppContext,
@@ -18,19 +23,24 @@ export function validateBody<Schema extends z.ZodType>(
   return validate(schema, ctx.state.body.json, 'body');
 }
 
-/** The query in the schema's output type. A parameter given twice is refused: readers differ in which one counts. */
+/**
+ * Returns the query in the schema's output type. A repeated parameter is refused, because programs differ in which
+ * value they use.
+ */
 export function validateQuery<Schema extends z.ZodType>(
   schema: Schema,
   ctx: AppContext,
 ): z.output<Schema> {
   const repeated = Object.entries(ctx.query)
     .filter(([, value]) => Array.isArray(value))
-    .map(([name]) => issue([name], 'repeated', 'This parameter may be given once.'));
+    .map(([name]) => issue([name], 'repeated', 'This parameter must be given only once.'));
   if (repeated.length > 0) throw invalid(repeated);
   return validate(schema, { ...ctx.query }, 'query');
 }
 
-/** Checks any value; `root` names what is checked, for what is wrong with it as a whole. Bulk items use it directly. */
+/**
+ * Validates any value; `root` names it for errors that concern the whole. Bulk transfers validate their items with it.
+ */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -38,7 +48,7 @@ export function validate<Schema extends z.ZodType>(
   maxIssues = MAX_ISSUES,
 ): z.output<Schema> {
   const parsed = schema.safeParse(value, {
-    error: (found) => (found.input === undefined ? 'This field is required.' : undefined),
+    error: issueMessage,
   });
   if (parsed.success) return parsed.data;
   throw invalid(
@@ -47,14 +57,14 @@ export function validate<Schema extends z.ZodType>(
   );
 }
 
-/** A `validation_error` for what no schema can say, in the same form. */
+/** A `validation_error` in the same form, for rules that a schema cannot express. */
 export function invalidField(field: string, code: string, message: string): ApiError {
   return invalid([issue(field.split('.'), code, message)]);
 }
 
 function toIssues(found: z.core.$ZodIssue, root: string): FieldIssue[] {
   if (found.code === 'unrecognized_keys') {
-    // The field at fault is the unknown one itself, not the object that it is in.
+    // The reported field is the unknown one, not the object that contains it.
     return found.keys.map((key) =>
       issue([...found.path, key], 'unknown_field', 'This field is not known.'),
     );
@@ -63,7 +73,7 @@ function toIssues(found: z.core.$ZodIssue, root: string): FieldIssue[] {
 }
 
 function issue(path: readonly PropertyKey[], code: string, message: string): FieldIssue {
-  // A name that is a card number is not told: it would be in logs before long.
+  // A field name that is a card number is hidden: clients log error messages.
   const names = path.map((part) => (holdsCardNumber(String(part)) ? '…' : String(part)));
   return { field: names.join('.').slice(0, MAX_PATH_LENGTH), code, message };
 }

@@ -1,29 +1,36 @@
 import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
+import { FIELD_NAME } from '../../shared/metadata.js';
+import { textErrors } from './messages.js';
 
-/** What every capability's schemas are made of: one way to write an amount, a time, a page. */
-
+/** The largest amount in kobo on the wire, which a JSON number carries exactly. */
 export const MAX_AMOUNT_MINOR = Number.MAX_SAFE_INTEGER;
 
+/** Schema of an amount in kobo in an answer. */
 export const amountMinor = (description: string) =>
   z.int().min(0).max(MAX_AMOUNT_MINOR).meta({ description });
 
+/** Schema of a time in an answer: ISO 8601 in UTC. */
 export const timestamp = (description: string) =>
   z.string().meta({ description, format: 'date-time', example: '2026-11-21T09:30:00.000Z' });
 
-/** Characters as people count them, not UTF-16 units; control characters and broken surrogates don't survive a bank. */
+/**
+ * Schema of a text without control characters. The length counts characters, not UTF-16 units; control characters and
+ * lone surrogates would not survive a bank.
+ */
 export const plainText = (max: number) =>
   z
     .string()
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters')
-    .refine((text) => [...text].length <= max, `must be at most ${max} characters`)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, textErrors(Infinity, 'must not contain control characters'))
+    .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
     .meta({
       override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
     });
 
+/** Schema of the field `idempotency_key`. */
 export const idempotencyKey = z
   .string()
-  .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')
+  .regex(/^[\x20-\x7e]{1,255}$/, textErrors(255, 'must have printable ASCII characters only'))
   .meta({
     description:
       'Makes a repeat safe for 24 hours: the same key with the same request gets the first answer, byte for byte, ' +
@@ -31,17 +38,26 @@ export const idempotencyKey = z
     example: 'order-1042',
   });
 
-/** As the header: the ends of a header's value can not be spaces, and quotes around it do not belong to the key. */
+/** 1 to 255 characters between quotes, where a backslash before a quote or a backslash does not count. */
+const QUOTED_KEY = '"(?:\\\\["\\\\]|\\\\(?!["\\\\])|\\\\(?="$)|[\\x20-\\x5b\\x5d-\\x7e]){1,255}"';
+const BARE_KEY = '(?!".*"$)[\\x21-\\x7e](?:[\\x20-\\x7e]{0,253}[\\x21-\\x7e])?';
+const MAX_QUOTED_KEY_LENGTH = 2 * 255 + 2;
+
+/**
+ * Schema of the header `Idempotency-Key`. A header's value cannot begin or end with spaces, and quotes around it do not
+ * belong to the key.
+ */
 export const idempotencyKeyHeader = z.string().meta({
   description:
     'The same as the field `idempotency_key`, with or without quotes. Send one of the two; both have to be equal.',
   override: {
     minLength: 1,
-    maxLength: 255,
-    pattern: '^(?!""$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+    maxLength: MAX_QUOTED_KEY_LENGTH,
+    pattern: `^(?:${QUOTED_KEY}|${BARE_KEY})$`,
   },
 });
 
+/** Schema of the header `Prefer`. */
 export const prefer = z.string().meta({
   description:
     '`wait=N` (RFC 7240, at most 30): answer when it has ended, or after N seconds with its state by then. Any other ' +
@@ -49,13 +65,11 @@ export const prefer = z.string().meta({
   example: 'wait=5',
 });
 
-/** Names that the database or JavaScript would read as something else; see json.ts. */
-export const FIELD_NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
-
-/** Any JSON that is taken at all, as a component: for what is read later, and refused by itself. */
+/** A component for any JSON that is accepted now and validated later. */
 export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
   Json: {
-    description: 'Anything, at most 16 levels deep.',
+    description:
+      'Any JSON, at most 16 levels deep. No text and no name has an unpaired surrogate (`\\ud800` alone).',
     propertyNames: FIELD_NAME,
     additionalProperties: { $ref: '#/components/schemas/Json' },
     items: { $ref: '#/components/schemas/Json' },
@@ -65,7 +79,14 @@ export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
 const count = (fallback: number, maximum: number, description: string, minimum = 1) =>
   z
     .string()
-    .regex(/^[0-9]{1,9}$/, 'must be a whole number')
+    .regex(/^[0-9]{1,9}$/, {
+      error: ({ input }) => {
+        if (/^-[0-9]+$/.test(String(input))) return `must be at least ${minimum}`;
+        return /^[0-9]+$/.test(String(input))
+          ? `must be at most ${maximum}`
+          : 'must be a whole number';
+      },
+    })
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
     .default(fallback)
@@ -78,18 +99,19 @@ const MAX_PAGE = 1_000_000;
 const MAX_LIMIT = 100;
 const MAX_OFFSET = 100_000_000;
 
-/** `page` and `limit`, whose default differs: lists that are short as a rule come whole. */
+/** `page` and `limit` of a list. The default limit differs, because short lists fit on one page. */
 export const pageQuery = (limit = 20) => ({
   page: count(1, MAX_PAGE, 'Which page; one beyond the end is empty, with the right totals.'),
   limit: count(limit, MAX_LIMIT, 'Results per page.'),
 });
 
-/** `limit` and `offset`, as lists of cards have them. */
+/** `limit` and `offset` of a list, as card lists have them. */
 export const offsetQuery = (limit = 20) => ({
   limit: count(limit, MAX_LIMIT, 'Results per page.'),
   offset: count(0, MAX_OFFSET, 'How many to leave out; beyond the end the page is empty.', 0),
 });
 
+/** Schema of the pagination object that every list has. */
 export const pagination = z
   .object({
     page: z.int().min(1),

@@ -4,23 +4,23 @@ import type { Registry } from 'prom-client';
 import type { Log } from '../../shared/log.js';
 import { addGauge } from './gauge.js';
 
-/** Nothing is counted further than this: a count that stands here means "at least". */
+/** Upper bound of every count: a count of this size means "at least". */
 const MAX_COUNTED = 10_000;
-/** Scrapes within this time share one reading, however many there are. */
+/** Scrapes within this time share one reading. */
 const READ_EVERY_MS = 10_000;
 const QUERY_WITHIN_MS = 1_000;
 /** A scrape waits no longer than this for the database. */
 const SCRAPE_WITHIN_MS = 2_000;
 
-/** How a backlog is read: always from an index, and only its first records. */
+/** Describes how a backlog is read: always through an index, and only its first records. */
 export type BacklogQuery = {
   collection: string;
   match: (now: Date) => Filter<Document>;
-  /** The index that serves it, by key or by name: without it the query fails, and never scans. */
+  /** The index to use, by key or by name. Without it the query fails instead of scanning the collection. */
   index: string | Record<string, 1>;
-  /** The order of that index: what is counted is the first so many. */
+  /** The field that orders the index: counting stops after the first `MAX_COUNTED` records. */
   order: string;
-  /** Since when a record is in the backlog. */
+  /** The field with the time since which a record is in the backlog. */
   since: string;
 };
 
@@ -45,6 +45,7 @@ export function overdueBacklog(collection: string): BacklogQuery {
   };
 }
 
+/** The aggregation that counts a backlog and finds its oldest record. */
 export function backlogPipeline({ match, order, since }: BacklogQuery, now: Date): Document[] {
   return [
     { $match: match(now) },

@@ -2,7 +2,10 @@ import { Gauge, type Registry } from 'prom-client';
 
 type Values = Record<string, number>;
 
-/** A gauge that is read when somebody scrapes: a number for each value of its one label. `read` must not fail. */
+/**
+ * Registers a gauge with one label that is computed on each scrape: `read` returns a number for each value of the label
+ * and must not fail.
+ */
 export function addGauge(
   registry: Registry,
   gauge: { name: string; help: string; label: string; read: () => Values | Promise<Values> },
@@ -10,7 +13,7 @@ export function addGauge(
   const { name, help, label, read } = gauge;
   const labelNames = [label];
   const registers = [registry];
-  // It registers itself.
+  // The constructor registers the gauge.
   void new Gauge({
     name,
     help,

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { addGauge } from './gauge.js';
 
-/** How much waits in this process, by queue. */
+/** Registers a gauge of the items that wait in this process, by queue. */
 export function measureQueues(registry: Registry, queues: Record<string, () => number>): void {
   addGauge(registry, {
     name: 'bursar_queue_waiting',

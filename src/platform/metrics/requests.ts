@@ -7,7 +7,10 @@ import { addGauge } from './gauge.js';
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** Counts and times every answer but those to probes. Labels are patterns and codes: what a caller wrote is in none. */
+/**
+ * Counts and times all answers except those to health checks. Labels are route patterns and codes, never text from a
+ * caller.
+ */
 export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Middleware {
   measureLoad(registry, load);
   const registers = [registry];

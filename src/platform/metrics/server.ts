@@ -2,14 +2,14 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { collectDefaultMetrics, type Registry } from 'prom-client';
 import type { Log } from '../../shared/log.js';
 
+/** The server of the metrics; `close` also ends open connections. */
 export type MetricsServer = { close(): Promise<void> };
 
-/** Few ask, and all of them are ours. */
+/** Only monitoring systems of the operator connect. */
 const MAX_CONNECTIONS = 50;
 
 /**
- * Serves `GET /metrics` on a port of its own, which no caller of the API gets to. Without a port it serves nothing:
- * metrics are off.
+ * Serves `GET /metrics` on a port of its own, which callers of the API cannot reach. Without a port metrics are off.
  */
 export async function serveMetrics(
   registry: Registry,
@@ -23,7 +23,7 @@ export async function serveMetrics(
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-  log.info({ host, port }, 'metrics are served');
+  log.info({ host, port }, 'serving metrics');
   return {
     close: () =>
       new Promise((resolve) => {
@@ -45,7 +45,7 @@ async function answer(
     const text = await registry.metrics();
     res.writeHead(200, { 'Content-Type': registry.contentType }).end(text);
   } catch (error) {
-    log.error({ err: error }, 'metrics could not be collected');
+    log.error({ err: error }, 'could not collect metrics');
     res.writeHead(500).end();
   }
 }

@@ -8,44 +8,44 @@ import {
   type RateLimit,
 } from './rate-limit.js';
 
-/** Subjects whose window is known; a forgotten one is only counted first again. */
+/** Bound on the subjects whose window is cached. A subject that was evicted is counted first again. */
 const MAX_SUBJECTS = 10_000;
 /**
- * The part of a window's allowance that a process may let pass uncounted at any moment: what all together may be above
- * the allowance for each further process. It is nothing for small plans, which stay exact.
+ * The share of a window's allowance that a process may let pass uncounted at any moment. For each further process, the
+ * total may exceed the allowance by this share. It is zero for small plans, which stay exact.
  */
 const MAX_UNCOUNTED = 1 / 1_000;
-/** The part of it that has to be left. */
+/** The share of the allowance that must remain. */
 const HEADROOM = 1 / 2;
-/** Attempts that pass ahead of their count are counted this much later, together. */
+/** Deferred attempts are counted together after this time. */
 export const COUNT_AFTER_MS = 50;
-/** Not so close to the end that the count would fall into the next window. */
+/** No attempt is deferred this close to the end of a window: its count would fall into the next window. */
 const MARGIN_MS = COUNT_AFTER_MS + 100;
 
 type Entry = {
   allowance: Allowance;
-  /** As the counter last said. */
+  /** The window after the last count. */
   lastCount: RateLimit;
   endsAtMs: number;
-  /** Passed, and not counted yet. */
+  /** Attempts that have passed and are not counted yet. */
   waiting: number;
-  /** Passed, and on their way to the counter. */
+  /** Attempts that have passed and are being counted. */
   sent: number;
 };
 
 /**
- * Lets attempts pass before they are counted while their subject is far from its limit, as nearly all are: they need not
- * wait for the database. All of them are counted a moment later.
+ * Lets attempts pass before they are counted while their subject is far from its limit, so that most requests need not
+ * wait for the database. All of them are counted shortly afterwards.
  */
 export function createDeferredCounter() {
   const entries = new LRUCache<string, Entry>({ max: MAX_SUBJECTS });
 
   return {
-    /** Null: this attempt has to be counted first. */
+    /** Lets an attempt pass, or returns null if it has to be counted first. */
     take(subject: string, { rate, burst }: Allowance): RateLimit | null {
       const entry = entries.get(subject);
       if (entry === undefined) return null;
-      // A new plan counts at once.
+      // A changed plan takes effect at once.
       if (entry.allowance.rate !== rate || entry.allowance.burst !== burst) return null;
       const nowMs = performance.now();
       const { limit } = entry.lastCount;
@@ -61,7 +61,10 @@ export function createDeferredCounter() {
       };
     },
 
-    /** How many have passed since this was last asked: they are to be counted now, and `counted` says that they are. */
+    /**
+     * Returns the number of deferred attempts since the last call. The caller counts them now and reports that with
+     * `counted` or `failed`.
+     */
     collect(subject: string): number {
       const entry = entries.peek(subject);
       const passed = entry?.waiting ?? 0;
@@ -72,20 +75,20 @@ export function createDeferredCounter() {
       return passed;
     },
 
-    /** `last` is the latest position that was counted, with those that had been collected. */
+    /** Reports that `passed` collected attempts were counted. `last` is the latest position that was counted. */
     counted(subject: string, passed: number, last: Attempt): void {
       const entry = entries.peek(subject);
       if (entry === undefined) return;
       entry.sent -= passed;
       const lastCount = evaluateWindow(last, entry.allowance);
-      // Answers may overtake each other; within a window there is only ever less.
+      // Answers may arrive out of order; within a window the remaining allowance only falls.
       const same = lastCount.resetAt === entry.lastCount.resetAt;
       const remaining = Math.min(lastCount.remaining, same ? entry.lastCount.remaining : Infinity);
       entry.lastCount = { ...lastCount, remaining };
       entry.endsAtMs = endOf(last);
     },
 
-    /** Who has just been counted may pass ahead from now on. */
+    /** Allows deferring for a subject that has just been counted. */
     open(subject: string, allowance: Allowance, attempt: Attempt): void {
       const known = entries.peek(subject);
       if (known?.allowance.rate === allowance.rate && known.allowance.burst === allowance.burst) {
@@ -96,7 +99,10 @@ export function createDeferredCounter() {
       entries.set(subject, { allowance, lastCount, endsAtMs: endOf(attempt), waiting, sent });
     },
 
-    /** The counter failed: nobody passes on what it said before. The entry stays, for others are on their way. */
+    /**
+     * Reports that counting failed: no attempt is deferred on the old count. The entry stays, because other counts are
+     * in progress.
+     */
     failed(subject: string, passed: number): void {
       const entry = entries.peek(subject);
       if (entry === undefined) return;
@@ -106,6 +112,6 @@ export function createDeferredCounter() {
   };
 }
 
-/** Measured from now by our own monotonic clock: the two clocks are never compared. */
+/** Measured with the local monotonic clock, so local time is never compared with the database's. */
 const endOf = ({ windowStartMs, nowMs }: Attempt) =>
   performance.now() + windowStartMs + WINDOW_MS - nowMs;

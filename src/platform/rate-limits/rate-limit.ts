@@ -1,11 +1,12 @@
-/** The window of the published limits, and its name in a 429. */
+/** The window of the published limits. */
 export const WINDOW_MS = 60_000;
+/** The name of the window in the details of a 429. */
 export const WINDOW_NAME = '1m';
 
-/** What a window allows: `rate` in the long run, `burst` after a window that stayed within the rate. */
+/** The allowance of a window: `rate` in the long run, `burst` after a window that stayed within the rate. */
 export type Allowance = { rate: number; burst: number };
 
-/** One attempt as the shared counter saw it. All times are the counter's own. */
+/** One attempt as the shared counter recorded it. All times are the counter's. */
 export type Attempt = {
   /** 1 for the first attempt of the window. Refused attempts count too. */
   position: number;
@@ -15,9 +16,10 @@ export type Attempt = {
   nowMs: number;
 };
 
+/** The result of an attempt, with the figures for the rate-limit headers. */
 export type RateLimit = {
   allowed: boolean;
-  /** What the present window allows. */
+  /** Attempts that the current window allows. */
   limit: number;
   remaining: number;
   /** Unix seconds at which the next window begins. */
@@ -26,8 +28,8 @@ export type RateLimit = {
 };
 
 /**
- * Whether an attempt passes. Because the refused ones count, a caller that keeps knocking above its rate gets the rate
- * and no more: a burst is earned by a window that stayed within it.
+ * Decides whether an attempt passes. Refused attempts count too, so a caller that stays above its rate gets the rate
+ * only: a burst requires a preceding window within the rate.
  */
 export function evaluateWindow(attempt: Attempt, allowance: Allowance): RateLimit {
   const limit = attempt.previous <= allowance.rate ? allowance.burst : allowance.rate;
@@ -41,7 +43,10 @@ export function evaluateWindow(attempt: Attempt, allowance: Allowance): RateLimi
   };
 }
 
-/** The answer when the counter is silent: the request passes, and the headers promise no more than the rate. */
+/**
+ * The result that is used when the counter does not answer: the request passes, and the headers state the rate without
+ * a burst.
+ */
 export function assumedWindow(allowance: Allowance, nowMs: number): RateLimit {
   const endMs = (Math.floor(nowMs / WINDOW_MS) + 1) * WINDOW_MS;
   return {
@@ -53,7 +58,7 @@ export function assumedWindow(allowance: Allowance, nowMs: number): RateLimit {
   };
 }
 
-/** Whole seconds, at least one: `Retry-After: 0` would be an invitation to hammer. */
+/** Whole seconds, at least one: `Retry-After: 0` would invite clients to retry at once. */
 export function secondsUntil(endMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((endMs - nowMs) / 1000));
 }

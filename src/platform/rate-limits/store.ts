@@ -21,11 +21,12 @@ type WindowDocument = {
   window: Date;
   count: number;
   previous: number;
-  /** The server's clock at the last attempt. */
+  /** The server's time of the last attempt. */
   at: Date;
   expires_at: Date;
 };
 
+/** The collection of rate-limit windows with its validator. Old windows expire by themselves. */
 export const rateLimitsCollection: CollectionSpec = {
   name: 'rate_limits',
   validator: {
@@ -42,22 +43,26 @@ export const rateLimitsCollection: CollectionSpec = {
   indexes: [{ key: { expires_at: 1 }, expireAfterSeconds: 0 }],
 };
 
-/** Past this a request passes uncounted: without MongoDB it ends in a 503 of its own anyway. */
+/** After this time a request passes uncounted. If MongoDB is away, the request ends in a 503 anyway. */
 const ANSWER_WITHIN_MS = 50;
-/** One batch answers all that wait: the bound is only there so that nothing is without one. */
+/** One batch serves all waiting attempts; the bound exists because every queue has one. */
 const MAX_BATCH = 10_000;
-/** Subjects that are known to have used up their window; a forgotten one is only asked for again. */
+/** Bound on the cached subjects that have used up their window. An evicted subject is counted again. */
 const MAX_EXHAUSTED = 10_000;
-/** Subjects counted at one moment. A flood from more addresses than this passes uncounted and ends in its 401s. */
+/**
+ * Bound on the subjects that are counted at one moment. With more addresses than this, attempts pass uncounted and end
+ * in a 401.
+ */
 const MAX_SUBJECTS_AT_ONCE = 5_000;
 const WARN_EVERY_MS = 10_000;
 
+/** The shared counter of attempts. */
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
 /**
- * Counts attempts in fixed windows of 60 s that all processes share; the time is the database's own. All that wait for
- * one subject share one update and get a position each, so exactly the allowance passes, whatever arrives at once. Who is
- * far from the limit does not wait for that: see ahead.ts.
+ * Counts attempts in fixed windows of 60 s that all processes share, by the database's clock. Attempts that wait for
+ * one subject share one update and get a position each, so exactly the allowance passes under any concurrency. Attempts
+ * far from the limit do not wait; see deferred-counting.ts.
  */
 export function createRateLimits({
   db,
@@ -68,7 +73,7 @@ export function createRateLimits({
   log: Log;
   answerWithinMs?: number;
 }) {
-  // A counter that a crash or a failover sets back by a moment lets a few more requests pass; waiting for journal and
+  // A counter that loses its last moments in a crash or failover lets a few more requests pass. Waiting for journal and
   // majority would cost every request a disk flush.
   const windows = db.collection<WindowDocument>('rate_limits', {
     writeConcern: { w: 1, journal: false },
@@ -77,10 +82,10 @@ export function createRateLimits({
   const lanes = createSubjectLanes(countWithDeferred, answerWithinMs);
   const exhausted = createExhausted();
   const warn = createThrottle(() => performance.now());
-  /** By subject, the counts that are about to be made. */
-  const soon = new Map<string, Promise<unknown>>();
+  /** The deferred counts that are scheduled, by subject. */
+  const scheduled = new Map<string, Promise<unknown>>();
 
-  /** Who passed ahead came first. */
+  /** Deferred attempts take their positions before those that wait. */
   async function countWithDeferred(subject: string, attempts: number): Promise<Attempt[]> {
     const passed = deferred.collect(subject);
     if (passed + attempts === 0) return [];
@@ -103,48 +108,48 @@ export function createRateLimits({
         else exhausted.add(subject, allowance, attempt, result);
         return result;
       }
-      warn(() => log.warn('the rate limit counter did not answer in time: requests pass'));
+      warn(() => log.warn('rate limit counter timed out: requests pass uncounted'));
     } catch (error) {
-      warn(() => log.warn({ err: error }, 'the rate limit counter failed: requests pass'));
+      warn(() => log.warn({ err: error }, 'rate limit counter failed: requests pass uncounted'));
     }
     return assumedWindow(allowance, Date.now());
   }
 
-  /** So much later that those who pass meanwhile are counted by the same update. */
-  function countSoon(subject: string): void {
-    if (soon.has(subject)) return;
+  /** The delay lets one update count all attempts that pass in the meantime. */
+  function scheduleCount(subject: string): void {
+    if (scheduled.has(subject)) return;
     const done = sleep(COUNT_AFTER_MS)
       .then(() => countWithDeferred(subject, 0))
       .catch((error: unknown) =>
-        warn(() => log.warn({ err: error }, 'the rate limit counter failed: requests pass')),
+        warn(() => log.warn({ err: error }, 'rate limit counter failed: requests pass uncounted')),
       )
-      .finally(() => soon.delete(subject));
-    soon.set(subject, done);
+      .finally(() => scheduled.delete(subject));
+    scheduled.set(subject, done);
   }
 
   return {
-    /** Counts one attempt of the subject. Never throws: if the counter is silent or broken, the attempt passes. */
+    /** Counts one attempt of the subject. Never throws: if the counter does not answer or fails, the attempt passes. */
     async take(subject: string, allowance: Allowance): Promise<RateLimit> {
       const refused = exhausted.get(subject, allowance);
       if (refused !== null) return refused;
       const passed = deferred.take(subject, allowance);
       if (passed === null) return takeCounted(subject, allowance);
-      countSoon(subject);
+      scheduleCount(subject);
       return passed;
     },
 
-    /** Resolves when nothing is being counted: before the database is closed. */
+    /** Resolves when no count is in progress. Await it before closing the database. */
     async idle(): Promise<void> {
-      await Promise.all(soon.values());
+      await Promise.all(scheduled.values());
       await lanes.idle();
     },
 
-    /** How many attempts wait to be counted. */
+    /** Number of attempts that wait to be counted. */
     waiting: () => lanes.waiting(),
   };
 }
 
-/** Counts `attempts` at once and says which positions they took. */
+/** Counts `attempts` in one update and returns the positions that they took. */
 async function count(
   windows: Collection<WindowDocument>,
   subject: string,
@@ -159,7 +164,10 @@ async function count(
   }));
 }
 
-/** If another window than the one stored has begun, it starts at these attempts; what was counted is remembered only from the one right before. */
+/**
+ * Starts a new window if the stored one has ended. The previous count is kept only if that window was the one right
+ * before.
+ */
 function countingPipeline(attempts: number) {
   const window = { $dateTrunc: { date: '$$NOW', unit: 'minute' } };
   const same = { $eq: ['$window', window] };
@@ -189,15 +197,15 @@ async function upsert(
   try {
     document = await update();
   } catch (error) {
-    // Two processes met a subject for the first time: the document is there now.
+    // Two processes counted a new subject at once: the document exists now.
     if (!isDuplicate(error)) throw error;
     document = await update();
   }
-  if (document === null) throw new Error('an upsert answers a document');
+  if (document === null) throw new Error('the upsert returned no document');
   return document;
 }
 
-/** A lane for each subject that has something in flight, and no longer: so there are never more than requests. */
+/** Keeps a lane only for subjects with an attempt in flight, so there are never more lanes than requests. */
 function createSubjectLanes(
   run: (subject: string, attempts: number) => Promise<Attempt[]>,
   maxWaitMs: number,
@@ -236,15 +244,15 @@ function createSubjectLanes(
 }
 
 /**
- * Who was refused stays refused until the window ends, without asking again: a caller that hammers costs the database
- * nothing. Its count need not go on: it is above the rate already, which is all that the next window asks.
+ * Caches refused subjects until their window ends: a caller that stays above its limit costs the database nothing. Its
+ * count may stop, because it is above the rate already, which is all that decides about the next window's burst.
  */
 function createExhausted() {
   type Entry = { allowance: Allowance; result: RateLimit; endsAtMs: number };
   const entries = new LRUCache<string, Entry>({ max: MAX_EXHAUSTED });
   return {
     add(subject: string, allowance: Allowance, attempt: Attempt, result: RateLimit): void {
-      // Measured from now by our own monotonic clock: the two clocks are never compared.
+      // Measured with the local monotonic clock, so local time is never compared with the database's.
       const leftMs = attempt.windowStartMs + WINDOW_MS - attempt.nowMs;
       entries.set(subject, { allowance, result, endsAtMs: performance.now() + leftMs });
     },
@@ -252,7 +260,7 @@ function createExhausted() {
       const entry = entries.get(subject);
       const nowMs = performance.now();
       if (entry === undefined || nowMs >= entry.endsAtMs) return null;
-      // A new plan counts at once.
+      // A changed plan takes effect at once.
       if (entry.allowance.rate !== allowance.rate || entry.allowance.burst !== allowance.burst)
         return null;
       return { ...entry.result, retryAfterSeconds: secondsUntil(entry.endsAtMs, nowMs) };
@@ -260,7 +268,10 @@ function createExhausted() {
   };
 }
 
-/** The value, or `null` when it has not come in time. One more turn of the event loop: the answer may be on the socket already. */
+/**
+ * The value, or null if the time is over. One more turn of the event loop follows, because the answer may have arrived
+ * at the socket already.
+ */
 function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => setImmediate(resolve, null), ms);

@@ -1,11 +1,15 @@
 import { Client, Connection } from '@temporalio/client';
 
-/** Calls that a client waits for end within this; the promise is in MongoDB by then and the dispatcher keeps it. */
+/**
+ * Bound on Temporal calls while a client waits. The record is in MongoDB by then, so the dispatcher starts its workflow
+ * if the call fails.
+ */
 export const TEMPORAL_DEADLINE_MS = 5_000;
 
+/** A client of Temporal with its connection. */
 export type Temporal = { client: Client; close(): Promise<void> };
 
-/** Connects when it is first used: the service takes requests while Temporal is away. */
+/** Creates a client that connects on first use, so that the service accepts requests while Temporal is away. */
 export function createTemporal(config: { address: string; namespace: string }): Temporal {
   const connection = Connection.lazy({
     address: config.address,

@@ -14,12 +14,12 @@ const INDEXED_VALUE_TYPES = {
   [SearchAttributeType.KEYWORD_LIST]: 7,
 } as const;
 
-/** Our search attributes with the server's number of their type. */
+/** The search attributes of the service, each with the server's number of its type. */
 const EXPECTED_ATTRIBUTES = Object.values(searchAttributes).map(
   (key) => [key.name, INDEXED_VALUE_TYPES[key.type]] as const,
 );
 
-/** The entry of a namespace's data that says whose it is. */
+/** The key of a namespace's data that names the environment it belongs to. */
 const OWNER = 'bursar-environment';
 const GRPC_ALREADY_EXISTS = 6;
 const RETENTION_DAYS = 7;
@@ -30,9 +30,9 @@ const ignoreExisting = (error: unknown) => {
 };
 
 /**
- * Makes the namespace and its search attributes where they are missing, and throws if one has another type: a
- * workflow that sets an attribute which does not exist would fail its task for ever. Throws, too, if the namespace is
- * the other environment's.
+ * Creates the namespace and its search attributes where they are missing. Throws if an attribute has another type,
+ * because a workflow that sets it would fail its task forever. Throws if the namespace belongs to the other
+ * environment.
  */
 export async function ensureNamespace(
   connection: Connection,
@@ -51,13 +51,13 @@ export async function ensureNamespace(
   for (;;) {
     const problem = await registerMissing(connection, namespace);
     if (!problem) return;
-    // A new namespace becomes visible to the whole server only after some seconds.
+    // A new namespace becomes visible to the whole server after some seconds.
     if (Date.now() > deadline) throw new Error(problem);
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
 }
 
-/** Like a database, a namespace belongs to the environment that used it first. */
+/** Claims the namespace: like a database, it belongs to the environment that used it first. */
 async function claim(connection: Connection, namespace: string, environment: string) {
   const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace });
   const owner = namespaceInfo?.data?.[OWNER];
@@ -68,12 +68,12 @@ async function claim(connection: Connection, namespace: string, environment: str
         'give it a TEMPORAL_NAMESPACE of its own.',
     );
   }
-  // `npm start` and administrators make namespaces that say nothing.
+  // Namespaces made by `npm start` and by administrators name no owner.
   const updateInfo = { data: { [OWNER]: environment } };
   await connection.workflowService.updateNamespace({ namespace, updateInfo });
 }
 
-/** Search attributes that are not registered, and those that are with another type. */
+/** Finds search attributes that are not registered, and those that are registered with another type. */
 export async function findSearchAttributeProblems(
   connection: Connection,
   namespace: string,

@@ -1,13 +1,14 @@
 import type { WorkflowService } from '@temporalio/client';
 import { tsToMs } from '@temporalio/common/lib/time.js';
 
-/** A worker asks for tasks at least once a minute; the server remembers it for five. */
+/** A worker polls at least once a minute, and the server remembers it for five. Two missed polls count as gone. */
 const SILENT_MS = 2 * 60_000;
-/** The server's numbers for the two kinds of tasks. */
+/** The server's number for workflow tasks. */
 export const WORKFLOW_TASKS = 1;
+/** The server's number for activity tasks. */
 export const ACTIVITY_TASKS = 2;
 
-/** How many processes ask for tasks of a queue, and when the last one was heard of (0: never). */
+/** Counts the processes that poll a queue, and the time of the last poll (0 if there was none). */
 export async function pollersOf(
   { workflowService }: { workflowService: WorkflowService },
   namespace: string,
@@ -19,13 +20,13 @@ export async function pollersOf(
     taskQueue: { name },
     taskQueueType,
   });
-  const seen = (pollers ?? []).map(({ identity, lastAccessTime }) => ({
+  const polls = (pollers ?? []).map(({ identity, lastAccessTime }) => ({
     identity,
     atMs: lastAccessTime ? tsToMs(lastAccessTime) : 0,
   }));
-  const alive = seen.filter(({ atMs }) => Date.now() - atMs < SILENT_MS);
+  const alive = polls.filter(({ atMs }) => Date.now() - atMs < SILENT_MS);
   return {
     alive: new Set(alive.map(({ identity }) => identity)).size,
-    lastMs: Math.max(0, ...seen.map(({ atMs }) => atMs)),
+    lastMs: Math.max(0, ...polls.map(({ atMs }) => atMs)),
   };
 }

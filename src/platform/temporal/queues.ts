@@ -1,17 +1,16 @@
-import { webhooksQueue } from '../../core/webhooks/workflow-contract.js';
-
+/** A task queue and the kind of work on it. */
 export type Queue<Provider> = { name: string } & (
   | { serves: 'workflows' | 'webhooks' | 'provider_event_replays' }
   | { serves: 'calls' | 'bulk_transfers'; provider: Provider }
 );
 
-/** Where calls go out to: how many a second over all workers, and whether orders of batches are among them. */
+/** The rate limit of a provider: calls per second over all workers, and the provider whose bulk transfers share it. */
 export type RateLimit = { name: string; callsPerSecond: number; bulkTransfersOf: string | null };
 
 /**
- * Every queue that a worker process serves. Workers are made from this list, and `bursar doctor` looks for them by it.
- * A queue per provider keeps its rate limit, and a slow provider holds back no other. Parts of batches have a queue
- * beside it, and webhooks that failed one of their own; so have replays.
+ * Every task queue that workers serve: workers are created from this list, and `bursar doctor` checks them by it. Each
+ * provider has a queue, which holds its rate limit, so that a slow provider delays no other. Bulk transfers, webhook
+ * retries and replays have queues of their own, so that they do not delay single requests.
  */
 export function queuesOf<Provider extends Pick<RateLimit, 'name' | 'bulkTransfersOf'>>(
   taskQueue: string,
@@ -36,27 +35,32 @@ export function queuesOf<Provider extends Pick<RateLimit, 'name' | 'bulkTransfer
   ];
 }
 
-/** Whether workflows run on it. Activities do on all of them. */
+/** Tells whether workflows run on the queue. Activities run on all queues. */
 export const hasWorkflows = ({ serves }: Queue<unknown>): boolean =>
   serves === 'workflows' || serves === 'webhooks';
 
-/** The rate limit of a bank's transfers. */
+/** The rate-limit key of calls for transfers. */
 export const transferRateLimitKey = (provider: string) => `${provider}-transfers`;
 
-/** What calls to a card issuer are counted as: one that is a bank too has a rate of its own for each. */
+/** The rate-limit key of calls to a card issuer. An issuer that is also a bank has a rate for each. */
 export const issuerRateLimitKey = (issuer: string) => `${issuer}-cards`;
 
-/** The same of who takes payments. */
+/** The rate-limit key of calls to a payment provider. */
 export const paymentRateLimitKey = (provider: string) => `${provider}-payments`;
 
-/** Each provider has its own queue and rate limit, so that a slow one holds back no other. */
+/**
+ * The queue of a provider's calls. Each provider has its own queue and rate limit, so that a slow one delays no other.
+ */
 export const providerQueue = (taskQueue: string, rateLimitKey: string) =>
   `${taskQueue}-${rateLimitKey}`;
 
-/** Replays are paced by a queue of their own: a thousand of them take nothing from what comes in. */
+/** The queue of replays. A rate limit of its own keeps a thousand replays from delaying new events. */
 export const providerEventReplaysQueue = (taskQueue: string) =>
   `${taskQueue}-provider-event-replays`;
 
-/** Parts of batches have a queue of their own, so that a thousand records at once hold back no single one. */
+/** The queue of a provider's bulk transfers: a thousand transfers at once delay no single one. */
 export const bulkTransfersQueue = (taskQueue: string, provider: string) =>
   `${taskQueue}-${provider}-bulk-transfers`;
+
+/** The queue of webhook retries. A queue of its own keeps a receiver that does not answer from delaying transfers. */
+export const webhooksQueue = (taskQueue: string) => `${taskQueue}-webhooks`;

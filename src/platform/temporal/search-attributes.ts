@@ -1,6 +1,9 @@
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 
-/** What operators search by in the Temporal UI. Set at the start of a workflow; only `attention` ever changes. */
+/**
+ * The search attributes of workflows, for operators who search in the Temporal UI. All are set at the start; only
+ * `NeedsAttention` changes later.
+ */
 export const searchAttributes = {
   tenantId: defineSearchAttributeKey('TenantId', SearchAttributeType.KEYWORD),
   provider: defineSearchAttributeKey('Provider', SearchAttributeType.KEYWORD),

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 type Run = () => Promise<void>;
 
 /**
- * Does at once what is asked for under a name, and after each time pauses; however often it is asked for meanwhile, it
- * is done once more, as the last one asked. A run must not reject.
+ * Creates a throttle by key. It runs a call at once, and then at most one more every `everyMs`: of the calls in between
+ * only the latest runs. A run must not reject.
  */
 export function createKeyedThrottle(everyMs: number): (name: string, run: Run) => Promise<void> {
   const waiting = new Map<string, Run | null>();

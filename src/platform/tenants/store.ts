@@ -28,6 +28,7 @@ type TenantDocument = {
 
 const positiveLong = { bsonType: 'long', minimum: 1 };
 
+/** The collection of tenants with its validator. */
 export const tenantsCollection: CollectionSpec = {
   name: 'tenants',
   validator: {
@@ -74,35 +75,43 @@ export const tenantsCollection: CollectionSpec = {
   indexes: [],
 };
 
+/** The properties of a tenant that is to be created. */
 export type NewTenant = {
   name: string;
   plan: Plan;
-  /** A custom rate; its burst is one and a half times it. */
+  /** A custom rate. Its burst is one and a half times the rate. */
   ratePerMinute?: number;
   dailyLimitMinor?: bigint;
   features?: Partial<Record<Feature, boolean>>;
 };
 
-/** What is named is changed, and nothing else. */
+/** Changes to a tenant. Properties that are missing stay as they are. */
 export type TenantChanges = {
   plan?: Plan;
-  /** Null: back to that of the plan. */
+  /** Null restores the rate of the plan. */
   ratePerMinute?: number | null;
   dailyLimitMinor?: bigint;
   features?: Partial<Record<Feature, boolean>>;
   safeguards?: Partial<Record<Safeguard, number>>;
-  /** Null: back to those of the deployment. */
+  /** Null restores the days of the deployment. */
   dunningDays?: number[] | null;
 };
 
+/** The tenants of a deployment. */
 export type Tenants = ReturnType<typeof createTenants>;
 
-/** Tenants change through the operator's command line alone; a change is seen by every process within a second. */
+/**
+ * Creates the store of tenants. Only the operator's command line changes them; every process applies a change within a
+ * second.
+ */
 export function createTenants({ db, environment }: { db: Db; environment: 'sandbox' | 'live' }) {
   const tenants = db.collection<TenantDocument>('tenants');
 
   return {
-    /** In the sandbox every feature is on unless it is switched off by name; in live none is. */
+    /**
+     * Creates a tenant. In the sandbox every feature is on unless it is switched off by name; in live every feature is
+     * off unless it is switched on by name.
+     */
     async create(input: NewTenant): Promise<Tenant> {
       const document: TenantDocument = {
         _id: newId('tenant'),
@@ -132,7 +141,7 @@ export function createTenants({ db, environment }: { db: Db; environment: 'sandb
       return (await tenants.find().sort({ _id: 1 }).toArray()).map(toTenant);
     },
 
-    /** `null` when there is no such tenant. */
+    /** Applies the changes; null if the tenant does not exist. */
     async update(id: string, changes: TenantChanges): Promise<Tenant | null> {
       const fields = toFields(changes);
       if (Object.keys(fields).length === 0) return this.get(id);

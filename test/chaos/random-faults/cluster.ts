@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { compiled } from '../../../devstack/paths.js';
+import { compiled } from '../../../src/shared/package-root.js';
 import { privateMongod, privateTemporal } from '../../support/engines.js';
 import { startReceiver } from '../../support/receiver.js';
 import { startService } from '../../support/service.js';

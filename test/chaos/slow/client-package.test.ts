@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { operations as table } from '../../../client/src/api.js';
-import { compiled, packageRoot } from '../../../devstack/paths.js';
+import { compiled, packageRoot } from '../../../src/shared/package-root.js';
 import type { Operation } from '../../../src/platform/http/operation.js';
 import { clientApi, operations } from '../../../src/composition/operations.js';
 import { startService, type Service } from '../../support/service.js';

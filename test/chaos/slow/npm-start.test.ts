@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync, rmSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DevFile, Secrets } from '../../../devstack/data-dir.js';
-import { packageRoot } from '../../../devstack/paths.js';
+import { packageRoot } from '../../../src/shared/package-root.js';
 import { listProcesses } from '../../../devstack/processes.js';
 import { collectLogs, noteSecret } from '../../support/logs.js';
 import { temporaryFolder } from '../../devstack/support.js';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../support/service.js';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';
-import { webhooksQueue } from '../../../src/core/webhooks/workflow-contract.js';
+import { webhooksQueue } from '../../../src/platform/temporal/queues.js';
 import type { SentRequest } from './load.js';
 
 /**

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { createApiKeys } from '../../../src/platform/api-keys/store.js';
-import { compiled } from '../../../devstack/paths.js';
+import { compiled } from '../../../src/shared/package-root.js';
 import { createLog } from '../../../src/shared/log.js';
 import { createTenants } from '../../../src/platform/tenants/store.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';

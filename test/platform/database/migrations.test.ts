@@ -126,17 +126,18 @@ test('an inspection finds nothing amiss in what was migrated, and tells what som
   await db.collection<{ _id: string }>('migrations').deleteOne({ _id: '0001-initial' });
   const migration = '0001-initial';
   expect(await inspectSchema(db, migrations)).toEqual([
-    { what: 'is not applied', migration },
-    { what: 'postings has another validator', migration },
-    { what: 'webhook_endpoints is missing', migration },
-    { what: 'transfers lacks its index on tenant_id, reference', migration },
+    { description: 'is not applied', migration },
+    { description: 'postings has another validator', migration },
+    { description: 'webhook_endpoints is missing', migration },
+    { description: 'transfers lacks its index on tenant_id, reference', migration },
   ]);
 });
 
 test('a unique index that is gone, as after a restore without indexes, is there again after the next start; a newer version’s database is left alone', async () => {
   const { db } = database;
   await migrate(db, migrations);
-  const lacks = async () => (await inspectSchema(db, migrations)).map(({ what }) => what);
+  const lacks = async () =>
+    (await inspectSchema(db, migrations)).map(({ description }) => description);
   await db.collection('transfers').dropIndex('tenant_id_1_reference_1');
   await migrate(db, migrations);
   expect(await lacks()).toEqual([]);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import supertest from 'supertest';
 import { fillTables } from '../../../src/ops/docs/tables.js';
 import { GUIDE } from '../../../src/ops/docs/reference.js';
-import { packageRoot } from '../../../devstack/paths.js';
+import { packageRoot } from '../../../src/shared/package-root.js';
 import { ERRORS } from '../../../src/shared/errors.js';
 import { openApi } from '../../../src/composition/operations.js';
 import { TEST_ACCOUNTS } from '../../../sandbox-bank/behaviours.js';

@@ -79,6 +79,49 @@ test('what is still open after the limit is cut: half-open sockets do not hold t
   await close();
 });
 
+test('idle keep-alive, unused and half-open connections are cut at once: they do not use up the time limit', async () => {
+  const { app, server, port, close } = await start({ drainWithinMs: 60_000 });
+  const ended: Promise<unknown>[] = [];
+  const opened = (first: string) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(first));
+    socket.on('error', () => {});
+    ended.push(new Promise((resolve) => socket.once('close', resolve)));
+    return socket;
+  };
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: bursar\r\n\r\n`;
+  const idle = opened(request('/health/live'));
+  await new Promise((resolve) => idle.once('data', resolve));
+  opened('');
+  opened('GET / HTTP/1.1\r\nHost');
+  // The second request of this connection has arrived in part when its first is answered.
+  const pipelined = opened(`${request('/health/live')}GET / HT`);
+  await new Promise((resolve) => pipelined.once('data', resolve));
+  await server.drain();
+  await Promise.all(ended);
+  expect(app.effects).toEqual([]);
+  await close();
+});
+
+test('the answer to a request under way says that its connection is closed, and it is', async () => {
+  const { app, server, port, close } = await start({ drainWithinMs: 60_000 });
+  const { key } = await app.createKey();
+  let answer = '';
+  const socket = connect(port, '127.0.0.1', () =>
+    socket.write(
+      `GET /api/v1/slow HTTP/1.1\r\nHost: bursar\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    ),
+  );
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  while (app.effects.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await server.drain();
+  await ended;
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+  expect(answer).toContain('"slow":true');
+  await close();
+});
+
 test('a port that is taken is an error, not a hang', async () => {
   const { server, port, close } = await start();
   const other = await start();

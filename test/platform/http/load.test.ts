@@ -109,7 +109,7 @@ test('a client that trickles its body takes no place from others', async () => {
 });
 
 test('while the event loop is blocked again and again requests are refused, and served when it is free', async () => {
-  const app = await start({ load: { maxLagMs: 30, lookEveryMs: 50 } });
+  const app = await start({ load: { maxLagMs: 30, measureEveryMs: 50 } });
   const blocking = { now: true };
   const blocker = (async () => {
     while (blocking.now) {

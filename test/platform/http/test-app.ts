@@ -26,12 +26,12 @@ export const PEPPER = 'a pepper that only the tests use, long enough';
 export type TestAppOptions = {
   trustedProxies?: number;
   checks?: Record<string, HealthCheck>;
-  load?: Partial<LoadLimits> & { lookEveryMs?: number };
+  load?: Partial<LoadLimits> & { measureEveryMs?: number };
   callbackAllowance?: { rate: number; burst: number };
   timeLimits?: TimeLimits;
   /** How long the slow routes take. */
   slowMs?: number;
-  pulse?: WriteProbe;
+  writeProbe?: WriteProbe;
   clock?: () => Date;
 };
 
@@ -71,7 +71,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
     openApi: {},
     environment: 'sandbox',
     routes: thingRoutes(effects, options.slowMs ?? 300),
-    writeProbe: options.pulse ?? createWriteProbe(database),
+    writeProbe: options.writeProbe ?? createWriteProbe(database),
     ...(options.timeLimits && { timeLimits: options.timeLimits }),
     ...(options.callbackAllowance && { callbackAllowance: options.callbackAllowance }),
     trustedProxies: options.trustedProxies ?? 0,

@@ -23,9 +23,9 @@ let key: string;
 /** The pulse is taken over a line that can be cut; all else of the app has its database all the time. */
 beforeAll(async () => {
   network = await startTcpProxy(sharedEngines().mongodbUri);
-  far = await connectDatabase({ uri: network.uri, database: 'test_pulse' }, 'test');
-  const pulse = createWriteProbe(far, { missingAfterMs: 50 });
-  app = await createTestApp({ pulse, timeLimits: TIME_LIMITS, slowMs: SLOW_MS });
+  far = await connectDatabase({ uri: network.uri, database: 'test_write_probe' }, 'test');
+  const writeProbe = createWriteProbe(far, { unresponsiveAfterMs: 50 });
+  app = await createTestApp({ writeProbe, timeLimits: TIME_LIMITS, slowMs: SLOW_MS });
   ({ key } = await app.createKey());
   server = createServer((req, res) => void app.server(req, res)).listen(0, '127.0.0.1');
   await once(server, 'listening');
