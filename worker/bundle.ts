@@ -5,14 +5,14 @@ import { bundleWorkflowCode } from '@temporalio/worker';
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-/** Where `npm run build` leaves the bundle, and where the worker looks for it. */
+/** Path of the workflow bundle: `npm run build` writes it, the worker loads it. */
 export const BUNDLE_PATH = join(here, '..', 'workflow-bundle.js');
 
-/** Bundles the compiled workflows once, so that a worker is up within a second and every worker runs the same code. */
+/** Bundles the compiled workflows at build time, so that workers start within a second and run the same code. */
 async function main(): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(here, '..', 'workflows', 'index.js'),
-    // Compiled in: workers that load the bundle need no further setting.
+    // Part of the bundle, so that workers need no further setting.
     payloadConverterPath: join(here, '..', 'workflows', 'payload-converter.js'),
     logger: {
       log() {},

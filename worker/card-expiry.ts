@@ -4,7 +4,7 @@ import { createLoop, type Loop } from './loop.js';
 const BATCH = 100;
 const MINUTE_MS = 60_000;
 
-/** Ends cards whose month is over. Several workers may do it at once. */
+/** Expires cards after their last month. Several workers may run it at the same time. */
 export function createCardExpiryLoop({
   expireCards,
   log,
@@ -15,10 +15,10 @@ export function createCardExpiryLoop({
   return createLoop(async () => {
     try {
       const { found, expired } = await expireCards(BATCH);
-      if (expired > 0) log.info({ cards: expired }, 'cards have expired');
+      if (expired > 0) log.info({ cards: expired }, 'cards expired');
       return found === BATCH && expired > 0;
     } catch (error) {
-      log.warn({ err: error }, 'cards not expired, trying again');
+      log.warn({ err: error }, 'card expiry failed, retrying');
       return false;
     }
   }, MINUTE_MS);

@@ -1,12 +1,13 @@
 const TICK_MS = 1_000;
 
+/** A background loop of the worker process. */
 export type Loop = {
-  /** Runs until `stop` is called; resolves when the turn that is under way has ended. */
+  /** Runs until `stop` is called; resolves when the present tick has ended. */
   run(): Promise<void>;
   stop(): void;
 };
 
-/** Calls `tick` at this pace, and at once again while it answers that there is more. It must not throw. */
+/** Calls `tick` every `everyMs`, and at once again while it returns true. `tick` must not throw. */
 export function createLoop(tick: () => Promise<boolean>, everyMs = TICK_MS): Loop {
   const stopping = { now: false };
   let wakeUp: () => void = () => undefined;

@@ -20,7 +20,7 @@ import { createCallbackRecovery, createWebhookRecovery } from './recovery.js';
 import { createWorkerCount } from './worker-count.js';
 import { createWorkers } from './worker.js';
 
-/** The worker process: workflows, activities and the dispatcher. SIGTERM lets what is under way end. */
+/** The worker process: workflows, activities and background loops. On SIGTERM it finishes its work in flight and exits. */
 async function main(): Promise<void> {
   const config = loadConfig();
   const { address, namespace, taskQueue } = config.temporal;
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
   process.once('SIGINT', stop);
   deps.log.info({ taskQueue, namespace }, 'worker is running');
   const running = [...loops.map((loop) => loop.run()), ...workers.map((worker) => worker.run())];
-  // Whichever ends first, by a signal or by a failure, ends all of them; each is waited for.
+  // If one ends, by a signal or a failure, all are stopped and awaited.
   await Promise.race(running).catch(() => undefined);
   stop();
   const ended = await Promise.allSettled(running);

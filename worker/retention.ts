@@ -7,20 +7,21 @@ const HOUR_MS = 60 * 60 * 1000;
 
 type Page = { removed: number; more: boolean };
 
-/** Removes what is old and settled, page by page. Several workers may do it at once. */
-function createRetention(what: string, log: Log, removePage: () => Promise<Page>): Loop {
+/** Removes old processed documents, page by page. Several workers may run it at the same time. */
+function createRetention(name: string, log: Log, removePage: () => Promise<Page>): Loop {
   return createLoop(async () => {
     try {
       const { removed, more } = await removePage();
-      if (removed > 0) log.info({ events: removed }, `old ${what} removed`);
+      if (removed > 0) log.info({ events: removed }, `old ${name} removed`);
       return more;
     } catch (error) {
-      log.warn({ err: error }, `old ${what} not removed, trying again`);
+      log.warn({ err: error }, `old ${name} not removed, retrying`);
       return false;
     }
   }, HOUR_MS);
 }
 
+/** Removes webhook events whose deliveries are over and older than the retention time. */
 export function createWebhookRetention({
   webhooks,
   log,
@@ -36,7 +37,8 @@ export function createWebhookRetention({
   });
 }
 
+/** Removes processed provider events that are older than the retention time. */
 export const createProviderEventRetention = (deps: {
   cardEvents: Pick<CardEvents, 'removeOld'>;
   log: Log;
-}): Loop => createRetention('card events', deps.log, deps.cardEvents.removeOld);
+}): Loop => createRetention('provider events', deps.log, deps.cardEvents.removeOld);

@@ -2,7 +2,7 @@ import { makeTelemetryFilterString, Runtime, type LogLevel } from '@temporalio/w
 import type { Config } from '../src/shared/config.js';
 import type { Log } from '../src/shared/log.js';
 
-/** Says that a worker without workflows does not ask for workflows: our provider queues are such workers. */
+/** The SDK's message that a worker has no workflows, which is intended for the workers of provider queues. */
 const EXPECTED = 'No workflows registered';
 
 const LEVELS = {
@@ -14,8 +14,8 @@ const LEVELS = {
 } as const satisfies Record<LogLevel, string>;
 
 /**
- * One log for the process: the SDK's lines go through ours. Signals are handled by the process, not by the SDK. With a
- * port, the SDK serves its own metrics there (it has an exporter of its own, in native code).
+ * Configures the SDK's runtime: its log lines go through our log, signals are left to the process, and its metrics are
+ * served on `temporalPort` if that is set, because its native code has an exporter of its own.
  */
 export function installRuntime(log: Log, { host, temporalPort }: Config['metrics']): void {
   const write = (level: 'debug' | 'warn' | 'error') => (message: string, meta?: object) => {

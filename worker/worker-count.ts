@@ -5,7 +5,7 @@ import { createLoop, type Loop } from './loop.js';
 
 const EVERY_MS = 5_000;
 
-/** Keeps counting how many worker processes there are, this one among them. */
+/** Counts the running worker processes, this one included; 0 while the number is unknown. */
 export function createWorkerCount({
   client,
   namespace,
@@ -22,9 +22,9 @@ export function createWorkerCount({
     try {
       count = (await pollersOf(client, namespace, taskQueue, WORKFLOW_TASKS)).alive;
     } catch (error) {
-      // Nobody knows who else is there: what is divided among all is left to the queues.
+      // With an unknown number the shared rate cannot be divided, so all submissions use the task queues.
       count = 0;
-      log.warn({ err: error }, 'workers not counted, trying again');
+      log.warn({ err: error }, 'worker count failed, retrying');
     }
     return false;
   }, EVERY_MS);

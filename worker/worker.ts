@@ -14,6 +14,7 @@ import {
 import { LOCAL_RATE_SHARE } from '../src/core/instructions/local-submission-limiter.js';
 import { BULK_TRANSFER_CHUNK } from '../workflows/policies.js';
 
+/** Settings of the workers of one process. */
 export type WorkerSettings = {
   connection: NativeConnection;
   namespace: string;
@@ -23,37 +24,36 @@ export type WorkerSettings = {
   activities: ActivityDeps;
 };
 
-/** In-flight work has this long to end before a stopping worker lets go of it. */
+/** Work in flight has this long to end before a stopping worker abandons it. */
 const SHUTDOWN_GRACE = '20s';
 
 /**
- * One turn of a workflow is stopped after this, counted by the clock on the wall, and Node does not survive that: it ends
- * the whole process. The SDK's own 5 s are met by a process that is starved or frozen, or by a thousand signals at once.
- * Ours are bounded by what a workflow task may take (10 s); here only what would never end is stopped. Not in the SDK's
- * types, and taken all the same.
+ * Wall-clock limit of one workflow activation; exceeding it ends the whole process. The SDK's default of 5 s is reached
+ * by a starved or frozen process and by a thousand signals at once. Workflow tasks are limited to 10 s anyway, so this
+ * only stops code that would never end. The option is missing in the SDK's types, but it has an effect.
  */
 const ACTIVATION = { isolateExecutionTimeout: '2 minutes' };
 
 /**
- * Turns of workflows at once in one process. More than the first tries under way to all providers (local-submission-limiter.ts), or
- * those that hang would hold back the others; few enough that a busy process ends each within the 10 s it has: what
- * takes longer is done again.
+ * Concurrent workflow tasks in one process: more than the local submissions in flight (local-submission-limiter.ts), so
+ * that slow ones do not block other workflows; few enough that a busy process ends each within its 10 s, because a
+ * workflow task that takes longer is repeated.
  */
 export const MAX_WORKFLOW_TASKS = 32;
 
-/** Part of a provider's calls per second that is kept for batches: neither kind ever waits for all of the other. */
+/** Share of a provider's rate limit for bulk transfers, so that bulk and single transfers never block each other. */
 const BULK_RATE_SHARE = 0.5;
-/** Parts of batches at once in one process. */
+/** Chunks of bulk transfers in flight in one process. */
 const MAX_CHUNKS = 8;
 
-/** Replays of stored events: at once in one process, and over all of them. */
+/** Replays of provider events: in flight in one process, and per second over all processes. */
 const MAX_REPLAYS = 10;
 const REPLAYS_PER_SECOND = 100;
 
-/** Attempts at webhooks in one process: they mostly wait, for receivers that may take 10 s each. */
+/** Webhook attempts in flight in one process. The number is high, because they mostly wait for receivers (10 s at most). */
 const MAX_WEBHOOK_ATTEMPTS = 500;
 
-/** One worker for each queue of queues.ts: for workflows and their writes to our store, for providers' calls, for webhooks. */
+/** Creates one worker for each task queue of queues.ts. */
 export async function createWorkers(settings: WorkerSettings): Promise<Worker[]> {
   const { connection, namespace, taskQueue, workflowBundle, providers } = settings;
   const activities = createActivities(settings.activities);

@@ -32,7 +32,7 @@ import { webhooksQueue } from '../../src/platform/temporal/queues.js';
 import * as workflows from '../../workflows/index.js';
 import { recordChangedSignal } from '../../workflows/instruction/operator-messages.js';
 
-describe('names that histories, saved queries and scripts hold on to', () => {
+describe('names in histories, saved queries and scripts', () => {
   test('workflows, their ids, signals and queues', () => {
     expect(Object.keys(workflows).toSorted()).toEqual([
       'bulkTransfer',
@@ -83,7 +83,7 @@ describe('names that histories, saved queries and scripts hold on to', () => {
   });
 
   test('activities', () => {
-    // Only the names are looked at: nothing of the dependencies is used.
+    // Only names are read, so no dependency is used.
     const activities = createActivities({} as Parameters<typeof createActivities>[0]);
     expect(Object.keys(activities).toSorted()).toEqual([
       'applyCardFundingOutcome',

@@ -1,6 +1,6 @@
 import { sleep } from '@temporalio/workflow';
 
-/** A transfer workflow as somebody might break it: it waits before it sends. */
+/** A transfer workflow with a change that breaks replays: it waits before it submits. */
 export async function transfer(): Promise<void> {
   await sleep(1_000);
 }

@@ -25,8 +25,8 @@ afterAll(async () => {
 });
 
 /**
- * Calls whose times are chosen: what they answer is what ours answer to a funding that its issuer confirms at its
- * deadline, found to be too early at first by a store whose clock is a little behind.
+ * Activities with chosen durations. They answer like ours for a funding that its issuer confirms at its deadline, while
+ * the store's clock is behind and finds the deadline too early at first.
  */
 function timedCalls(sent: EventTarget, { settleMs, expireMs }: Times) {
   let asked = 0;
@@ -62,7 +62,7 @@ test.each([
   ['the deadline', { settleMs: 100, expireMs: 600 }],
   ['the answer', { settleMs: 600, expireMs: 100 }],
 ])(
-  'a deadline and an answer that reach a run at once, and %s takes longer: the run can be taken up again',
+  'a run replays after a deadline and an answer that arrive together, if %s takes longer',
   async (_, times) => {
     const taskQueue = `overlap-${randomUUID()}`;
     const queue = `${taskQueue}-issuer`;
@@ -89,7 +89,7 @@ test.each([
       taskQueue,
       args: [input],
     });
-    // While nobody is there to hear of them, both happen.
+    // Both arrive while no worker runs.
     await isSent;
     first.shutdown();
     await running[1];

@@ -1,8 +1,13 @@
-import { patched, sleep } from '@temporalio/workflow';
+import { sleep } from '@temporalio/workflow';
 import { transfer as present } from '../../workflows/transfer.js';
+import { changed, type Changes } from '../../workflows/versions.js';
 
-/** The same change as in changed-workflow.ts, made as it has to be: only for runs that begin with it. */
+const CHANGES: Changes = {
+  'wait-before-submitting': { since: '2026-11-21', description: 'waits before it submits' },
+};
+
+/** The change of changed-workflow.ts behind `changed`, so that only runs that start with it wait. */
 export async function transfer(input: Parameters<typeof present>[0]): Promise<void> {
-  if (patched('wait-before-sending')) await sleep(1_000);
+  if (changed('wait-before-submitting', CHANGES)) await sleep(1_000);
   await present(input);
 }

@@ -18,7 +18,7 @@ const { bundle: codePath } = sharedEngines();
 const load = (file: string) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as unknown;
 
 describe('recorded histories', () => {
-  test.each(histories)('the code of today continues %s as it was begun', async (file) => {
+  test.each(histories)('the present workflows replay %s', async (file) => {
     await Worker.runReplayHistory(
       { workflowBundle: { codePath } },
       load(file),
@@ -26,12 +26,12 @@ describe('recorded histories', () => {
     );
   });
 
-  test('a workflow that does something else is caught', async () => {
+  test('a workflow with another sequence of commands does not replay', async () => {
     const replay = replayAs('changed-workflow.ts', 'transfer-paid.json');
     await expect(replay).rejects.toThrow(/[Nn]ondeterminism|deterministic/);
   });
 
-  test('the same change behind a patch leaves runs alone that began without it', async () => {
+  test('the same change behind changed() replays runs that started without it', async () => {
     await replayAs('patched-workflow.ts', 'transfer-paid.json');
   });
 });

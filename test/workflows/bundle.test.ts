@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 
 const bundle = readFileSync(String(process.env.BURSAR_TEST_BUNDLE), 'utf8');
 
-/** The bundler names every module by its path. */
+/** Packages in the bundle: the bundler names every module by its path. */
 const modules = new Set(
   [...bundle.matchAll(/node_modules\/((?:@[^/"'\s]+\/)?[^/"'\s\\]+)/g)].map((match) => match[1]),
 );
 
 describe('the workflow bundle', () => {
-  test('holds nothing that could reach outside: no driver, no server, no validator, no clock of its own', () => {
+  test('contains no package with effects: no driver, server, validator or clock', () => {
     for (const name of [
       'mongodb',
       'koa',
@@ -25,7 +25,7 @@ describe('the workflow bundle', () => {
     expect([...modules]).toContain('@temporalio/workflow');
   });
 
-  test('holds the workflows and the pure files of the domain, and no store, route or configuration', () => {
+  test('contains the workflows and pure files of the domain, and no store, route or configuration', () => {
     expect(bundle).toContain('workflows/transfer.js');
     for (const file of [
       'store.js',

@@ -28,7 +28,7 @@ const notFound = (resendSafety: Absence, submissions = 1): ProviderCallResult =>
   ...sent(submissions),
 });
 
-/** Feeds reports at given times; answers the last step and the state. A question and its answer take no time. */
+/** Feeds results at given times; returns the last step and the progress. A call takes no time. */
 function walk(
   reports: [ProviderCallResult, number][],
   start: ExecutionProgress = initialProgress(),
@@ -41,8 +41,8 @@ function walk(
   return { progress, step };
 }
 
-describe('what comes next for a record', () => {
-  test('silence after the order is never followed by another order, but by a question', () => {
+describe('the next step of an instruction', () => {
+  test('an unknown outcome is followed by a verification and never by another submission', () => {
     for (const reason of [
       'timeout',
       'connection',
@@ -54,7 +54,7 @@ describe('what comes next for a record', () => {
     }
   });
 
-  test('without de-duplication one "not found" submissions nothing; two that far apart do', () => {
+  test('at a provider that is not idempotent one "not found" allows no submission; two of them far enough apart do', () => {
     const absent = notFound(conclusiveAfter);
     expect(
       walk([
@@ -76,14 +76,14 @@ describe('what comes next for a record', () => {
     expect(proven.step).toEqual({ do: 'submit', afterMs: 0 });
   });
 
-  test('the time between counts from the first answer to the second question, not to its slow answer', () => {
+  test('the time between two "not found" counts from the first answer to the second call, not to its slow answer', () => {
     const { progress } = walk([[notFound(conclusiveAfter), 1_000]]);
     const slow = { askedMs: 1_100, answeredMs: 6_300 };
     const [, step] = nextStep(progress, notFound(conclusiveAfter), rules, slow);
     expect(step.do).toBe('verify');
   });
 
-  test('anything else heard between two "not found" starts the proof of absence again', () => {
+  test('any other answer between two "not found" discards the first one', () => {
     const others: ProviderCallResult[] = [
       silent,
       { kind: 'pending' },
@@ -100,7 +100,7 @@ describe('what comes next for a record', () => {
     }
   });
 
-  test('a proof of absence is used up by the order that it allowed', () => {
+  test('a proof of absence allows one submission', () => {
     const absent = notFound(conclusiveAfter);
     const { step } = walk([
       [absent, 0],
@@ -111,7 +111,7 @@ describe('what comes next for a record', () => {
     expect(step.do).toBe('verify');
   });
 
-  test('an order that somebody else has sent between two "not found" starts the proof of absence again', () => {
+  test('a submission by another run between two "not found" discards the first one', () => {
     const { step, progress } = walk([
       [notFound(conclusiveAfter, 1), 0],
       [notFound(conclusiveAfter, 2), 6_000],
@@ -123,7 +123,7 @@ describe('what comes next for a record', () => {
     });
   });
 
-  test('with de-duplication "not found" allows the same order again', () => {
+  test('at an idempotent provider "not found" allows another submission', () => {
     expect(
       walk([
         [silent, 0],
@@ -132,7 +132,7 @@ describe('what comes next for a record', () => {
     ).toEqual({ do: 'submit', afterMs: 0 });
   });
 
-  test('where nothing proves absence, an operator is called and nothing is sent', () => {
+  test('if nothing proves absence, attention is raised and nothing is submitted', () => {
     const { step } = walk([
       [silent, 0],
       [notFound(never), 1_000],
@@ -143,7 +143,7 @@ describe('what comes next for a record', () => {
     });
   });
 
-  test('orders are bounded: an operator is called, asking goes on, and a retry grants one order more', () => {
+  test('submissions are bounded: then attention is raised, polling goes on, and a retry allows one more', () => {
     const bound = walk([[notFound(deduplicates, MAX_SUBMISSIONS + 3), 0]]);
     expect(bound.step).toMatchObject({ do: 'verify', stuck: expect.any(String) });
     const pushed = walk(
@@ -156,7 +156,7 @@ describe('what comes next for a record', () => {
     );
   });
 
-  test('a bank that answers with errors again and again is a reason to call an operator; one that is away is not', () => {
+  test('repeated errors of a bank raise attention; an unreachable bank does not', () => {
     const errors = (reason: 'server_error' | 'connection') =>
       walk(
         Array.from(
@@ -168,7 +168,7 @@ describe('what comes next for a record', () => {
     expect(errors('connection')).toMatchObject({ stuck: null });
   });
 
-  test('polls back off from a second to the longest pause and stay there', () => {
+  test('the pause between polls doubles from a second up to the longest pause', () => {
     let progress = initialProgress();
     const pauses = Array.from({ length: 14 }, () => {
       const [next, step] = nextStep(progress, { kind: 'pending' }, rules, {
@@ -182,7 +182,7 @@ describe('what comes next for a record', () => {
     expect(pauses.slice(-2)).toEqual([600_000, 600_000]);
   });
 
-  test('an explicit "not now" is waited out longer and longer, uses up no try, and is told once', () => {
+  test('throttling doubles the pause, uses up no submission, and is on the timeline once', () => {
     const report = (submissions: number): ProviderCallResult => ({
       kind: 'throttled',
       retryAfterMs: 1_500,
@@ -203,20 +203,20 @@ describe('what comes next for a record', () => {
     expect(walk([[absent, 0]], later.progress).step.do).toBe('submit');
   });
 
-  test('a record that has ended and needs an operator keeps its workflow; one that does not ends it', () => {
+  test('a closed record with attention keeps its workflow; one without attention ends it', () => {
     expect(walk([[{ kind: 'closed', attention: null }, 0]]).step).toEqual({ do: 'end' });
     const attention = walk([[{ kind: 'closed', attention: 'in suspense' }, 0]]);
     expect(attention.step).toMatchObject({ do: 'verify', stuck: 'in suspense', closed: true });
   });
 
-  test('what was given up is asked about less and less often, and calls nobody', () => {
+  test('a monitored record is polled at growing intervals and raises no attention', () => {
     const given = walk(
       Array.from({ length: 3 }, (_, i) => [{ kind: 'pending', monitored: true }, i]),
     );
     expect(given.step).toEqual({ do: 'verify', afterMs: 4_000, stuck: null, closed: true });
   });
 
-  test('whatever is reported in whatever order: an order leaves only when unsent, refused for now, or proven absent', () => {
+  test('for any sequence of results: a submission follows only if nothing was submitted, it was rejected temporarily, or absence is proven', () => {
     const report: fc.Arbitrary<ProviderCallResult> = fc.oneof(
       fc.constant(silent),
       fc.constant<ProviderCallResult>({ kind: 'pending' }),
@@ -247,7 +247,7 @@ describe('what comes next for a record', () => {
           for (const [one, gap] of heard) {
             now += gap;
             const [next, step] = nextStep(progress, one, rules, { askedMs: now, answeredMs: now });
-            // Orders that others have sent meanwhile count: what was not there before them proves nothing.
+            // Submissions of other runs count: a "not found" from before them proves nothing.
             if (one.kind === 'not_found' && one.submissions !== progress.submissions)
               absentSince = null;
             const proven =
@@ -263,19 +263,19 @@ describe('what comes next for a record', () => {
     );
   });
 
-  describe('an order that may be repeated', () => {
+  describe('the next step of a repeatable instruction', () => {
     const repeatable: ExecutionRules = { ...rules, repeatable: true };
     const next = (report: ProviderCallResult, progress = initialProgress()) =>
       nextStep(progress, report, repeatable, { askedMs: 0, answeredMs: 0 });
 
-    test('goes out again whenever it is known not to be done, however often that was', () => {
+    test('is another submission after every "not found", without a bound', () => {
       for (const absence of [never, conclusiveAfter, deduplicates]) {
         const [, step] = next(notFound(absence, 10 * MAX_SUBMISSIONS));
         expect(step).toEqual({ do: 'submit', afterMs: 0 });
       }
     });
 
-    test('is asked about after silence all the same, and later each time', () => {
+    test('is a verification after an unknown outcome, with a growing pause', () => {
       let progress = initialProgress();
       const pauses = [1, 2, 3].map((submissions) => {
         const [silentNow, step] = next({ ...silent, ...sent(submissions) }, progress);
@@ -286,7 +286,7 @@ describe('what comes next for a record', () => {
     });
   });
 
-  test('a refusal that passes is waited out longer and longer, up to the longest pause, and is told once', () => {
+  test('a temporary rejection doubles the pause up to the longest one, and is on the timeline once', () => {
     let progress = initialProgress();
     const pauses = Array.from({ length: 12 }, (_, i) => {
       const report = {

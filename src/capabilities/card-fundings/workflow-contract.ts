@@ -15,7 +15,7 @@ export const cardFundingContract = {
     paid: 'funded',
     meanwhile: 'The money is held',
     release: 'the hold is released',
-    late: 'a funding goes to suspense',
+    late: 'a late funding goes to suspense',
     suspenseDebit: 'one in suspense is then paid by the wallet',
   },
 } as const satisfies InstructionContract;

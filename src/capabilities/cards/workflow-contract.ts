@@ -4,14 +4,14 @@ import type { InstructionContract } from '../../core/instructions/workflow-contr
 export const cardIssuanceContract = {
   type: 'cardIssuance',
   labels: {
-    record: 'card order',
+    record: 'card issuance',
     provider: 'issuer',
     payment: 'card',
     pay: 'issue the card',
     paid: 'issued the card',
-    meanwhile: 'The card can not be used yet',
-    release: 'the card is given up',
-    late: 'a card that shows up waits for an operator',
-    suspenseDebit: 'one that had been given up is then active',
+    meanwhile: 'The card cannot be used yet',
+    release: 'the card fails',
+    late: 'a card that is issued after all needs an operator',
+    suspenseDebit: 'a failed card then becomes active',
   },
 } as const satisfies InstructionContract;

@@ -10,8 +10,8 @@ export const chargeContract = {
     pay: 'collect it',
     paid: 'was paid',
     meanwhile: 'Nothing is credited yet',
-    release: 'the charge is given up',
-    late: 'a payment is credited, whenever it is proven',
-    suspenseDebit: 'what contradicts it is then settled',
+    release: 'the charge fails',
+    late: 'a payment that is proven later is credited',
+    suspenseDebit: 'its attention is then cleared',
   },
 } as const satisfies InstructionContract;

@@ -11,7 +11,7 @@ export const refundContract = {
     paid: 'refunded',
     meanwhile: 'The money is held',
     release: 'the hold is released',
-    late: 'a refund goes to suspense',
+    late: 'a late refund goes to suspense',
     suspenseDebit: 'one in suspense is then paid by the wallet',
   },
 } as const satisfies InstructionContract;

@@ -15,7 +15,7 @@ export const transferContract = {
     paid: 'paid',
     meanwhile: 'The money is held',
     release: 'the hold is released',
-    late: 'a payment goes to suspense',
+    late: 'a late payment goes to suspense',
     suspenseDebit: 'one in suspense is then paid by the wallet',
   },
 } as const satisfies InstructionContract;

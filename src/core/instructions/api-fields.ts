@@ -2,16 +2,19 @@ import { z } from 'zod';
 import { timestamp } from '../../platform/http/wire.js';
 import { TIMELINE_TYPES, type TimelineEntry } from './timeline.js';
 
-/** What clients see of every record that is pursued, in the same fields. */
+/** Status of an instruction in the API. */
 export const instructionStatus = z.enum(['pending', 'processing', 'completed', 'failed']);
 
+/** Schema of the reason of a failure; null without one. */
 export const failureField = z.object({ code: z.string(), message: z.string() }).nullable();
 
+/** Schema of a call for an operator; null without one. */
 export const attentionField = z
   .object({ since: timestamp('Since when.'), reason: z.string() })
   .nullable()
   .meta({ description: 'Why it waits for an operator of ours.' });
 
+/** Schema of one timeline entry. */
 export const timelineEntryResource = z
   .object({
     at: timestamp('When it happened.'),
@@ -31,13 +34,15 @@ export const timelineEntryResource = z
     },
   });
 
+/** A failure with the fields that clients may see. */
 export const presentFailure = (failure: { code: string; message: string } | null) =>
   failure && { code: failure.code, message: failure.message };
 
+/** Attention with the fields that clients may see. */
 export const presentAttention = (attention: { since: Date; reason: string } | null) =>
   attention && { since: attention.since.toISOString(), reason: attention.reason };
 
-/** One step of a record's life as clients see it. */
+/** A timeline entry with the fields that clients may see. */
 export function presentTimelineEntry(entry: TimelineEntry): z.infer<typeof timelineEntryResource> {
   return {
     at: entry.at.toISOString(),

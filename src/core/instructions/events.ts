@@ -1,12 +1,12 @@
 import type { EventDraft } from '../webhooks/event.js';
 import type { InstructionRecord } from './instruction.js';
 
-/** How a capability tells of a change of state. */
+/** Makes the name and the data of the event that a change of status causes. */
 type DescribeChange<R> = (before: R, after: R) => Pick<EventDraft, 'name' | 'data'>;
 
 /**
- * The event of a change, and the record with that event counted. Only a change of state is one: what happens to a
- * record within its state concerns operators. Counted whether anybody listens or not.
+ * The event of a change, and the record with that event counted. Only a change of status is an event; changes within a
+ * status concern operators alone. The event is counted even if the tenant has no endpoint for it.
  */
 export function countEvent<R extends InstructionRecord>(
   before: R,

@@ -1,4 +1,4 @@
-/** Who said a fact, and how. */
+/** The source of a fact. */
 export type FactSource = {
   via: 'provider_answer' | 'poll' | 'webhook' | 'operator';
   /** Null: the record's provider itself. */
@@ -9,19 +9,18 @@ export type FactSource = {
 };
 
 /**
- * What can become known of anything that a provider was told to do. Facts are ranked, not ordered by arrival: a
- * reversal outranks the payment. The words are those of transfers, and histories hold them: what is paid with a card
- * issuer, say, is a funding.
+ * A proven fact about an instruction. Facts have a rank, so their order of arrival does not matter: a reversal outranks
+ * the payment. All capabilities share these kinds; `succeeded` of a card funding, for example, is "funded".
  */
 export type InstructionFact = FactSource &
   (
     | { kind: 'succeeded'; amountMinor: bigint | null; sessionId: string | null }
-    /** `ifNotSubmitted`: an operator's word that counts only as long as no order has left us. */
+    /** `ifNotSubmitted`: by an operator, and without effect if anything was submitted. */
     | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean }
     | { kind: 'reversed'; amountMinor: bigint | null; sessionId: string | null }
     /**
-     * An operator stands by a payment that the provider confirms: one in `suspense` is paid by the wallet after all,
-     * and the attention of a completed record is settled.
+     * By an operator, after the provider has confirmed the payment. The wallet pays for a payment in suspense; attention
+     * on a completed record is cleared.
      */
     | { kind: 'operator_confirmed' }
   );

@@ -3,44 +3,44 @@ import { isOpen, needsWorkflow, type InstructionRecord } from './instruction.js'
 import { timelineEntry, type TimelineType } from './timeline.js';
 import type { InstructionLabels } from './workflow-contract.js';
 
-/** What the guard needs of a record beside its pursuit: how it ended, and where its money stands. */
+/** An instruction that holds money in the wallet until its outcome is proven. */
 export type HeldInstruction = InstructionRecord & {
   failure: { code: string; message: string } | null;
-  /** Done by the provider and proven after the hold was released: booked against `suspense`. */
+  /** True if the provider executed it and that was proven after the hold was released: it is booked in suspense. */
   in_suspense: boolean;
   completed_at: Date | null;
   reversed_at: Date | null;
 };
 
-/** How a fact moves what a record has held. Which postings that are, its capability says; they come in this order. */
+/** Movements of the held money, in their order. The capability makes postings of them. */
 export type LedgerEffect =
   'capture' | 'release' | 'reversal' | 'suspense' | 'suspense-reversal' | 'suspense-debit';
 
-/** What a fact does. `unchanged` and `stale` write nothing. */
+/** Result of a fact. `unchanged` and `stale` write nothing. */
 export type TransitionResult<R> = {
   verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
   next: R;
   ledgerEffects: LedgerEffect[];
 };
 
-/** What the guard has to be told about a record. */
+/** A capability's own part of a transition. */
 export type TransitionRules<R> = {
   labels: InstructionLabels;
   requestedMinor: bigint | null;
-  /** Whether the wallet has what an adoption takes from it. */
+  /** True if the wallet covers a suspense debit. */
   covered: boolean;
   failure(code: string): { code: string; message: string };
-  /** What becomes of the money, for the timeline. */
+  /** Timeline texts about the money. */
   timelineDetails: { captured: string; reversed: string };
-  /** What else a payment or its reversal leaves with the record. */
+  /** Further fields that a payment or its reversal sets on the record. */
   proof?(fact: Extract<InstructionFact, { kind: 'succeeded' | 'reversed' }>): Partial<R>;
-  /** What of the fact can't be, beside another amount: no money moves, and an operator has to look. */
+  /** Reason why the fact contradicts the record, besides another amount: then no money moves and attention is raised. */
   contradicts?(fact: InstructionFact): string | null;
-  /** How the timeline calls the fact, where its kind does not say it. */
+  /** Name of the fact on the timeline, if its kind is not precise enough. */
   label?: string;
 };
 
-/** How long the provider is asked on after an operator gave a record up against its silence. */
+/** The provider is polled for this long after an operator has failed a record by force. */
 const MONITORING_MS = 24 * 60 * 60 * 1000;
 
 type Change = {
@@ -57,9 +57,8 @@ type TransitionCase = {
 };
 
 /**
- * The state guard: what a fact does to a record that holds money until its end is proven. Pure, total, and the only
- * place where such a record ends. A fact that is already so changes nothing; one that contradicts what is booked moves
- * no money and asks for an operator.
+ * Applies a fact to an instruction that holds money. Pure and total, and the only way in which such a record ends. A
+ * known fact changes nothing. A fact that contradicts the ledger moves no money and raises attention.
  */
 export function transitionHeld<R extends HeldInstruction>(
   record: R,
@@ -75,10 +74,10 @@ export function transitionHeld<R extends HeldInstruction>(
   );
   if (typeof change === 'string') return { verdict: change, next: record, ledgerEffects: [] };
   const { set, entry, ledgerEffects = [], verdict = 'applied' } = change;
-  const origin = { providerRequestId: fact.providerRequestId };
+  const source = { providerRequestId: fact.providerRequestId };
   const actor = fact.actor ?? record.provider;
   const detail = [rules.label ?? labelOf(fact), fact.note].filter((part) => part !== null);
-  const factEntry = timelineEntry(now, fact.via, actor, { detail: detail.join('; '), ...origin });
+  const factEntry = timelineEntry(now, fact.via, actor, { detail: detail.join('; '), ...source });
   const effectEntry = timelineEntry(now, entry[0], 'bursar', { detail: entry[1] });
   const next: R = {
     ...record,
@@ -103,7 +102,7 @@ function transitionFact(
   if ('amountMinor' in fact && fact.amountMinor !== null) {
     if (fact.amountMinor !== rules.requestedMinor) {
       const { provider } = rules.labels;
-      const reason = `the ${provider} reports another amount than was ordered (${fact.kind})`;
+      const reason = `the ${provider} reports another amount than was requested (${fact.kind})`;
       return raiseAttention(given, reason);
     }
   }
@@ -134,7 +133,7 @@ function transitionOpen(given: TransitionCase, fact: InstructionFact): Change | 
   }
 }
 
-/** The hold goes back to the wallet. Where an operator says so against a silent provider, it is watched on. */
+/** Releases the hold. If an operator fails a submitted instruction, the provider is monitored. */
 function rejectHeld(
   { record, now, rules }: TransitionCase,
   code: string,
@@ -153,7 +152,7 @@ function rejectHeld(
   };
 }
 
-/** Done and taken back: what the wallet has paid returns to it, whether that had been booked or not. */
+/** Executed and reversed: the amount returns to the wallet, also if the payment was not booked before. */
 function reverseHeld({ now, rules }: TransitionCase): Change {
   return {
     set: {
@@ -177,7 +176,7 @@ function transitionCompleted(
   if (fact.kind === 'succeeded') return 'unchanged';
   if (fact.kind === 'reversed') return reverseHeld(given);
   if (fact.kind === 'operator_confirmed') return clearAttention(given);
-  return raiseAttention(given, `the ${provider} refused what it had reported as ${paid}`);
+  return raiseAttention(given, `the ${provider} rejects what it had reported as ${paid}`);
 }
 
 function clearAttention({ record, rules }: TransitionCase): Change | 'unchanged' {
@@ -187,7 +186,7 @@ function clearAttention({ record, rules }: TransitionCase): Change | 'unchanged'
     set: { attention: null },
     entry: [
       'attention_cleared',
-      `an operator stands by the ${payment}, and so does the ${provider}`,
+      `an operator confirmed the ${payment}, and so did the ${provider}`,
     ],
   };
 }
@@ -215,7 +214,7 @@ function transitionFailed(
   }
 }
 
-/** Proven after the hold was given back: it has happened, and nobody has paid for it yet. */
+/** Proven after the hold was released: the provider executed it, and no wallet has paid for it yet. */
 function bookInSuspense({ now, rules }: TransitionCase): Change {
   const { provider, paid, payment } = rules.labels;
   const reason = `${paid} by the ${provider} after the hold had been released`;
@@ -238,13 +237,13 @@ function reverseFailed({ record, now, rules }: TransitionCase): Change {
     set: { reversed_at: now, in_suspense: false, attention: null, monitor_until: null },
     entry: [
       'reversed',
-      `the ${provider} took the ${payment} back; the wallet had its money already`,
+      `the ${provider} reversed the ${payment}; the hold had been released before`,
     ],
     ledgerEffects: record.in_suspense ? ['suspense-reversal'] : [],
   };
 }
 
-/** An operator lets the wallet pay after all; what it lacks is owed. */
+/** Debits the wallet for a payment in suspense. A missing amount becomes a receivable. */
 function debitForSuspense({ now, rules }: TransitionCase): Change {
   const { payment } = rules.labels;
   const reason = `the wallet could not cover this ${payment}`;
@@ -261,7 +260,7 @@ function debitForSuspense({ now, rules }: TransitionCase): Change {
   };
 }
 
-/** No money moves; an operator has to look. Said once: the same reason again changes nothing. */
+/** Raises attention and moves no money. The same reason again changes nothing. */
 function raiseAttention({ record, now }: TransitionCase, reason: string): Change | 'unchanged' {
   if (record.attention?.reason === reason) return 'unchanged';
   return {

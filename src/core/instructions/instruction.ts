@@ -1,10 +1,11 @@
 import type { TimelineEntry } from './timeline.js';
 
+/** `pending` until it is submitted, `processing` until its outcome is known. */
 export type InstructionStatus = 'pending' | 'processing' | 'completed' | 'failed';
 
 /**
- * What every record has that a provider is told of once and asked about until it is proven how it ended: a transfer,
- * for one. Which money it moves, and by which rules it ends, is its capability's own.
+ * Fields of every instruction: a record that a provider executes once and that is verified until its outcome is known,
+ * for example a transfer. Its capability adds the money that it moves and the rules by which it ends.
  */
 export type InstructionRecord = {
   _id: string;
@@ -14,29 +15,30 @@ export type InstructionRecord = {
   event_sequence: number;
   status: InstructionStatus;
   provider: string;
-  /** How many times the order was allowed to leave us. The next send must name this number to get its permission. */
+  /** Submit permits granted so far. The next submission must name this number to get its permit. */
   submissions: number;
-  /** Sends that the provider explicitly did not take. */
+  /** Submissions that the provider explicitly did not accept. */
   rejected_submissions: number;
   polls: number;
   /** Nothing is submitted before this time; null if it may be submitted at once. */
   next_attempt_at: Date | null;
   attention: { since: Date; reason: string } | null;
-  /** Until then the provider is asked on although the record was failed by hand: it may have done it all the same. */
+  /** End of monitoring: until then the provider is polled although an operator has failed the record by force. */
   monitor_until: Date | null;
-  /** When the sweep makes sure that a workflow drives this record; null once nothing is left to do. */
+  /** When the dispatcher checks that a workflow executes this record; null once nothing is left to do. */
   next_check_at: Date | null;
   timeline: TimelineEntry[];
   created_at: Date;
   updated_at: Date;
 };
 
-/** After this the dispatcher starts a workflow that nobody has started. */
+/** The first check of a new record is due this long after acceptance, in case its process could not start the workflow. */
 export const START_WITHIN_MS = 2_000;
 
+/** True while the outcome is unknown. */
 export const isOpen = ({ status }: Pick<InstructionRecord, 'status'>): boolean =>
   status === 'pending' || status === 'processing';
 
-/** Whether something is left to do: an open record, an operator who is waited for, a provider that is watched. */
+/** True for a record that is open, has attention, or is monitored. */
 export const needsWorkflow = (record: InstructionRecord): boolean =>
   isOpen(record) || record.attention !== null || record.monitor_until !== null;

@@ -1,18 +1,19 @@
-/** Part of a provider's calls per second that workflows may make where they run, without the provider's queue. */
+/** Share of a provider's rate limit that workflows may use in their own process, without the provider's task queue. */
 export const LOCAL_RATE_SHARE = 0.25;
-/** Such calls to one provider at once in one process: a slow one never takes all the room there is. */
+/** Local calls to one provider in flight in one process, so that a slow provider does not use all the capacity. */
 const AT_ONCE = 20;
-/** And to all of them, so that two slow ones don't either: fewer than the turns of workflows a process has (worker.ts). */
+/** Local calls to all providers in flight: fewer than MAX_WORKFLOW_TASKS of worker.ts, so workflow tasks stay free. */
 const ALL_AT_ONCE = 24;
-/** A provider that was slower than this, or silent, is left to its queue for a while; each time in a row twice as long. */
+/** A provider that is slower than this, or silent, gets no local calls during a cooldown, which doubles each time in a row. */
 const SLOW_MS = 1_000;
 const FIRST_COOLDOWN_MS = 1_000;
 const MAX_COOLDOWN_MS = 10_000;
 
+/** Decides which submissions may be made in the workflow's own process. */
 export type LocalSubmissionLimiter = {
-  /** Leave to call the provider from here, at once; to be told how that went. Null: use its queue. */
+  /** Allows one call now and returns a function to report its end, or null: then use the provider's task queue. */
   acquire(provider: string): ((answer: { answered: boolean }) => void) | null;
-  /** Whether nothing but too many at once keeps one out, so that it is worth waiting a moment. */
+  /** True if only the rate or the number in flight stands against a call, so that capacity returns within moments. */
   hasCapacitySoon(provider: string): boolean;
 };
 
@@ -25,10 +26,10 @@ type Bucket = {
 };
 
 /**
- * Who may send an order where its workflow runs: that spares the provider's queue, and half of the history with it.
- * The queue is what keeps a provider's rate and keeps a slow provider from holding back the others, so both are kept
- * here: a share of the rate that all processes divide among them, a bound on what runs at once, and a rest for whoever
- * is slow. `workers` is how many processes there are; 0 is not known yet, and then nobody enters.
+ * Limits local submissions, which need no task queue and only half of the history. The task queue also keeps a provider's
+ * rate and separates providers, so the limiter does the same: all processes share a part of the rate (a token bucket),
+ * the calls in flight are bounded, and a slow provider gets a cooldown. `workers` counts the processes; while it is 0
+ * (unknown) every call is refused.
  */
 export function createLocalSubmissionLimiter({
   providers,
@@ -57,7 +58,7 @@ export function createLocalSubmissionLimiter({
   const runningAnywhere = () =>
     [...buckets.values()].reduce((sum, { running }) => sum + running, 0);
 
-  /** What has come since is added; at most what a second brings is kept. */
+  /** Adds the tokens of the time since the last refill; keeps at most one second's. */
   function refill(bucket: Bucket, perSecond: number): void {
     const at = now();
     const added = ((at - bucket.at) / 1_000) * perSecond;
@@ -65,7 +66,7 @@ export function createLocalSubmissionLimiter({
     bucket.at = at;
   }
 
-  /** Calls that were under way together fail together: who rests already is not sent to rest again. */
+  /** Starts a cooldown after an unhealthy call. During a cooldown it does not grow, because parallel calls fail together. */
   function finish(bucket: Bucket, isHealthy: boolean): void {
     bucket.running -= 1;
     if (isHealthy) bucket.cooldownMs = 0;
@@ -97,7 +98,7 @@ export function createLocalSubmissionLimiter({
   };
 }
 
-/** For processes that leave every call to the queue. */
+/** Refuses every local submission: for processes that use task queues alone. */
 export const noLocalSubmissions: LocalSubmissionLimiter = {
   acquire: () => null,
   hasCapacitySoon: () => false,

@@ -6,26 +6,28 @@ import type {
   StatusReport,
 } from './workflow-contract.js';
 
+/** Operator commands. Each is the name of a signal and of an update. */
 export const OPERATOR_COMMANDS = ['retry', 'verify', 'complete', 'fail'] as const;
 
-/** The type of the failure by which an update says that its command was refused. */
+/** Type of the failure of an update whose command was refused. */
 export const REFUSED = 'Refused';
 
 const MAX_ACTOR = 100;
 const MAX_REASON = 500;
 
 /**
- * Reads what an operator sent, from the Temporal UI, the `temporal` command or ours. Answers the problem in words
- * instead of throwing: a malformed message must never break a workflow.
+ * Parses the payload of an operator command, sent from the Temporal UI, the `temporal` command or `bursar`. Returns a
+ * problem instead of throwing, because a malformed message must never fail a workflow.
  */
 export function parseOperatorCommand(
   kind: OperatorCommand['kind'],
   payload: unknown,
 ): OperatorCommand | { problem: string } {
   const { actor, reason, session_id: sessionId = null, force = false } = toRecord(payload);
-  if (!isText(actor, MAX_ACTOR)) return { problem: `${kind} needs an "actor": who does this` };
-  if (!isText(reason, MAX_REASON)) return { problem: `${kind} needs a "reason": why` };
-  if (sessionId !== null && !isText(sessionId, 64)) return { problem: '"session_id" must be text' };
+  if (!isText(actor, MAX_ACTOR)) return { problem: `${kind} needs "actor": your name` };
+  if (!isText(reason, MAX_REASON)) return { problem: `${kind} needs "reason": why you send it` };
+  if (sessionId !== null && !isText(sessionId, 64))
+    return { problem: '"session_id" must be a string of 1 to 64 characters' };
   if (typeof force !== 'boolean') return { problem: '"force" must be true or false' };
   return { kind, actor, reason, sessionId, force };
 }
@@ -36,15 +38,15 @@ const toRecord = (payload: unknown): Record<string, unknown> =>
 const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= max;
 
-/** What comes of a command: the answer to the operator, and whether the workflow acts beyond what the bank said. */
+/** The answer to a command, and its effect beyond applying the provider's answer. */
 export type CommandDecision = OperatorAnswer & {
   effect: 'nothing' | 'release' | 'confirm' | 'operator_retry';
 };
 
 /**
- * Judges a command by what the provider says right now and by how the record stands. It is so already, or the provider
- * agrees: done. The provider contradicts: refused. It is undecided or silent: refused, unless a failing is forced,
- * which accepts that a payment may still show up.
+ * Decides a command by the provider's answer and the record's status. It is done if the record is already so or the
+ * provider agrees, and refused if the provider contradicts it. If the provider is undecided or silent, only a forced
+ * `fail` is done; it accepts that a payment may still be proven.
  */
 export function evaluateOperatorCommand(
   command: OperatorCommand,
@@ -59,17 +61,17 @@ export function evaluateOperatorCommand(
       return {
         done: true,
         effect: 'nothing',
-        message: `The ${labels.provider} was asked: ${said}.`,
+        message: `Verified: ${said}.`,
       };
     case 'retry':
-      return { done: true, effect: 'operator_retry', message: `Pushed on: ${said}.` };
+      return { done: true, effect: 'operator_retry', message: `Retried: ${said}.` };
     case 'complete':
       return status === 'completed' && withoutAttention && command.sessionId === null
-        ? { done: true, effect: 'nothing', message: 'It was completed already.' }
+        ? { done: true, effect: 'nothing', message: `The ${labels.record} is completed already.` }
         : evaluateComplete(command, result, said, labels);
     case 'fail':
       return status === 'failed' && withoutAttention
-        ? { done: true, effect: 'nothing', message: 'It was failed already.' }
+        ? { done: true, effect: 'nothing', message: `The ${labels.record} is failed already.` }
         : evaluateFail(command, result, said, labels);
   }
 }
@@ -84,7 +86,7 @@ function evaluateComplete(
     return { done: false, effect: 'nothing', message: `Not completed: ${said}.` };
   }
   if (command.sessionId !== null && command.sessionId !== result.sessionId) {
-    const message = `Refused: the ${provider} has another session id. Apart from your command, ${said}.`;
+    const message = `Refused: the ${provider} reports another session id than yours. Its answer: ${said}.`;
     return { done: false, effect: 'nothing', message };
   }
   return { done: true, effect: 'confirm', message: `Completed: ${said}.` };
@@ -100,22 +102,22 @@ function evaluateFail(
     return { done: true, effect: 'nothing', message: `Failed: ${said}.` };
   }
   if (result.kind === 'not_submitted') {
-    return { done: true, effect: 'release', message: 'Failed: the order had never left us.' };
+    return { done: true, effect: 'release', message: 'Failed: it was never submitted.' };
   }
   if (result.kind === 'succeeded') {
     return { done: false, effect: 'nothing', message: `Not failed: ${said}.` };
   }
   if (command.force) {
     const consequence =
-      late === null ? `With us ${release}` : `The ${provider} is watched on: ${late}`;
+      late === null ? `In Bursar ${release}` : `The ${provider} is monitored: ${late}`;
     const message = `Failed by force although ${said}. ${consequence}.`;
     return { done: true, effect: 'release', message };
   }
-  const message = `Not failed: ${said}. With force ${release} all the same.`;
+  const message = `Not failed: ${said}. With force, ${release} anyway.`;
   return { done: false, effect: 'nothing', message };
 }
 
-/** What a call at the provider came to, in words that are true of it. */
+/** Describes a result for operators. */
 export function describeResult(
   result: ProviderCallResult,
   { provider, payment, pay, paid }: InstructionLabels,
@@ -132,13 +134,13 @@ export function describeResult(
     case 'not_found':
       return `the ${provider} does not know the ${payment}, which does not rule it out`;
     case 'not_submitted':
-      return result.afterMs ? 'the next attempt is not due yet' : 'the order has not left us yet';
+      return result.afterMs ? 'the next attempt is not due yet' : 'nothing was submitted yet';
     case 'mismatch':
-      return `the ${provider} says something else than was ordered`;
+      return `the ${provider} reports something else than was requested`;
     case 'rejected_temporarily':
-      return `the ${provider} does not agree at the moment (${result.code})`;
+      return `the ${provider} rejects it for now (${result.code})`;
     case 'throttled':
-      return `the ${provider} takes no orders at the moment`;
+      return `the ${provider} accepts no requests for now`;
     case 'unknown':
       return result.reason === 'server_error' || result.reason === 'unreadable'
         ? `the ${provider} answers with errors`

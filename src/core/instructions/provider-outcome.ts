@@ -1,12 +1,12 @@
 import type { CallTrace, InitiateAnswer, VerifyAnswer } from '../providers/transfer-provider.js';
 import type { ProviderCallResult } from './workflow-contract.js';
 
-/** Explicitly not done, for a reason that passes. */
+/** Explicitly not executed, for a temporary reason. */
 type RejectedTemporarily = CallTrace & { kind: 'rejected_temporarily'; code: string };
 
 /**
- * A provider's answer as a capability hands it on. `report`: what it came to, where the capability has dealt with it
- * itself; `unsent` is said for it from the record.
+ * A provider's answer, as a capability returns it. `result` is set if the capability has decided the result itself; for
+ * `not_submitted` the counts are added from the record.
  */
 export type ProviderOutcome = (InitiateAnswer | VerifyAnswer | RejectedTemporarily) & {
   result?: 'not_submitted' | Extract<ProviderCallResult, { kind: 'pending' | 'mismatch' }>;

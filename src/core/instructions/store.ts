@@ -4,18 +4,18 @@ import { statusForPermit, submittedEntry, type SubmitPermitRequest } from './sub
 import type { InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
 
-/** How the first permission is given to a record whose tenant is told of it: by a commit with the event. */
+/** Grants the first submit permit in a commit with its event, if the tenant has a subscriber for it. */
 export type EventfulPermit<R> = {
   hasSubscribers(tenantId: string): Promise<boolean>;
   grantPermit(tenantId: string, id: string, request: SubmitPermitRequest): Promise<R | null>;
 };
 
 export type InstructionStoreSettings<R> = {
-  /** Where records of type R are kept. Only what all pursued records have is read and written here. */
+  /** The collection of the records. Only fields of InstructionRecord are read and written here. */
   collection: Collection<InstructionRecord>;
   clock: () => Date;
   stallTimeoutMs: number;
-  /** Not there: nobody is told that the order goes out, and it is no event. */
+  /** Left out if a submission is no event for tenants. */
   eventfulPermit?: EventfulPermit<R>;
 };
 
@@ -23,19 +23,18 @@ export type InstructionStore<R extends InstructionRecord> = ReturnType<
   typeof createInstructionStore<R>
 >;
 
-/** What the pursuit of a record writes, beside its end. No money moves here. */
+/** Queries and writes that all instructions share. No money moves here: outcomes are committed by mutations. */
 export const createInstructionStore = <R extends InstructionRecord>(
   settings: InstructionStoreSettings<R>,
 ) => ({
   ...submissionWrites(settings),
   ...timelineWrites(settings),
   ...attentionWrites(settings),
-  /** The dates of the sweep, which keep a record from being forgotten. */
   ...supervisionOf(settings.collection as unknown as Collection<R>, 'updated_at', settings),
   ...instructionQueries(settings),
 });
 
-/** What every capability reads of its records. Clients' queries carry the tenant; the others are for operators and the worker. */
+/** Queries. Those for clients take the tenant; the others are for operators and the worker. */
 function instructionQueries<R extends InstructionRecord>({
   collection,
 }: InstructionStoreSettings<R>) {
@@ -43,10 +42,10 @@ function instructionQueries<R extends InstructionRecord>({
     get: async (tenantId: string, id: string) =>
       (await collection.findOne({ _id: id, tenant_id: tenantId })) as R | null,
 
-    /** By our id alone: for operators, and for providers' messages, which know no tenant. */
+    /** By id alone: for operators, and for provider events, which name no tenant. */
     find: async (id: string) => (await collection.findOne({ _id: id })) as R | null,
 
-    /** Those that have come to their end; another fact may still follow. */
+    /** The closed ones among these, without their timelines. */
     async findEnded(ids: string[]): Promise<R[]> {
       const found = await collection
         .find(
@@ -57,7 +56,7 @@ function instructionQueries<R extends InstructionRecord>({
       return found as R[];
     },
 
-    /** For operators, over all tenants: the latest first, or those first that have waited longest. */
+    /** For operators, over all tenants: the latest first; with `attention`, the longest waiting first. */
     async latest({ attention, limit }: { attention: boolean; limit: number }): Promise<R[]> {
       const found = await collection
         .find(attention ? { 'attention.since': { $type: 'date' } } : {}, {
@@ -71,7 +70,6 @@ function instructionQueries<R extends InstructionRecord>({
   };
 }
 
-/** What an attempt writes: the permission to send, and what was learned that ends nothing. */
 function submissionWrites<R extends InstructionRecord>({
   collection,
   clock,
@@ -81,9 +79,9 @@ function submissionWrites<R extends InstructionRecord>({
   const dueAfter = (ms: number) => new Date(clock().getTime() + ms + stallTimeoutMs);
   return {
     /**
-     * The permission to send, made once: whoever names the present number of sends raises it and may send; nobody
-     * else ever gets the same permission. Null for all others, who have to ask the provider first. The first one
-     * changes the state: where somebody listens it is committed with its event, otherwise one update does it.
+     * Grants a submit permit to the caller that names the present number of submissions, and raises that number, so no
+     * permit is granted twice. Returns null to all others, which must verify. The first permit changes the status: it is
+     * committed with its event if the tenant has subscribers, otherwise one update suffices.
      */
     async acquireSubmitPermit(
       tenantId: string,
@@ -121,7 +119,7 @@ function submissionWrites<R extends InstructionRecord>({
       return permitted as R | null;
     },
 
-    /** Who has it goes on after so long: until then nobody else has to look. */
+    /** Moves the next check back by `ms`, because the present run pauses for so long. */
     async postpone(tenantId: string, id: string, ms: number) {
       const change = { $set: { next_check_at: dueAfter(ms) }, $inc: { version: 1 } };
       await collection.updateOne(
@@ -130,7 +128,7 @@ function submissionWrites<R extends InstructionRecord>({
       );
     },
 
-    /** A poll that learned nothing only counts, and says when the next one is due. */
+    /** Counts a poll without an outcome, and sets the next check after the next poll. */
     async countPoll(tenantId: string, id: string, nextPollMs: number) {
       const change = {
         $set: { next_check_at: dueAfter(nextPollMs) },
@@ -144,13 +142,12 @@ function submissionWrites<R extends InstructionRecord>({
   };
 }
 
-/** What the timeline tells beside the changes of state: answers that end nothing, and notes. */
 function timelineWrites<R extends InstructionRecord>({
   collection,
   clock,
 }: InstructionStoreSettings<R>) {
   return {
-    /** An answer that ends nothing. One that repeats the last only counts, so that a timeline stays readable. */
+    /** Adds an answer without an outcome to the timeline. `suppressTimeline` only counts a repeated rejection. */
     async recordAnswer(
       tenantId: string,
       id: string,
@@ -173,7 +170,7 @@ function timelineWrites<R extends InstructionRecord>({
       );
     },
 
-    /** One more line of the timeline, where nothing else changes. */
+    /** Adds a timeline entry and changes nothing else. */
     async note(
       tenantId: string,
       id: string,
@@ -190,13 +187,12 @@ function timelineWrites<R extends InstructionRecord>({
   };
 }
 
-/** The call for an operator, and the watch over what was given up. */
 function attentionWrites<R extends InstructionRecord>({
   collection,
   clock,
 }: InstructionStoreSettings<R>) {
   return {
-    /** Asks for an operator, once: an attention that stands is left as it is. */
+    /** Raises attention on an open record. Existing attention is kept. */
     async raiseAttention(tenantId: string, id: string, reason: string) {
       const now = clock();
       await collection.updateOne(
@@ -214,7 +210,7 @@ function attentionWrites<R extends InstructionRecord>({
       );
     },
 
-    /** Ends a watch that has run its time; what an operator still has to see stays due. */
+    /** Ends monitoring whose time is over. A record with attention keeps its next check. */
     async endMonitoring(tenantId: string, id: string) {
       const over = { _id: id, tenant_id: tenantId, monitor_until: { $lt: clock() } };
       const $inc = { version: 1 };

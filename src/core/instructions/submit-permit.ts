@@ -1,17 +1,14 @@
 import type { InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineEntry } from './timeline.js';
 
-/** Who asks to send: `sends` is how often the order has left so far, as the asker knows it. */
+/** Request for a submit permit. `submissions` is the number of submissions as the caller knows it. */
 export type SubmitPermitRequest = { submissions: number; actor: string; dueAt: Date };
 
-/** The state that a permission is given in. The first one makes the record `processing`. */
+/** Status in which this permit is granted. The first permit makes the record `processing`. */
 export const statusForPermit = (submissions: number) =>
   submissions === 0 ? 'pending' : 'processing';
 
-/**
- * The permission to send, made once: whoever names the present number of sends raises it and may send; nobody else
- * ever gets the same permission. Null for all others.
- */
+/** The record with the permit granted, or null if the caller's number of submissions is not the present one. Pure. */
 export function grantPermit<R extends InstructionRecord>(
   record: R,
   { submissions, actor, dueAt }: SubmitPermitRequest,
@@ -31,7 +28,8 @@ export function grantPermit<R extends InstructionRecord>(
   };
 }
 
+/** Timeline entry of a submission. */
 export const submittedEntry = (submissions: number, actor: string, now: Date): TimelineEntry =>
   timelineEntry(now, 'submitted', actor, {
-    detail: submissions === 0 ? null : `sent again, attempt ${submissions + 1}`,
+    detail: submissions === 0 ? null : `submitted again, attempt ${submissions + 1}`,
   });

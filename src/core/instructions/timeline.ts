@@ -1,3 +1,4 @@
+/** Types of timeline entries; clients see them. */
 export const TIMELINE_TYPES = [
   'accepted',
   'submitted',
@@ -18,7 +19,7 @@ export const TIMELINE_TYPES = [
 ] as const;
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
-/** One step of a record's life. `detail` is in our words: codes and plain sentences, never a provider's text. */
+/** One entry of a record's timeline. `detail` is our own text, never a provider's: it may contain personal data. */
 export type TimelineEntry = {
   at: Date;
   type: TimelineType;
@@ -27,7 +28,7 @@ export type TimelineEntry = {
   provider_request_id: string | null;
 };
 
-/** A new timeline entry; what is not given is null. */
+/** Makes a timeline entry. Missing fields become null. */
 export function timelineEntry(
   at: Date,
   type: TimelineType,
@@ -44,8 +45,8 @@ export function timelineEntry(
 }
 
 /**
- * A record's own steps and what its tenant was told of them, in the order of time. Deliveries are read from where
- * they are kept: written into the record, they would compete with its settlement.
+ * The record's timeline with its webhook deliveries, by time. Deliveries are read from their own collection, because
+ * writing them into the record would conflict with the commits that apply outcomes.
  */
 export function timelineWithDeliveries(
   record: { timeline: TimelineEntry[] },

@@ -2,8 +2,8 @@ import type { Absence, UnknownReason } from '../providers/transfer-provider.js';
 import type { InstructionStatus } from './instruction.js';
 
 /**
- * What crosses Temporal for every record that is pursued: kinds, codes and references. No account number, name or
- * provider's text may be added here, for it would stay in workflow histories. Amounts are integers in kobo.
+ * An instruction within its capability. Everything in this file is in workflow histories, which keep it: no account
+ * number, name or provider's text may be added. Amounts are integers in kobo.
  */
 export type RecordRef = { tenantId: string; id: string };
 
@@ -53,8 +53,8 @@ export type InstructionLabels = {
 type ResultSource = { providerRequestId: string | null; via: 'provider_answer' | 'poll' };
 
 /**
- * A fact as a report: something that ends the record or stands against what is booked. `Own` are kinds that only one
- * capability has. See PursuitFact for the names.
+ * A result that is a fact: it closes the record or contradicts the ledger. `InstructionFact` explains the kinds; `Own`
+ * are kinds that only one capability has.
  */
 export type FactResult<Own = never> = ResultSource &
   (
@@ -65,56 +65,56 @@ export type FactResult<Own = never> = ResultSource &
     | Own
   );
 
-/** How often the order was let out, and how often it may have been taken: the rest was explicitly not. */
+/** Submissions so far, and those that the provider may have accepted: it has explicitly rejected the others. */
 export type SubmissionCounts = { submissions: number; possibleSubmissions: number };
 
-/** What a provider call came to. `sends` is how often the order has been let out so far. */
+/** Result of a provider call. */
 export type ProviderCallResult =
   | FactResult
   /**
-   * `idle`: it is somebody else's turn, and nobody is late. `untilMs`: to be asked again within that. `watched`: the
-   * record has been given up, and nobody waits for it.
+   * `idle`: somebody else has to act first, for example a customer, so no answer is overdue. `untilMs`: poll again within
+   * this time. `monitored`: the record is closed, and its provider is monitored.
    */
   | { kind: 'pending'; idle?: boolean; untilMs?: number; monitored?: boolean }
   | ({ kind: 'throttled'; retryAfterMs: number } & SubmissionCounts)
-  /** Explicitly not done, for a reason that passes: sent again until the provider agrees. */
+  /** Explicitly not executed, for a temporary reason: submitted again until the provider accepts it. */
   | ({ kind: 'rejected_temporarily'; code: string } & SubmissionCounts)
   | ({ kind: 'unknown'; reason: UnknownReason | 'activity_failed' } & Partial<SubmissionCounts>)
-  /** Asked and not found: proves absence only as far as the provider's capability says, as its adapter declares it. */
+  /** The provider does not know the reference, which proves absence only as far as its resend safety says. */
   | ({ kind: 'not_found'; resendSafety: Absence } & SubmissionCounts)
-  /** Somebody else has the permission to send: ask the provider. */
+  /** Another run has the submit permit: verify. */
   | { kind: 'permit_denied'; attention: string | null }
-  /** The order was never let out; `afterMs`: and must not be before that. */
+  /** Nothing was submitted. `afterMs`: nothing may be submitted before this time. */
   | ({ kind: 'not_submitted'; afterMs?: number } & SubmissionCounts)
-  /** Something else is proven than was ordered: nothing is booked, and an operator decides. */
+  /** The provider reports something else than was requested: nothing is booked, and an operator decides. */
   | { kind: 'mismatch'; attention: string }
-  /** The record has come to its end, by this or another way; `attention` says what an operator still has to see. */
+  /** The record has ended. `attention` is the reason why it still needs an operator. */
   | { kind: 'closed'; attention: string | null };
 
-/** Nothing was sent from where the workflow runs: the provider's queue is the way. */
+/** Nothing was submitted locally: use the provider's task queue. */
 export type NotAttempted = { kind: 'not_attempted' };
 
-/** How the record stands, for an operator's command. */
+/** The record's present status. */
 export type StatusReport = { status: InstructionStatus; attention: string | null };
 
-/** How the record stands after a fact; still open where the fact did not fit what was ordered. */
+/** The record's status after a fact. It is still open if the fact does not fit the request. */
 export type ApplyOutcomeResult = StatusReport & {
-  /** The provider is asked on, for a payment that may show up although the record was given up. */
+  /** True while the provider is polled after a forced failure. */
   monitored: boolean;
 };
 
-/** What an operator asked for. Reason and actor are for the timeline. */
+/** An operator's command. Reason and actor go to the timeline. */
 export type OperatorCommand = {
   kind: 'retry' | 'verify' | 'complete' | 'fail';
   actor: string;
   reason: string;
-  /** The provider's own id of the payment as the operator has it from there; has to be the one that it reports. */
+  /** The provider's id of the payment, as the operator knows it. The command is refused if the provider reports another. */
   sessionId: string | null;
-  /** With `fail`: release although the provider is silent or undecided, and watch on. */
+  /** With `fail`: release although the provider is silent or undecided, and monitor it. */
   force: boolean;
 };
 
-/** A command as it is sent. */
+/** Payload of a command's signal or update. */
 export type OperatorPayload = {
   actor: string;
   reason: string;
@@ -122,24 +122,28 @@ export type OperatorPayload = {
   force: boolean;
 };
 
+/** Answer to a command: whether it was done, and a message for the operator. */
 export type OperatorAnswer = { done: boolean; message: string };
 
+/** Input of a submission. */
 export type SubmitInput = RecordRef & {
-  /** How often the order has left us so far: names the one permission that this call may take. */
+  /** Submissions so far: names the one submit permit that this call may take. */
   submissions: number;
-  /** The timeline has it already that the provider does not take orders now. */
+  /** The timeline has already that the provider accepts nothing for now. */
   suppressTimeline?: boolean;
 };
 
+/** Input of a verification. `nextPollMs` sets the next check. */
 export type VerifyInput = RecordRef & {
   nextPollMs: number;
-  /** Ask although the record is closed: an operator wants to know what the provider says. */
+  /** Verify even if the record is closed, for an operator's command. */
   evenIfClosed?: boolean;
 };
 
+/** Input of applying an outcome. */
 export type ApplyOutcomeInput<Own = never> = RecordRef & {
   fact: FactResult<Own>;
-  /** Who brought the fact about, where it was not the provider alone. */
+  /** The operator whose command made the fact; left out for the provider's own. */
   operator?: { actor: string; reason: string };
 };
 

@@ -1,14 +1,14 @@
 import type { Collection, Document } from 'mongodb';
 
-/** What the sweep looks at: `next_check_at` is when somebody has to look whether its workflow still runs; null is never. */
+/** A record whose workflow the dispatcher checks at `next_check_at`; null once there is nothing left to do. */
 export type Supervised = { _id: string; next_check_at: Date | null };
 
-/** Nothing that is due is left alone for longer than so many times the slack. */
+/** Longest pause between two checks of a record, in stall timeouts. */
 const MAX_STALL_TIMEOUTS = 10;
 
 /**
- * How the sweep finds the records of a collection that nobody drives, and puts them off. `lastActivityField` is the field that
- * tells when a record was last heard of.
+ * Finds the records of a collection whose check is due, and reschedules them. `lastActivityField` is the time of a
+ * record's last change.
  */
 export function supervisionOf<R extends Supervised>(
   collection: Collection<R>,
@@ -17,10 +17,10 @@ export function supervisionOf<R extends Supervised>(
 ) {
   const records = collection as unknown as Collection<Supervised & Document>;
   return {
-    /** Those whose workflow has not been heard of in time, oldest first. */
+    /** Records whose check is due, the oldest first, without their timelines. */
     async due(limit: number): Promise<R[]> {
       const found = await records
-        // The type is named so that the partial index serves this query.
+        // `$type` lets the query use the partial index.
         .find({ next_check_at: { $lt: clock(), $type: 'date' } }, { projection: { timeline: 0 } })
         .sort({ next_check_at: 1 })
         .limit(limit)
@@ -29,9 +29,9 @@ export function supervisionOf<R extends Supervised>(
     },
 
     /**
-     * A workflow has been started for these: look again only if it says nothing. The longer a record has been silent, the
-     * later, twice as long again as it has been silent: where workers are behind, what waits for them is not started again and again.
-     * What was made due again since they were found stays due.
+     * Sets the next check of records whose workflow was just started. The pause is twice the time since the record's last
+     * change, within bounds: if workers are behind, waiting records are not started again and again. Records whose check
+     * was changed since they were found are left alone.
      */
     async rescheduleCheck(found: readonly Supervised[]): Promise<void> {
       const now = clock();
@@ -46,7 +46,7 @@ export function supervisionOf<R extends Supervised>(
   };
 }
 
-/** Those of the found that nobody has made due again, or put off, since. */
+/** Filter for the found records whose next check has not changed since. */
 export const unchangedSince = (found: readonly Supervised[]) => ({
   _id: { $in: found.map(({ _id }) => _id) },
   next_check_at: {

@@ -19,55 +19,58 @@ import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
 import { createKeyedThrottle } from '../../platform/temporal/throttle.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
 
-/** Starts that wait for Temporal at once in one process; what is beyond is left to the dispatcher. */
+/** Starts in flight in one process; further ones are left to the dispatcher. */
 export const MAX_STARTING = 500;
 
-/** An entity takes all its signals in one turn, which has its time: a burst reaches it as a few of them. */
+/** Pause between signals to one entity workflow: a workflow task handles all its signals, and its time is limited. */
 const SIGNALS_EVERY_MS = 100;
 
-/** An operator waits for the provider's answer, but not for a worker that is not there. */
+/** Limit of a command: long enough for the provider's answer, short enough if no worker runs. */
 const COMMAND_DEADLINE_MS = 60_000;
 
-/** What a workflow is given, and what operators find it by. */
+/** A workflow's input, and the values that operators find it by. */
 export type WorkflowStart = {
   input: unknown;
-  /** Null where it is for several. */
+  /** Null if it serves several tenants. */
   tenantId: string | null;
-  /** Null where the workflow calls none. */
+  /** Null if the workflow calls no provider. */
   provider: string | null;
-  /** Null where the record has none, or no one amount. */
+  /** Null if the record has none. */
   reference: string | null;
   amountMinor: bigint | null;
   summary: string;
 };
 
+/** Settings of every starter. */
 export type StarterSettings = {
   client: Client;
   taskQueue: string;
   log: Log;
 };
 
-/** For the workflows of what is pursued: how patiently, too. */
+/** Settings of a starter of instructions' workflows. */
 export type InstructionStarterSettings = StarterSettings & { policy: InstructionPolicy };
 
+/** Settings of the starter of one type of workflow. */
 export type WorkflowStarterSettings<R extends Key, Key extends Named = Named> = StarterSettings & {
-  /** The type of the workflow, and how the log calls its records. */
+  /** Type of the workflow; also the name of its records in the log. */
   workflow: string;
   workflowId: (record: Key) => string;
-  /** One workflow for many records: it is woken for each of them, and started if it has ended. */
+  /** One workflow serves many records: every start signals it, and starts it if it has ended. */
   entity?: boolean;
   toStart: (record: R) => WorkflowStart;
 };
 
 type Named = { _id: string };
 
+/** Starts, signals and commands the workflows of one type of record. */
 export type WorkflowStarter<R extends Key, Key extends Named = Named> = ReturnType<
   typeof createWorkflowStarter<R, Key>
 >;
 
 /**
- * Starts and wakes the workflow of a record, always in the same way: one that runs is left as it is. The record
- * decides, not we. `Key`: what of a record says which workflow is its own.
+ * Starts and signals the workflow of a record. Starting one that runs changes nothing. `Key`: the fields of a record that
+ * its workflow id is made of.
  */
 export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
   settings: WorkflowStarterSettings<R, Key>,
@@ -90,7 +93,7 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
   return {
     start,
 
-    /** Starts without being waited for. A start that fails or is not even tried is made up for by the dispatcher. */
+    /** Starts in the background. If the start fails or there are too many, the dispatcher starts it later. */
     startSoon(record: R): void {
       if (underWay.size >= MAX_STARTING) return;
       const tryOnce = () =>
@@ -103,7 +106,7 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
       underWay.add(attempt);
     },
 
-    /** Has an operator's command done, by a run that is started if there is none, and answers what came of it. */
+    /** Sends an operator's command as an update, starts the workflow if none runs, and returns the answer. */
     async command(
       record: R,
       kind: OperatorCommand['kind'],
@@ -125,7 +128,7 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
       }
     },
 
-    /** Says that the record may have changed. A workflow that is not there has nothing left to look at. */
+    /** Signals in the background that the record may have changed. A workflow that has ended needs no signal. */
     notifyChangedSoon(record: Key): void {
       const attempt = client.connection
         .withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
@@ -134,17 +137,21 @@ export function createWorkflowStarter<R extends Key, Key extends Named = Named>(
         .catch((error: unknown) => {
           if (error instanceof WorkflowNotFoundError) return;
           const which = { [workflow]: record._id };
-          log.warn({ err: error, ...which }, 'workflow not woken, its next poll will see it');
+          log.warn(
+            { err: error, ...which },
+            'workflow not signalled, its next poll will read the record',
+          );
         })
         .finally(() => underWay.delete(attempt));
       underWay.add(attempt);
     },
 
+    /** Resolves when no start or signal is in flight. */
     idle: async () => void (await Promise.all(underWay)),
   };
 }
 
-/** The answer of a command that was refused; throws on what else went wrong. */
+/** The answer of a refused command. Throws every other error. */
 function refusalIn(error: unknown): OperatorAnswer {
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : null;
   if (cause instanceof ApplicationFailure && cause.type === REFUSED) {

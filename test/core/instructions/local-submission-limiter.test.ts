@@ -1,7 +1,7 @@
 import { createLocalSubmissionLimiter } from '../../../src/core/instructions/local-submission-limiter.js';
 import { MAX_WORKFLOW_TASKS } from '../../../worker/worker.js';
 
-/** A clock that the test moves, and one provider that takes 40 calls a second: 10 of them from here. */
+/** A clock that the test sets, and one provider with 40 calls per second, of which 10 may be local. */
 function setUp(workers = 1) {
   const at = { ms: 0, workers };
   const limiter = createLocalSubmissionLimiter({
@@ -9,7 +9,7 @@ function setUp(workers = 1) {
     workers: () => at.workers,
     now: () => at.ms,
   });
-  /** Enters and leaves at once, as often as it is let in. */
+  /** Acquires and finishes until a call is refused. */
   const acquireAll = (most = 1_000): number => {
     for (let count = 0; count < most; count += 1) {
       const finish = limiter.acquire('bank');
@@ -22,7 +22,7 @@ function setUp(workers = 1) {
   return { limiter, acquireAll, pass, at };
 }
 
-test('in any second no more than the share of the rate goes out from here', () => {
+test('local calls in any second stay within their share of the rate', () => {
   const { acquireAll, pass } = setUp();
   acquireAll();
   pass(1_000);
@@ -33,7 +33,7 @@ test('in any second no more than the share of the rate goes out from here', () =
   expect(acquireAll()).toBe(10);
 });
 
-test('processes divide the share, and where nobody knows how many there are nothing goes out', () => {
+test('processes divide the share, and while their number is unknown no local call is allowed', () => {
   const { acquireAll, pass, at } = setUp(5);
   acquireAll();
   pass(1_000);
@@ -43,7 +43,7 @@ test('processes divide the share, and where nobody knows how many there are noth
   expect(acquireAll()).toBe(0);
 });
 
-test('a provider that hangs gets so many calls at once and no more, others go on', () => {
+test('the calls in flight to a hanging provider are bounded, and other providers go on', () => {
   const at = { ms: 0 };
   const limiter = createLocalSubmissionLimiter({
     providers: ['slow', 'fast'].map((name) => ({ name, callsPerSecond: 100_000 })),
@@ -77,7 +77,7 @@ test.each([
   expect(acquireAll()).toBeGreaterThan(0);
 });
 
-test('several that hang at once together get fewer calls than a process has turns for workflows', () => {
+test('all providers that hang together get fewer calls than a process has workflow tasks', () => {
   const at = { ms: 0 };
   const names = ['one', 'two', 'three', 'four'];
   const limiter = createLocalSubmissionLimiter({
@@ -95,12 +95,12 @@ test('several that hang at once together get fewer calls than a process has turn
   expect(inside).toBeLessThan(MAX_WORKFLOW_TASKS);
 });
 
-test('each time in a row a provider is left alone for twice as long, up to ten seconds; one good answer ends that', () => {
+test('the cooldown doubles each time in a row, up to ten seconds; one good answer resets it', () => {
   const { limiter, acquireAll, pass } = setUp();
   acquireAll();
   pass(1_000);
   for (const cooldownMs of [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]) {
-    // Those that were under way together count once.
+    // Calls that were in flight together count once.
     const [one, other] = [limiter.acquire('bank'), limiter.acquire('bank')];
     one?.({ answered: false });
     other?.({ answered: false });
@@ -116,11 +116,11 @@ test('each time in a row a provider is left alone for twice as long, up to ten s
   expect(acquireAll()).toBeGreaterThan(0);
 });
 
-test('a provider that nobody knows is never called', () => {
+test('an unknown provider is never called', () => {
   expect(setUp().limiter.acquire('another')).toBeNull();
 });
 
-test('it is worth waiting where there are only too many, and not where a provider rests or nobody may', () => {
+test('capacity returns soon after too many calls, and not during a cooldown or while the number of processes is unknown', () => {
   const { limiter, acquireAll, pass, at } = setUp();
   acquireAll();
   expect(limiter.hasCapacitySoon('bank')).toBe(true);

@@ -38,8 +38,8 @@ const undecided: ProviderCallResult[] = [
 
 const { labels } = transferContract;
 
-describe('an operator', () => {
-  test('whatever is sent as a message, reading it answers and never throws', () => {
+describe('an operator command', () => {
+  test('parsing never throws, whatever the payload is', () => {
     fc.assert(
       fc.property(fc.anything(), (payload) => {
         const read = parseOperatorCommand('fail', payload);
@@ -48,7 +48,7 @@ describe('an operator', () => {
     );
   });
 
-  test('completes only what the bank says is paid', () => {
+  test('complete is done only if the bank reports the payment', () => {
     expect(evaluateOperatorCommand(order('complete'), paid, processing, labels)).toMatchObject({
       done: true,
       effect: 'confirm',
@@ -67,7 +67,7 @@ describe('an operator', () => {
     }
   });
 
-  test('fails against a silent or undecided bank only by force, and never what is paid', () => {
+  test('fail against a silent or undecided bank needs force, and is refused for a paid transfer', () => {
     for (const bank of undecided) {
       expect(evaluateOperatorCommand(order('fail'), bank, processing, labels)).toMatchObject({
         done: false,
@@ -84,7 +84,7 @@ describe('an operator', () => {
     });
   });
 
-  test('what is so already is done, whatever the bank says now', () => {
+  test('a command whose result is there already is done, whatever the bank answers', () => {
     for (const bank of undecided) {
       const completed = { status: 'completed', attention: null } as const;
       const failed = { status: 'failed', attention: null } as const;
@@ -99,7 +99,7 @@ describe('an operator', () => {
     }
   });
 
-  test('reads in the words of the capability who said what, whoever the provider is', () => {
+  test('its answer uses the labels of the capability', () => {
     const cardLabels = {
       record: 'card funding',
       provider: 'issuer',
