@@ -12,6 +12,7 @@ import {
   type TransferActivityDeps,
 } from './transfers.js';
 
+/** Parts that the activities of bulk transfers need. */
 export type BulkTransferActivityDeps = TransferActivityDeps & { bulkTransfers: BulkTransferStore };
 type Deps = BulkTransferActivityDeps;
 

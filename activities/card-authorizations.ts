@@ -1,6 +1,7 @@
 import type { AuthorizationRef } from '../src/capabilities/card-authorizations/workflow-contract.js';
 import type { AuthorizationStore } from '../src/capabilities/card-authorizations/store.js';
 
+/** Parts that the activity of card authorizations needs. */
 export type CardAuthorizationActivityDeps = {
   authorizations: { store: Pick<AuthorizationStore, 'followHold'> };
 };

@@ -12,6 +12,7 @@ import type { FactSource } from '../src/core/instructions/fact.js';
 import { providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
 
+/** Parts that the activities of all card operations need. */
 export type CardActivityDeps = {
   cards: Cards;
   cardOperations: CardOperations;

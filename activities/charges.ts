@@ -8,6 +8,7 @@ import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult } from '../src/core/instructions/workflow-contract.js';
 import { providerActivities, type InstructionHandler } from './instructions.js';
 
+/** Parts that the activities of charges need. */
 export type ChargeActivityDeps = {
   charges: Charges;
   chargeCalls: ChargeCalls;

@@ -56,6 +56,7 @@ export type InstructionType = keyof InstructionStores;
 /** Input of the generic activities: one instruction, by its type and id. */
 export type InstructionRef = RecordRef & { type: InstructionType };
 
+/** Stores of all instructions, by their collection. */
 export type InstructionActivityDeps = {
   transfers: InstructionStores['transfer'];
   charges: InstructionStores['charge'];
@@ -100,7 +101,7 @@ export function createInstructionActivities(deps: InstructionActivityDeps) {
   };
 }
 
-/** What the activities of one type of instruction need. `Own`: kinds of facts that only this type has. */
+/** A capability's part of the activities of its instructions. `Own`: kinds of facts that only it has. */
 export type InstructionHandler<R extends InstructionRecord, Own = never> = {
   /** Name of the record in logs and failures. */
   name: string;

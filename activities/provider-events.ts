@@ -1,5 +1,6 @@
 import type { CardEvents } from '../src/core/provider-events/index.js';
 
+/** Parts that the activities of provider events need. */
 export type ProviderEventActivityDeps = { cardEvents: Pick<CardEvents, 'handling'> };
 
 /** The activities of provider events. Their names are in histories, so they never change. */

@@ -9,6 +9,7 @@ import type {
 import type { Schedules } from '../src/capabilities/recurring-charges/schedules.js';
 import type { RecurringCharges } from '../src/capabilities/recurring-charges/store.js';
 
+/** Parts that the activity of recurring charges needs. */
 export type RecurringChargeActivityDeps = {
   recurringCharges: RecurringCharges;
   recurringStarter: { schedules: Schedules };

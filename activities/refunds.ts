@@ -6,6 +6,7 @@ import type { LocalSubmissionLimiter } from '../src/core/instructions/local-subm
 import { providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
 
+/** Parts that the activities of refunds need. */
 export type RefundActivityDeps = {
   refunds: Refunds;
   refundCalls: RefundCalls;

@@ -12,6 +12,7 @@ import type { TransferStarter } from '../src/capabilities/transfers/starter.js';
 import { isFactResult } from './provider-result.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 
+/** Parts that the activities of micro-batches need. */
 export type TransferMicroBatchActivityDeps = TransferActivityDeps & {
   starter: Pick<TransferStarter, 'start'>;
 };

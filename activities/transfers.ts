@@ -14,6 +14,7 @@ import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { load, providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
 
+/** Parts that the activities of transfers need. */
 export type TransferActivityDeps = {
   transfers: Transfers;
   providers: { transfer(name: string): TransferProvider };
@@ -25,6 +26,7 @@ type Deps = TransferActivityDeps;
 /** Short, because the payment does not depend on the name: the bank checks the account again when it pays. */
 const NAME_ENQUIRY_WITHIN_MS = 3_000;
 
+/** The activities of transfers, as those of bulk transfers and micro-batches call them. */
 export type TransferActivities = ReturnType<typeof createTransferActivities>;
 
 /** The activities of transfers. Their names are in histories, so they never change. */

@@ -1,5 +1,6 @@
 import type { WebhookDeliveryResult } from '../src/core/webhooks/workflow-contract.js';
 
+/** Parts that the activity of webhook deliveries needs. */
 export type WebhookActivityDeps = {
   webhooks: { retry(id: string, nextMs: number | null): Promise<WebhookDeliveryResult> };
 };

@@ -10,7 +10,7 @@ const PARALLEL = 20;
 
 /**
  * Starts the workflows of records whose next check is due: nobody has started them (the API died, Temporal was away), or
- * they have not been heard of in time (terminated by an operator). Oldest first, one collection after the other. Starting
+ * their records have not changed in time (terminated by an operator). Oldest first, one collection after the other. Starting
  * a workflow that runs changes nothing, so several workers may do this at once.
  */
 export function createDispatcher(

@@ -27,12 +27,12 @@ describe('recorded histories', () => {
   });
 
   test('a workflow with another sequence of commands does not replay', async () => {
-    const replay = replayAs('changed-workflow.ts', 'transfer-paid.json');
+    const replay = replayAs('changed-workflow.ts', 'transfer-paid-by-queue.json');
     await expect(replay).rejects.toThrow(/[Nn]ondeterminism|deterministic/);
   });
 
   test('the same change behind changed() replays runs that started without it', async () => {
-    await replayAs('patched-workflow.ts', 'transfer-paid.json');
+    await replayAs('patched-workflow.ts', 'transfer-paid-by-queue.json');
   });
 });
 

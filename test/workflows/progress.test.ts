@@ -240,11 +240,11 @@ describe('the next step of an instruction', () => {
           maxLength: 40,
           size: 'max',
         }),
-        (heard) => {
+        (results) => {
           let progress = initialProgress();
           let now = 0;
           let absentSince: number | null = null;
-          for (const [one, gap] of heard) {
+          for (const [one, gap] of results) {
             now += gap;
             const [next, step] = nextStep(progress, one, rules, { askedMs: now, answeredMs: now });
             // Submissions of other runs count: a "not found" from before them proves nothing.

@@ -1,6 +1,7 @@
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import { searchAttributes } from '../../src/platform/temporal/search-attributes.js';
 
+/** Attention of one run. */
 export type Attention = ReturnType<typeof createAttention>;
 
 /**

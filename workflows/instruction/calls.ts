@@ -45,7 +45,7 @@ export async function call<Own>(
   return nextStep(progress, result, state, { askedMs, answeredMs });
 }
 
-/** How long from now the provider has nothing to answer; null if its answer is awaited. */
+/** Time from now during which no answer is overdue; null if the provider's answer is awaited. */
 function idleTime(result: ProviderCallResult): number | null {
   if (result.kind === 'not_submitted') return result.afterMs ?? null;
   return result.kind === 'pending' && result.idle === true ? 0 : null;

@@ -8,7 +8,7 @@ import type {
 } from '../../src/core/instructions/workflow-contract.js';
 import { FIRST_POLL_MS, IDLE_POLL_MS, MAX_ERRORS, MAX_SUBMISSIONS } from '../policies.js';
 
-/** What a run knows beyond its record: how often it polls, and how far absence is proven. */
+/** A run's knowledge beyond its record: how often it polls, and how far absence is proven. */
 export type ExecutionProgress = {
   submissions: number;
   /** Submissions that the provider may have accepted. */
@@ -24,7 +24,7 @@ export type ExecutionProgress = {
 /** Times of a call and of its answer. */
 export type CallTimes = { askedMs: number; answeredMs: number };
 
-/** What the next step depends on, besides progress and result. */
+/** The rules of the next step, besides progress and result. */
 export type ExecutionRules = {
   policy: InstructionPolicy;
   labels: InstructionLabels;

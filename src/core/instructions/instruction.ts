@@ -25,7 +25,7 @@ export type InstructionRecord = {
   attention: { since: Date; reason: string } | null;
   /** End of monitoring: until then the provider is polled although an operator has failed the record by force. */
   monitor_until: Date | null;
-  /** When the dispatcher checks that a workflow executes this record; null once nothing is left to do. */
+  /** The dispatcher then checks that a workflow executes this record; null once nothing is left to do. */
   next_check_at: Date | null;
   timeline: TimelineEntry[];
   created_at: Date;

@@ -10,6 +10,7 @@ export type EventfulPermit<R> = {
   grantPermit(tenantId: string, id: string, request: SubmitPermitRequest): Promise<R | null>;
 };
 
+/** Settings of an instruction store. */
 export type InstructionStoreSettings<R> = {
   /** The collection of the records. Only fields of InstructionRecord are read and written here. */
   collection: Collection<InstructionRecord>;
@@ -19,6 +20,7 @@ export type InstructionStoreSettings<R> = {
   eventfulPermit?: EventfulPermit<R>;
 };
 
+/** Store of the records of one capability. */
 export type InstructionStore<R extends InstructionRecord> = ReturnType<
   typeof createInstructionStore<R>
 >;

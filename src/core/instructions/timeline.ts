@@ -17,6 +17,7 @@ export const TIMELINE_TYPES = [
   'webhook_delivered',
   'note',
 ] as const;
+/** Type of a timeline entry. */
 export type TimelineType = (typeof TIMELINE_TYPES)[number];
 
 /** One entry of a record's timeline. `detail` is our own text, never a provider's: it may contain personal data. */

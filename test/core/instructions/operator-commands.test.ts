@@ -10,7 +10,7 @@ import type {
 } from '../../../src/core/instructions/workflow-contract.js';
 import { transferContract } from '../../../src/capabilities/transfers/workflow-contract.js';
 
-const order = (kind: OperatorCommand['kind'], force = false): OperatorCommand => ({
+const command = (kind: OperatorCommand['kind'], force = false): OperatorCommand => ({
   kind,
   actor: 'ada',
   reason: 'r',
@@ -49,7 +49,7 @@ describe('an operator command', () => {
   });
 
   test('complete is done only if the bank reports the payment', () => {
-    expect(evaluateOperatorCommand(order('complete'), paid, processing, labels)).toMatchObject({
+    expect(evaluateOperatorCommand(command('complete'), paid, processing, labels)).toMatchObject({
       done: true,
       effect: 'confirm',
     });
@@ -59,7 +59,7 @@ describe('an operator command', () => {
     ];
     for (const bank of rest) {
       expect(
-        evaluateOperatorCommand(order('complete', true), bank, processing, labels),
+        evaluateOperatorCommand(command('complete', true), bank, processing, labels),
       ).toMatchObject({
         done: false,
         effect: 'nothing',
@@ -69,16 +69,18 @@ describe('an operator command', () => {
 
   test('fail against a silent or undecided bank needs force, and is refused for a paid transfer', () => {
     for (const bank of undecided) {
-      expect(evaluateOperatorCommand(order('fail'), bank, processing, labels)).toMatchObject({
+      expect(evaluateOperatorCommand(command('fail'), bank, processing, labels)).toMatchObject({
         done: false,
         effect: 'nothing',
       });
-      expect(evaluateOperatorCommand(order('fail', true), bank, processing, labels)).toMatchObject({
+      expect(
+        evaluateOperatorCommand(command('fail', true), bank, processing, labels),
+      ).toMatchObject({
         done: true,
         effect: 'release',
       });
     }
-    expect(evaluateOperatorCommand(order('fail', true), paid, processing, labels)).toMatchObject({
+    expect(evaluateOperatorCommand(command('fail', true), paid, processing, labels)).toMatchObject({
       done: false,
       effect: 'nothing',
     });
@@ -88,11 +90,11 @@ describe('an operator command', () => {
     for (const bank of undecided) {
       const completed = { status: 'completed', attention: null } as const;
       const failed = { status: 'failed', attention: null } as const;
-      expect(evaluateOperatorCommand(order('complete'), bank, completed, labels)).toMatchObject({
+      expect(evaluateOperatorCommand(command('complete'), bank, completed, labels)).toMatchObject({
         done: true,
         effect: 'nothing',
       });
-      expect(evaluateOperatorCommand(order('fail'), bank, failed, labels)).toMatchObject({
+      expect(evaluateOperatorCommand(command('fail'), bank, failed, labels)).toMatchObject({
         done: true,
         effect: 'nothing',
       });
@@ -119,7 +121,7 @@ describe('an operator command', () => {
     for (const kind of OPERATOR_COMMANDS) {
       for (const report of reports) {
         const { message } = evaluateOperatorCommand(
-          order(kind, true),
+          command(kind, true),
           report,
           processing,
           cardLabels,
