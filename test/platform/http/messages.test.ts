@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { ApiError } from '../../../src/shared/errors.js';
-import type { Operation } from '../../../src/platform/http/operation.js';
 import { validate, type FieldIssue } from '../../../src/platform/http/validate.js';
 import {
   amountMinor,
