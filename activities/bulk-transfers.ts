@@ -12,7 +12,7 @@ import {
   type TransferActivityDeps,
 } from './transfers.js';
 
-export type BulkTransferActivityDeps = TransferActivityDeps & { batches: Batches };
+export type BulkTransferActivityDeps = TransferActivityDeps & { bulkTransfers: Batches };
 type Deps = BulkTransferActivityDeps;
 
 /** Orders of one part on their way at once. */
@@ -23,7 +23,7 @@ const MAX_PAUSE_MS = 60_000;
 const HEARTBEAT_MS = 2_000;
 
 export function createBulkTransferActivities(deps: Deps) {
-  const { transfers, batches } = deps;
+  const { transfers, bulkTransfers } = deps;
   const { submitTransfer } = createTransferActivities(deps);
   return {
     /**
@@ -33,7 +33,7 @@ export function createBulkTransferActivities(deps: Deps) {
     async submitBulkTransferChunk({ tenantId, id, from, to }: BulkTransferChunk): Promise<void> {
       const stopBeating = beat();
       try {
-        const { ids, provider } = await batches.part(tenantId, id, from, to);
+        const { ids, provider } = await bulkTransfers.part(tenantId, id, from, to);
         const unsent = await transfers.unsent(tenantId, ids);
         await mapWithConcurrency(SUBMISSIONS_AT_ONCE, unsent, (one) =>
           submitOne({ ...deps, submitTransfer }, { tenantId, id: one }, provider),
@@ -46,10 +46,10 @@ export function createBulkTransferActivities(deps: Deps) {
 
     /** Ends a batch: what is still open and was not handed over by its part is so now. */
     async completeBulkTransfer({ tenantId, id }: RecordRef): Promise<void> {
-      const batch = await batches.get(tenantId, id);
-      if (!batch) return;
-      await transfers.handOver(tenantId, idsOf(batch));
-      await batches.close(tenantId, id);
+      const bulkTransfer = await bulkTransfers.get(tenantId, id);
+      if (!bulkTransfer) return;
+      await transfers.handOver(tenantId, idsOf(bulkTransfer));
+      await bulkTransfers.close(tenantId, id);
     },
   };
 }

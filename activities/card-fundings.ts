@@ -1,5 +1,5 @@
-import { applyFundingFact, expireFunding } from '../src/capabilities/card-fundings/apply.js';
-import { unwindingOf } from '../src/capabilities/card-fundings/deadline.js';
+import { commitFundingFact, commitFundingExpiry } from '../src/capabilities/card-fundings/apply.js';
+import { fundReversalIdOf } from '../src/capabilities/card-fundings/deadline.js';
 import type { FundingFact } from '../src/capabilities/card-fundings/transitions.js';
 import type { ExpireFundingResult } from '../src/capabilities/card-fundings/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
@@ -41,8 +41,8 @@ export function createCardFundingActivities(deps: CardActivityDeps) {
     /** Has the deadline of a just-in-time funding come? Then it ends here, if nobody has ended it yet. */
     async expireCardFunding(ref: RecordRef): Promise<ExpireFundingResult> {
       const operation = await load(fundings, ref);
-      await expireFunding(deps.groupCommit, operation);
-      const unwinding = await deps.cardOperations.get(ref.tenantId, unwindingOf(ref.id));
+      await commitFundingExpiry(deps.groupCommit, operation);
+      const unwinding = await deps.cardOperations.get(ref.tenantId, fundReversalIdOf(ref.id));
       const over = !isOpen(await load(fundings, ref));
       return { over, fundReversal: unwinding?._id ?? null };
     },
@@ -73,7 +73,7 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
     async apply({ tenantId, id }, report, origin) {
       const operation = await cardOperations.get(tenantId, id);
       if (!operation) return null;
-      await applyFundingFact(groupCommit, operation, asFact(operation, report, origin));
+      await commitFundingFact(groupCommit, operation, asFact(operation, report, origin));
       return withoutReversalAttention(await cardOperations.get(tenantId, id));
     },
   };

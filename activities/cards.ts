@@ -1,4 +1,4 @@
-import { applyIssueFact, issueFactOf } from '../src/capabilities/cards/apply-issuance.js';
+import { commitIssuanceFact, issuanceFactOf } from '../src/capabilities/cards/apply-issuance.js';
 import type { Card } from '../src/capabilities/cards/card.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import { failpoint } from '../src/shared/failpoints.js';
@@ -41,9 +41,9 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
   ) {
     if (answer.kind !== 'issued') return answer as Exclude<Answer, { kind: 'issued' }>;
     const { providerRequestId, card: sessionId } = answer;
-    const fact = issueFactOf(answer, { via, actor: null, providerRequestId, note: null });
+    const fact = issuanceFactOf(answer, { via, actor: null, providerRequestId, note: null });
     failpoint('issuance.answered');
-    if (fact) await applyIssueFact(groupCommit, operation, fact);
+    if (fact) await commitIssuanceFact(groupCommit, operation, fact);
     return { kind: 'succeeded' as const, amountMinor: null, sessionId, providerRequestId };
   }
 
@@ -77,7 +77,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     async apply({ tenantId, id }, report, origin) {
       const operation = await cardOperations.get(tenantId, id);
       if (!operation) return null;
-      const outcome = await applyIssueFact(groupCommit, operation, toFact(report, origin));
+      const outcome = await commitIssuanceFact(groupCommit, operation, toFact(report, origin));
       return outcome.kind === 'issueFact' ? outcome.operation : null;
     },
   };

@@ -1,14 +1,15 @@
-import type { CardEvents } from '../src/core/provider-events/index.js';
+import type { ProviderEvents } from '../src/core/provider-events/index.js';
 
-export type ProviderEventActivityDeps = { cardEvents: Pick<CardEvents, 'handling'> };
+export type ProviderEventActivityDeps = { providerEvents: Pick<ProviderEvents, 'handling'> };
 
-export function createProviderEventActivities({ cardEvents }: ProviderEventActivityDeps) {
+export function createProviderEventActivities({ providerEvents }: ProviderEventActivityDeps) {
   return {
     /** One try of a stored event. Fails only with our own store, and is then repeated. */
     applyProviderEvent: (given: { id: string; nextMs: number | null }) =>
-      cardEvents.handling.applyCardEvent(given),
+      providerEvents.handling.applyProviderEvent(given),
 
     /** The same once more, by a replay. */
-    replayProviderEvent: (given: { id: string }) => cardEvents.handling.replayCardEvent(given),
+    replayProviderEvent: (given: { id: string }) =>
+      providerEvents.handling.replayProviderEvent(given),
   };
 }

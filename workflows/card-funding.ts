@@ -1,7 +1,7 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
 import type { FundingInput } from '../src/capabilities/card-fundings/workflow-contract.js';
-import { fundingWords, unwindingWords } from '../src/capabilities/card-fundings/labels.js';
+import { cardFundingLabels, fundReversalLabels } from '../src/capabilities/card-fundings/labels.js';
 import { operationActivities, operationExecution } from './card-operations.js';
 import { localActivities } from './local-activities.js';
 import { localProviderCall, ownStore, providerCall } from './policies.js';
@@ -22,7 +22,7 @@ export async function cardFunding(input: FundingInput): Promise<void> {
   const inTime = async () => (await expire()).over;
   const deadline = atMs === null ? {} : { deadline: { atMs, expire: inTime } };
   const phases = ['funding', 'unwinding'];
-  await executeInSequence(fundingWords, async () => {
+  await executeInSequence(cardFundingLabels, async () => {
     for (let phase = phases.shift(); phase; phase = phases.shift()) {
       const fundReversal = await late();
       if (fundReversal) {
@@ -39,7 +39,7 @@ function fundingExecution(input: FundingInput): InstructionExecution {
   const issuer = proxyActivities<Activities>({ ...providerCall, taskQueue: input.taskQueue });
   return {
     ...operationExecution(input),
-    labels: fundingWords,
+    labels: cardFundingLabels,
     activities: {
       ...operationActivities,
       submit: issuer.submitCardFunding,
@@ -59,7 +59,7 @@ function fundReversalOf(input: FundingInput, id: string): InstructionExecution {
   return {
     ...execution,
     acceptedAtMs: input.deadlineAtMs ?? input.acceptedAtMs,
-    labels: unwindingWords,
+    labels: fundReversalLabels,
     activities: {
       ...operationActivities,
       submit: async () => ({ ...absent, providerRequestId: null }),

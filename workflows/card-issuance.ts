@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { issuingWords } from '../src/capabilities/cards/labels.js';
+import { cardIssuanceLabels } from '../src/capabilities/cards/labels.js';
 import type { OperationInput } from '../src/capabilities/cards/workflow-contract.js';
 import { operationActivities, operationExecution } from './card-operations.js';
 import { localActivities } from './local-activities.js';
@@ -15,7 +15,7 @@ export async function cardIssuance(input: OperationInput): Promise<void> {
   const issuer = proxyActivities<Activities>({ ...providerCall, taskQueue: input.taskQueue });
   await executeInstruction({
     ...operationExecution(input),
-    labels: issuingWords,
+    labels: cardIssuanceLabels,
     activities: {
       ...operationActivities,
       submit: issuer.submitCardIssuance,

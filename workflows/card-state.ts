@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { controlWords } from '../src/capabilities/card-states/labels.js';
+import { cardStateLabels } from '../src/capabilities/card-states/labels.js';
 import type { CardStateInput } from '../src/capabilities/cards/workflow-contract.js';
 import { operationActivities, operationExecution } from './card-operations.js';
 import { localActivities } from './local-activities.js';
@@ -17,13 +17,13 @@ const local = localActivities(localProviderCall);
 export async function cardState(input: CardStateInput): Promise<void> {
   const { tenantId, card } = input;
   const issuer = proxyActivities<Activities>({ ...providerCall, taskQueue: input.taskQueue });
-  await executeInSequence(controlWords, async () => {
+  await executeInSequence(cardStateLabels, async () => {
     const open = await store.findNextCardState({ tenantId, card });
     return (
       open && {
         ...operationExecution({ ...input, ...open }),
         repeatable: true,
-        labels: controlWords,
+        labels: cardStateLabels,
         activities: {
           ...operationActivities,
           submit: issuer.submitCardState,

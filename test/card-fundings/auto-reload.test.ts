@@ -1,4 +1,4 @@
-import type { Card, CardReload } from '../../src/capabilities/cards/card.js';
+import type { Card, AutoReload } from '../../src/capabilities/cards/card.js';
 import { changeCard } from '../../src/capabilities/cards/change.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
@@ -12,7 +12,7 @@ import { byProvider, NOW } from '../support/transfers.js';
 /** A wallet and a card whose reload is on: below 100 it gets 500, 1,000 a day. */
 const start = (
   { wallet = 5_000n, available = 300n }: { wallet?: bigint; available?: bigint } = {},
-  reload: Partial<CardReload> = {},
+  reload: Partial<AutoReload> = {},
   card: Partial<Card> = {},
 ) =>
   snapshotWith(
@@ -47,7 +47,7 @@ function end(state: Snapshot, kind: 'succeeded' | 'rejected'): Snapshot {
 
 const commit = (state: Snapshot, item: AnyMutationInput) => run(state, [[item]]).state;
 
-const put = (state: Snapshot, changes: Partial<CardReload> = {}) => {
+const put = (state: Snapshot, changes: Partial<AutoReload> = {}) => {
   const { enabled, threshold_minor, amount_minor, daily_cap_minor } = reloadOf(changes);
   const settings = { enabled, threshold_minor, amount_minor, daily_cap_minor };
   return commit(state, { kind: 'setReload', tenantId: 'ten_a', id: CARD, settings });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { CardStatus } from '../../src/capabilities/cards/card.js';
-import { unwindingOf } from '../../src/capabilities/card-fundings/deadline.js';
+import { fundReversalIdOf } from '../../src/capabilities/card-fundings/deadline.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { AnyMutationInput, AnyResult } from '../../src/core/idempotency/save-refusal.js';
@@ -90,7 +90,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
   check('all together', total === 0n);
   for (const operation of operations) {
-    const lent = records.card_operations.has(unwindingOf(operation._id));
+    const lent = records.card_operations.has(fundReversalIdOf(operation._id));
     check('not driven', lent || needsWorkflow(operation) === (operation.next_check_at !== null));
   }
   return problems;
@@ -136,7 +136,7 @@ const after = (items: AnyMutationInput[], available = START, card = openCard()) 
   const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
   return {
     operation: operations.get('cop_a'),
-    unwinding: operations.get(unwindingOf('cop_a')),
+    unwinding: operations.get(fundReversalIdOf('cop_a')),
     steps,
     outcomes,
     card: state.records.cards.get(CARD),

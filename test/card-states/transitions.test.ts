@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { isPastExpiry, type Card } from '../../src/capabilities/cards/card.js';
 import type {
-  ControlOperation,
-  ControlType,
+  CardStateOperation,
+  CardStateType,
 } from '../../src/capabilities/card-states/card-state.js';
 import type {
   AcceptCardState,
   ApplyCardStateFact,
 } from '../../src/capabilities/card-states/mutations.js';
-import { createControlStarter } from '../../src/capabilities/card-states/starter.js';
+import { createCardStateStarter } from '../../src/capabilities/card-states/starter.js';
 import { newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
 import { newId } from '../../src/shared/ids.js';
@@ -40,9 +40,9 @@ function withCard(changes: Partial<Card> = {}): Snapshot {
   return snapshot;
 }
 
-function asked(type: ControlType, key?: string): AcceptCardState {
+function asked(type: CardStateType, key?: string): AcceptCardState {
   const given = { tenant_id: TENANT, card_id: CARD, type, provider: 'sandbox-bank' };
-  const operation = newOperation(given, NOW, 'accepted') as ControlOperation;
+  const operation = newOperation(given, NOW, 'accepted') as CardStateOperation;
   return {
     kind: 'acceptControl',
     tenantId: TENANT,
@@ -257,7 +257,7 @@ describe('how a card stands', () => {
 
   test('whatever is asked for and confirmed in whatever order: the newest decides, and opens only confirmed', () => {
     const step = fc.oneof(
-      fc.constantFrom<ControlType>('lock', 'unlock'),
+      fc.constantFrom<CardStateType>('lock', 'unlock'),
       fc.nat({ max: 30 }).map((of) => ({ confirm: of })),
     );
     fc.assert(
@@ -324,6 +324,6 @@ test('a command about an operation that has ended never reaches the workflow of 
   const nowhere = { ...settings, client: {}, log: {} } as unknown as InstructionStarterSettings;
   const superseded = { ...asked('unlock').operation, status: 'failed' } as const;
   const payload = { actor: 'ada', reason: 'lost', session_id: null, force: true };
-  const answer = await createControlStarter(nowhere).command(superseded, 'fail', payload);
+  const answer = await createCardStateStarter(nowhere).command(superseded, 'fail', payload);
   expect(answer).toEqual({ done: false, message: 'The unlock is failed already.' });
 });

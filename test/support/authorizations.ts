@@ -42,7 +42,7 @@ export const decideAuthorizationMutation = (
   kind: 'decideAuthorization',
   ...keyOf(request(asked).token),
   request: request(asked),
-  asking: 'first',
+  authorizationRequestId: 'first',
   answerBy: new Date(NOW.getTime() + 1_500),
   holdMs: 60_000,
   ...changes,

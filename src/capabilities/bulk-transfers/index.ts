@@ -22,21 +22,26 @@ export function bulkTransfers(
 ) {
   const { config, nameEnquiry, client, log } = deps;
   const { taskQueue } = config.temporal;
-  const batches = createBatches(
+  const bulkTransfers = createBatches(
     deps.database,
     deps.groupCommit,
     config.instructions.stallTimeoutMs,
   );
-  const batchStarter = createBatchStarter({ client, taskQueue, log });
+  const bulkTransferStarter = createBatchStarter({ client, taskQueue, log });
   const provider = deps.provider.name;
   return {
-    batches,
-    batchStarter,
-    batchWatch: deps.completionWaiters.create({
-      findEnded: (ids) => batches.ended(ids),
+    bulkTransfers,
+    bulkTransferStarter,
+    bulkTransferWatch: deps.completionWaiters.create({
+      findEnded: (ids) => bulkTransfers.ended(ids),
       everyMs: LOOK_EVERY_MS,
     }),
-    createBulk: createBulkCreation({ batches, starter: batchStarter, nameEnquiry, provider }),
+    createBulk: createBulkCreation({
+      bulkTransfers,
+      starter: bulkTransferStarter,
+      nameEnquiry,
+      provider,
+    }),
   };
 }
 
@@ -45,7 +50,13 @@ export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
   collections: [bulkTransferRecords],
   routes: bulkTransferRoutes,
-  supervised: ({ batches, batchStarter }: { batches: Batches; batchStarter: BatchStarter }) => ({
-    bulk_transfers: supervised(batches, batchStarter),
+  supervised: ({
+    bulkTransfers,
+    bulkTransferStarter,
+  }: {
+    bulkTransfers: Batches;
+    bulkTransferStarter: BatchStarter;
+  }) => ({
+    bulk_transfers: supervised(bulkTransfers, bulkTransferStarter),
   }),
 });

@@ -11,12 +11,12 @@ import type { Batches } from './store.js';
 import type { CreateBulk } from './create.js';
 
 export function bulkTransferRoutes(deps: {
-  batches: Batches;
-  batchWatch: CompletionWaiter<BulkTransfer>;
+  bulkTransfers: Batches;
+  bulkTransferWatch: CompletionWaiter<BulkTransfer>;
   createBulk: CreateBulk;
   idempotency: Idempotency;
 }): Route[] {
-  const { batches, batchWatch, createBulk, idempotency } = deps;
+  const { bulkTransfers, bulkTransferWatch, createBulk, idempotency } = deps;
 
   return [
     route(createBulkTransfer, async (ctx, { body }) => {
@@ -26,17 +26,17 @@ export function bulkTransferRoutes(deps: {
         { idempotency, resource: `${API_PREFIX}/transfers/bulk` },
         (claim) => createBulk(tenant, body.transfers, claim, ctx.state.withoutDeadline),
         async (id, wait) => {
-          await batchWatch.waitForEnd(id, wait);
-          const batch = await batches.get(tenant.id, id);
-          return batch && presentBatch(batch, await batches.statuses(batch));
+          await bulkTransferWatch.waitForEnd(id, wait);
+          const batch = await bulkTransfers.get(tenant.id, id);
+          return batch && presentBatch(batch, await bulkTransfers.statuses(batch));
         },
       );
     }),
 
     route(getBulkTransfer, async (ctx, { params }) => {
-      const found = await batches.get(callerOf(ctx).tenant.id, params.id);
+      const found = await bulkTransfers.get(callerOf(ctx).tenant.id, params.id);
       if (!found) throw new ApiError('not_found');
-      sendData(ctx, 200, presentBatch(found, await batches.statuses(found)));
+      sendData(ctx, 200, presentBatch(found, await bulkTransfers.statuses(found)));
     }),
   ];
 }

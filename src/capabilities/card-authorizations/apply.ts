@@ -3,32 +3,40 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
 import type { Card } from '../cards/card.js';
 import { changeCard } from '../cards/change.js';
-import { movementTo, payFrom, standingOf, type Movement, type Payment } from './transitions.js';
+import { deltaTo, allocate, balanceAfter, type LedgerDelta, type Payment } from './transitions.js';
 import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
 import type { ApplyCardAuthorizationFact } from './item.js';
-import { movementPosting, stepOf } from './postings.js';
-import { unspend } from './rules.js';
+import { deltaPosting, stepOf } from './postings.js';
+import { restoreDailyLimit } from './rules.js';
 
-type About = { card: Card; authorization: CardAuthorization; item: ApplyCardAuthorizationFact };
+type FactContext = {
+  card: Card;
+  authorization: CardAuthorization;
+  item: ApplyCardAuthorizationFact;
+};
 
 /** Lets a new fact have its effect: what it moves, and how the authorization stands from now on. */
-export function applyFact(uow: UnitOfWork, about: About, now: Date): CardAuthorization {
-  const { authorization: before, item } = about;
+export function applyAuthorizationFact(
+  uow: UnitOfWork,
+  context: FactContext,
+  now: Date,
+): CardAuthorization {
+  const { authorization: before, item } = context;
   const facts = [...before.facts, item.fact];
-  const standing = standingOf(before, facts);
-  const movement = movementTo(before, standing);
-  const owedMinor = move(uow, about, movement, now);
-  const problem = problemOf(about, owedMinor);
+  const balance = balanceAfter(before, facts);
+  const delta = deltaTo(before, balance);
+  const owedMinor = moveMoney(uow, context, delta, now);
+  const problem = attentionReason(context, owedMinor);
   const next: CardAuthorization = {
     ...before,
     version: before.version + 1,
-    status: standing.status,
-    held_minor: standing.heldMinor,
-    cleared_minor: standing.clearedMinor,
+    status: balance.status,
+    held_minor: balance.heldMinor,
+    cleared_minor: balance.clearedMinor,
     facts,
     attention: problem === null ? before.attention : { since: now, reason: problem },
     next_check_at: null,
-    timeline: [...before.timeline, ...entries(about, movement, problem, now)],
+    timeline: [...before.timeline, ...entries(context, delta, problem, now)],
     updated_at: now,
   };
   uow.change(cardAuthorizations, next);
@@ -36,11 +44,16 @@ export function applyFact(uow: UnitOfWork, about: About, now: Date): CardAuthori
 }
 
 /** Moves the money, of the card and of the wallet; answers what neither had, which the tenant owes now. */
-function move(uow: UnitOfWork, { card, authorization, item }: About, moved: Movement, now: Date) {
-  const { releasedMinor, takenMinor, returnedMinor } = moved;
+function moveMoney(
+  uow: UnitOfWork,
+  { card, authorization, item }: FactContext,
+  delta: LedgerDelta,
+  now: Date,
+) {
+  const { releasedMinor, takenMinor, returnedMinor } = delta;
   if (releasedMinor + takenMinor + returnedMinor === 0n) return 0n;
   const wallet = uow.wallet(card.tenant_id);
-  const payment = payFrom(takenMinor, {
+  const payment = allocate(takenMinor, {
     heldMinor: releasedMinor,
     cardMinor: card.available_minor,
     walletMinor: wallet.availableMinor,
@@ -51,8 +64,8 @@ function move(uow: UnitOfWork, { card, authorization, item }: About, moved: Move
   const [toCard, toWallet] =
     authorization.funding_source === 'card' ? [backMinor, 0n] : [0n, backMinor];
   const step = stepOf(authorization, item.fact);
-  const all = { ...moved, payment, repaidMinor, backMinor };
-  uow.post(movementPosting(authorization, step, now, all));
+  const all = { ...delta, payment, repaidMinor, backMinor };
+  uow.post(deltaPosting(authorization, step, now, all));
   const availableMinor = toWallet - payment.walletMinor;
   const owedMinor = payment.owedMinor - repaidMinor;
   // As a rule only the card is touched, and the wallet's document is one that many want.
@@ -63,56 +76,56 @@ function move(uow: UnitOfWork, { card, authorization, item }: About, moved: Move
       owedMinor: wallet.owedMinor + owedMinor,
     });
   }
-  changeCard(uow, card, cardAfter(card, authorization, { payment, toCard, ...moved }), now);
+  changeCard(uow, card, cardAfter(card, authorization, { payment, toCard, ...delta }), now);
   return payment.owedMinor;
 }
 
 function cardAfter(
   card: Card,
   authorization: CardAuthorization,
-  moved: Movement & { payment: Payment; toCard: bigint },
+  delta: LedgerDelta & { payment: Payment; toCard: bigint },
 ): Partial<Card> {
-  const { releasedMinor, payment, toCard } = moved;
+  const { releasedMinor, payment, toCard } = delta;
   const { funding_source: of, created_at: decidedAt } = authorization;
   return {
     available_minor: card.available_minor - payment.cardMinor + toCard,
     held_minor: of === 'card' ? card.held_minor - releasedMinor : card.held_minor,
     open_holds: releasedMinor > 0n ? card.open_holds - 1 : card.open_holds,
-    daily_spend: unspend(
+    daily_spend: restoreDailyLimit(
       card.daily_spend,
       lagosDay(decidedAt),
-      noLongerSpent(authorization, moved),
+      restoredDailyLimit(authorization, delta),
     ),
   };
 }
 
 /** The day counts what was approved, and of that what is held or was taken: what was never approved is none of it. */
-function noLongerSpent(before: CardAuthorization, moved: Movement): bigint {
+function restoredDailyLimit(before: CardAuthorization, delta: LedgerDelta): bigint {
   const { approved, amount_minor: asked, held_minor: held, cleared_minor: cleared } = before;
   if (!approved) return 0n;
   const counted = (minor: bigint) => (minor < asked ? minor : asked);
-  const left = cleared + moved.takenMinor - moved.returnedMinor;
-  return counted(held + cleared) - counted(held - moved.releasedMinor + left);
+  const left = cleared + delta.takenMinor - delta.returnedMinor;
+  return counted(held + cleared) - counted(held - delta.releasedMinor + left);
 }
 
 /** Why somebody should look at it: money was taken that we had not agreed to, or that was not there. */
-function problemOf({ authorization, item }: About, owedMinor: bigint): string | null {
+function attentionReason({ authorization, item }: FactContext, owedMinor: bigint): string | null {
   if (owedMinor > 0n) return 'more was taken than there was: the tenant owes the rest';
   // An approval that the issuer has not heard, or that we took back, is none.
   const agreed = authorization.approved && !authorization.facts.some((f) => f.kind === 'declined');
-  const unasked = item.fact.kind === 'cleared' && !agreed;
-  return unasked ? 'money was taken that we had not approved' : null;
+  const notApproved = item.fact.kind === 'cleared' && !agreed;
+  return notApproved ? 'money was taken that we had not approved' : null;
 }
 
 function entries(
-  { authorization, item }: About,
-  { releasedMinor, takenMinor, returnedMinor }: Movement,
+  { authorization, item }: FactContext,
+  { releasedMinor, takenMinor, returnedMinor }: LedgerDelta,
   problem: string | null,
   now: Date,
 ): TimelineEntry[] {
   const { kind, key, amount_minor: amount } = item.fact;
   const detail = kind === 'cleared' ? `cleared: ${amount}` : kind;
-  const told =
+  const reported =
     item.by === 'issuer'
       ? timelineEntry(now, 'webhook', authorization.provider, { detail, providerRequestId: key })
       : timelineEntry(now, 'note', 'bursar', { detail: item.code ?? detail });
@@ -127,5 +140,5 @@ function entries(
   if (problem !== null) {
     done.push(timelineEntry(now, 'attention_raised', 'bursar', { detail: problem }));
   }
-  return [told, ...done];
+  return [reported, ...done];
 }

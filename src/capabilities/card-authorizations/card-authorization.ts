@@ -63,9 +63,9 @@ export const authorizationId = (provider: string, token: string): string =>
   idOf('authorization', createHash('sha256').update(`${provider}/${token}`).digest());
 
 export const askingsOf = ({
-  authorization_request_ids: askings,
+  authorization_request_ids: authorizationRequestIds,
   asking,
-}: CardAuthorization): string[] => askings ?? (asking === null ? [] : [asking]);
+}: CardAuthorization): string[] => authorizationRequestIds ?? (asking === null ? [] : [asking]);
 
 /** What the issuer is told, each time it asks. */
 export const isApproved = ({ approved, facts }: CardAuthorization): boolean =>

@@ -17,7 +17,7 @@ import type { AuthorizationKey } from './item.js';
 import type { Decline } from './rules.js';
 import type { AuthorizationStarter } from './starter.js';
 import type { AuthorizationStore } from './store.js';
-import { createTakeBack } from './void-approval.js';
+import { createApprovalVoider } from './void-approval.js';
 
 export type Decisions = ReturnType<typeof createDecisions>;
 
@@ -54,11 +54,11 @@ export function createDecisions(deps: DecisionDeps) {
   const { starter, deadlineMs } = deps;
   const flights = new Map<string, Flight>();
   const commit = createCommit(deps);
-  const takeBack = createTakeBack(deps);
+  const approvalVoider = createApprovalVoider(deps);
 
   function begin(id: string, provider: string, request: AuthorizationRequest): Flight {
-    const asking = randomUUID();
-    const committed = commit(provider, request, { id, asking });
+    const authorizationRequestId = randomUUID();
+    const committed = commit(provider, request, { id, authorizationRequestId });
     const decided = committed.then(({ decision }) => (flight.answer ??= decision));
     const over = Promise.all([committed, decided])
       .then(([{ key, authorization }, { approved, code }]) => {
@@ -68,7 +68,7 @@ export function createDecisions(deps: DecisionDeps) {
         }
         // Declined by a commit: nothing is held, and it is remembered.
         if (!key || (authorization && !isApproved(authorization))) return undefined;
-        return takeBack.begin(key, request, { asking, code });
+        return approvalVoider.begin(key, request, { authorizationRequestId, code });
       })
       .finally(() => flights.delete(id));
     const flight: Flight = { answer: null, decided, over };
@@ -91,7 +91,7 @@ export function createDecisions(deps: DecisionDeps) {
 
     /** Lets what is under way end; what is being taken back has one more try. */
     async idle(): Promise<void> {
-      takeBack.stop();
+      approvalVoider.stop();
       await Promise.all([...flights.values()].map(({ over }) => over));
     },
   };
@@ -102,7 +102,7 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
   return async (
     provider: string,
     request: AuthorizationRequest,
-    { id, asking }: { id: string; asking: string },
+    { id, authorizationRequestId }: { id: string; authorizationRequestId: string },
   ): Promise<Committed> => {
     const answerBy = new Date(Date.now() + deadlineMs);
     const unknown = { key: null, authorization: null, decision: declined('card_unknown') };
@@ -111,11 +111,11 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
       const card = await cards.findIssued(provider, request.card);
       if (!card) return unknown;
       key = { tenantId: card.tenant_id, id, card: card._id, provider, token: request.token };
-      const asked = { request, asking, answerBy, holdMs };
+      const asked = { request, authorizationRequestId, answerBy, holdMs };
       const authorization = await store.decide({ ...key, ...asked });
       failpoint('decision.made');
       return authorization
-        ? { key, authorization, decision: decisionOf(authorization, asking) }
+        ? { key, authorization, decision: decisionOf(authorization, authorizationRequestId) }
         : unknown;
     } catch (error) {
       log.warn({ err: error, authorization: id }, 'declined, as it could not be decided');
@@ -126,9 +126,13 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
 
 const declined = (code: Decline): AuthorizationDecision => ({ approved: false, code });
 
-function decisionOf(authorization: CardAuthorization, asking: string): AuthorizationDecision {
+function decisionOf(
+  authorization: CardAuthorization,
+  authorizationRequestId: string,
+): AuthorizationDecision {
   const approved = isApproved(authorization);
-  if (approved && !askingsOf(authorization).includes(asking)) return declined('deadline_exceeded');
+  if (approved && !askingsOf(authorization).includes(authorizationRequestId))
+    return declined('deadline_exceeded');
   // Approved, and then declined by the issuer or taken back: the code is that of the approval.
   const code = approved || !authorization.approved ? authorization.code : 'declined';
   return { approved, code };

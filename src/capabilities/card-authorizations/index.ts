@@ -13,7 +13,7 @@ import type { Cards } from '../cards/store.js';
 import { authorizationId } from './card-authorization.js';
 import { createDecisions } from './decisions.js';
 import { createAuthorizationStarter } from './starter.js';
-import { createAuthorizationStore, type AuthorizationTold } from './store.js';
+import { createAuthorizationStore, type AuthorizationNotice } from './store.js';
 
 export type Authorizations = ReturnType<typeof createAuthorizations>;
 
@@ -37,9 +37,9 @@ export function createAuthorizations(deps: {
     decisions: createDecisions({ store, cards, starter, deadlineMs, holdMs, log }),
 
     /** Books what the issuer says became of a payment, whether we knew of it or not. Repeats change nothing. */
-    async applyAuthorizationState(told: AuthorizationTold) {
-      const outcome = await store.applyState(told);
-      starter.notifyChangedSoon({ _id: authorizationId(told.provider, told.token) });
+    async applyAuthorizationState(notice: AuthorizationNotice) {
+      const outcome = await store.applyState(notice);
+      starter.notifyChangedSoon({ _id: authorizationId(notice.provider, notice.token) });
       return outcome;
     },
   };

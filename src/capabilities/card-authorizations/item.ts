@@ -13,7 +13,7 @@ export type AuthorizationKey = {
 export type DecideCardAuthorization = AuthorizationKey & {
   request: AuthorizationRequest;
   /** Names this asking: whoever comes with the same token later has another one. */
-  asking: string;
+  authorizationRequestId: string;
   /** What is decided later than this is declined: the issuer has its answer by then. */
   answerBy: Date;
   holdMs: number;
@@ -23,5 +23,5 @@ export type ApplyCardAuthorizationFact = AuthorizationKey & {
   fact: AuthorizationFact;
   code: string | null;
   /** The issuer says so, or we: an asking that takes back what it may have decided, or a hold whose time is over. */
-  by: 'issuer' | { withdraws: string; request: AuthorizationRequest } | 'clock';
+  by: 'issuer' | { withdrawsRequestId: string; request: AuthorizationRequest } | 'clock';
 };

@@ -4,8 +4,8 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, type Card } from '../cards/card.js';
 import { changeCard } from '../cards/change.js';
-import { tryReload } from '../card-fundings/auto-reload.js';
-import { applyFact } from './apply.js';
+import { tryAutoReload } from '../card-fundings/auto-reload.js';
+import { applyAuthorizationFact } from './apply.js';
 import {
   cardAuthorizations,
   askingsOf,
@@ -17,9 +17,9 @@ import type {
   AuthorizationKey,
   DecideCardAuthorization,
 } from './item.js';
-import { decided, neverDecided } from './new-authorization.js';
+import { newAuthorization, unseenAuthorization } from './new-authorization.js';
 import { holdPosting } from './postings.js';
-import { judge, spentOn, type AuthorizationVerdict } from './rules.js';
+import { evaluateAuthorization, spentOn, type AuthorizationVerdict } from './rules.js';
 
 /** Null: there is no such card, or the issuer has used the token for another one. */
 export type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
@@ -53,7 +53,7 @@ function decide(
   const known = uow.get(cardAuthorizations, item.id);
   if (known) {
     const same = known.card_id === item.card;
-    return { authorization: same ? askedAgain(uow, known, item, now) : null };
+    return { authorization: same ? repeatedRequest(uow, known, item, now) : null };
   }
   const card = uow.get(cards, item.card);
   if (card?.tenant_id !== item.tenantId) return { authorization: null };
@@ -61,11 +61,11 @@ function decide(
   const verdict: AuthorizationVerdict =
     now > item.answerBy
       ? { approved: false, code: 'deadline_exceeded' }
-      : judge(card, wallet, item.request, now);
-  const authorization = decided(item, verdict, now);
+      : evaluateAuthorization(card, wallet, item.request, now);
+  const authorization = newAuthorization(item, verdict, now);
   uow.create(cardAuthorizations, authorization);
   if (!verdict.approved) {
-    if (verdict.code === 'insufficient_balance') reloadForNext(uow, card, now);
+    if (verdict.code === 'insufficient_balance') reloadAfterDecline(uow, card, now);
     return { authorization };
   }
   const { amountMinor } = item.request;
@@ -90,8 +90,8 @@ function decide(
 }
 
 /** What the card can't cover tries for a reload, as spending does: there may never be another spending. */
-function reloadForNext(uow: UnitOfWork, card: Card, now: Date): void {
-  const reload = card.auto_reload && tryReload(uow, card, card.auto_reload, now);
+function reloadAfterDecline(uow: UnitOfWork, card: Card, now: Date): void {
+  const reload = card.auto_reload && tryAutoReload(uow, card, card.auto_reload, now);
   if (reload !== card.auto_reload) changeCard(uow, card, { auto_reload: reload }, now);
 }
 
@@ -99,33 +99,53 @@ function reloadForNext(uow: UnitOfWork, card: Card, now: Date): void {
  * The same decision. Who asks now has not heard it, and is answered by it from now on, beside those who asked before; but
  * for one that comes too late, which declines.
  */
-function askedAgain(
+function repeatedRequest(
   uow: UnitOfWork,
   known: CardAuthorization,
-  { asking, answerBy }: DecideCardAuthorization,
+  { authorizationRequestId, answerBy }: DecideCardAuthorization,
   now: Date,
 ): CardAuthorization {
-  const askings = askingsOf(known);
-  if (askings.includes(asking) || !isApproved(known) || now > answerBy) return known;
-  return noted(uow, known, { askings: [...askings, asking], detail: 'asked again' }, now);
+  const authorizationRequestIds = askingsOf(known);
+  if (
+    authorizationRequestIds.includes(authorizationRequestId) ||
+    !isApproved(known) ||
+    now > answerBy
+  )
+    return known;
+  return withNote(
+    uow,
+    known,
+    {
+      authorizationRequestIds: [...authorizationRequestIds, authorizationRequestId],
+      detail: 'repeated request',
+    },
+    now,
+  );
 }
 
 /** One asking less that may have been answered with the approval; who asked otherwise has it still. */
-function withdraw(uow: UnitOfWork, known: CardAuthorization, asking: string, now: Date) {
-  const askings = askingsOf(known).filter((each) => each !== asking);
-  const detail = 'one asking was declined, and another may have been approved';
-  return noted(uow, known, { askings, detail }, now);
-}
-
-function noted(
+function withdrawRequest(
   uow: UnitOfWork,
   known: CardAuthorization,
-  { askings, detail }: { askings: string[]; detail: string },
+  authorizationRequestId: string,
+  now: Date,
+) {
+  const authorizationRequestIds = askingsOf(known).filter(
+    (each) => each !== authorizationRequestId,
+  );
+  const detail = 'one request was declined, and another may have been approved';
+  return withNote(uow, known, { authorizationRequestIds, detail }, now);
+}
+
+function withNote(
+  uow: UnitOfWork,
+  known: CardAuthorization,
+  { authorizationRequestIds, detail }: { authorizationRequestIds: string[]; detail: string },
   now: Date,
 ): CardAuthorization {
   const next = {
     ...known,
-    authorization_request_ids: askings,
+    authorization_request_ids: authorizationRequestIds,
     version: known.version + 1,
     updated_at: now,
     timeline: [...known.timeline, timelineEntry(now, 'note', known.provider, { detail })],
@@ -140,33 +160,37 @@ function decideFact(
   now: Date,
 ): ApplyCardAuthorizationFactResult {
   const card = uow.get(cards, item.card);
-  if (card?.tenant_id !== item.tenantId) return outcome('unknown_card', null);
+  if (card?.tenant_id !== item.tenantId) return factResult('unknown_card', null);
   const found = uow.get(cardAuthorizations, item.id);
   // A token that stands for another card: whose money that is, nobody can say.
-  if (found && found.card_id !== card._id) return outcome('unknown_card', null);
-  if (found && !stands(found, item, now)) return outcome('unchanged', found);
-  if (found?.facts.some(({ key }) => key === item.fact.key)) return outcome('unchanged', found);
+  if (found && found.card_id !== card._id) return factResult('unknown_card', null);
+  if (found && !stillApplies(found, item, now)) return factResult('unchanged', found);
+  if (found?.facts.some(({ key }) => key === item.fact.key)) return factResult('unchanged', found);
   if (found && typeof item.by === 'object' && isApproved(found) && askingsOf(found).length > 1) {
-    return outcome('unchanged', withdraw(uow, found, item.by.withdraws, now));
+    return factResult('unchanged', withdrawRequest(uow, found, item.by.withdrawsRequestId, now));
   }
-  const known = found ?? neverDecided(item, card, now);
+  const known = found ?? unseenAuthorization(item, card, now);
   if (!found) uow.create(cardAuthorizations, known);
   // What was never approved has no hold to end.
-  if (item.fact.kind === 'declined' && !known.approved) return outcome('unchanged', known);
-  const next = applyFact(uow, { card, authorization: known, item }, now);
-  return outcome(next.attention === known.attention ? 'applied' : 'attention', next);
+  if (item.fact.kind === 'declined' && !known.approved) return factResult('unchanged', known);
+  const next = applyAuthorizationFact(uow, { card, authorization: known, item }, now);
+  return factResult(next.attention === known.attention ? 'applied' : 'attention', next);
 }
 
 /** Whether what we say ourselves still holds now: the issuer may have asked again, or have spoken. */
-function stands(found: CardAuthorization, { by }: ApplyCardAuthorizationFact, now: Date): boolean {
+function stillApplies(
+  found: CardAuthorization,
+  { by }: ApplyCardAuthorizationFact,
+  now: Date,
+): boolean {
   if (by === 'issuer') return true;
   if (by === 'clock') {
     return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
   }
-  return askingsOf(found).includes(by.withdraws);
+  return askingsOf(found).includes(by.withdrawsRequestId);
 }
 
-const outcome = (
+const factResult = (
   verdict: ApplyCardAuthorizationFactResult['verdict'],
   authorization: CardAuthorization | null,
 ): ApplyCardAuthorizationFactResult => ({ verdict, authorization });

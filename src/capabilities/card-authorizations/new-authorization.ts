@@ -12,19 +12,19 @@ import type { AuthorizationVerdict } from './rules.js';
 const START_WITHIN_MS = 2_000;
 
 /** A request as it was decided. */
-export function decided(
+export function newAuthorization(
   item: DecideCardAuthorization,
   verdict: AuthorizationVerdict,
   now: Date,
 ): CardAuthorization {
-  const { request, asking, holdMs } = item;
+  const { request, authorizationRequestId, holdMs } = item;
   const code = verdict.approved ? 'approved' : verdict.code;
   const detail = verdict.approved ? code : `declined: ${code}`;
   const declined = {
-    ...blank(item, now),
-    ...askedFor(request),
-    asking,
-    authorization_request_ids: [asking],
+    ...emptyAuthorization(item, now),
+    ...requestFields(request),
+    asking: authorizationRequestId,
+    authorization_request_ids: [authorizationRequestId],
     code,
   };
   const timeline = [timelineEntry(now, 'accepted', item.provider, { detail })];
@@ -45,7 +45,7 @@ export function decided(
  * One that was never decided, or not as far as we know: something became of it all the same. Should its request still
  * come, it is declined.
  */
-export function neverDecided(
+export function unseenAuthorization(
   item: ApplyCardAuthorizationFact,
   { funding }: Pick<Card, 'funding'>,
   now: Date,
@@ -55,15 +55,15 @@ export function neverDecided(
   const timeline = [timelineEntry(now, 'accepted', 'bursar', { detail: `declined: ${code}` })];
   // What may be taken for it all the same comes back to where such a card's money is.
   const declined = {
-    ...blank(item, now),
+    ...emptyAuthorization(item, now),
     funding_source: funding === 'jit' ? ('wallet' as const) : ('card' as const),
     code,
     timeline,
   };
-  return typeof by === 'string' ? declined : { ...declined, ...askedFor(by.request) };
+  return typeof by === 'string' ? declined : { ...declined, ...requestFields(by.request) };
 }
 
-const askedFor = ({
+const requestFields = ({
   amountMinor,
   currency,
   channel,
@@ -75,7 +75,7 @@ const askedFor = ({
   merchant,
 });
 
-function blank({ tenantId, id, card, provider, token }: AuthorizationKey, now: Date) {
+function emptyAuthorization({ tenantId, id, card, provider, token }: AuthorizationKey, now: Date) {
   return {
     _id: id,
     tenant_id: tenantId,

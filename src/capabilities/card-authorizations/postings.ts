@@ -1,21 +1,21 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import type { Movement, Payment } from './transitions.js';
+import type { LedgerDelta, Payment } from './transitions.js';
 import type { AuthorizationFact, CardAuthorization } from './card-authorization.js';
 
-type Whose = Pick<CardAuthorization, 'tenant_id' | 'card_id' | 'funding_source'>;
+type HoldOwner = Pick<CardAuthorization, 'tenant_id' | 'card_id' | 'funding_source'>;
 
 /** Where an authorization's hold comes from, and where it stands. */
-const sourceOf = ({ tenant_id: tenantId, card_id: card, funding_source: of }: Whose) =>
+const sourceAccount = ({ tenant_id: tenantId, card_id: card, funding_source: of }: HoldOwner) =>
   of === 'card' ? accounts.cardAvailable(card) : accounts.available(tenantId);
-const heldOf = ({ tenant_id: tenantId, card_id: card, funding_source: of }: Whose) =>
+const heldAccount = ({ tenant_id: tenantId, card_id: card, funding_source: of }: HoldOwner) =>
   of === 'card' ? accounts.cardHeld(card) : accounts.held(tenantId);
 
 /** Available → held, of the card or of the wallet. */
 export function holdPosting(authorization: CardAuthorization): Posting {
   const { _id: id, tenant_id: tenantId, amount_minor: amount, created_at: at } = authorization;
   return posting(`${id}/hold`, tenantId, at, [
-    { account: sourceOf(authorization), amountMinor: -amount },
-    { account: heldOf(authorization), amountMinor: amount },
+    { account: sourceAccount(authorization), amountMinor: -amount },
+    { account: heldAccount(authorization), amountMinor: amount },
   ]);
 }
 
@@ -33,20 +33,20 @@ export function stepOf({ facts }: CardAuthorization, { kind }: AuthorizationFact
 }
 
 /** Everything that a fact can move, in one posting; see payFrom for who pays. */
-export function movementPosting(
+export function deltaPosting(
   authorization: CardAuthorization,
   step: string,
   at: Date,
-  moved: Movement & { payment: Payment; repaidMinor: bigint; backMinor: bigint },
+  delta: LedgerDelta & { payment: Payment; repaidMinor: bigint; backMinor: bigint },
 ): Posting {
   const { _id: id, tenant_id: tenantId, card_id: card, provider } = authorization;
-  const { releasedMinor, takenMinor, returnedMinor, payment, repaidMinor, backMinor } = moved;
+  const { releasedMinor, takenMinor, returnedMinor, payment, repaidMinor, backMinor } = delta;
   return posting(`${id}/${step}`, tenantId, at, [
-    { account: heldOf(authorization), amountMinor: -releasedMinor },
+    { account: heldAccount(authorization), amountMinor: -releasedMinor },
     { account: accounts.network(provider), amountMinor: takenMinor - returnedMinor },
     { account: accounts.cardAvailable(card), amountMinor: -payment.cardMinor },
     { account: accounts.available(tenantId), amountMinor: -payment.walletMinor },
     { account: accounts.receivable(tenantId), amountMinor: repaidMinor - payment.owedMinor },
-    { account: sourceOf(authorization), amountMinor: backMinor },
+    { account: sourceAccount(authorization), amountMinor: backMinor },
   ]);
 }

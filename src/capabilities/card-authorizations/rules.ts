@@ -28,12 +28,12 @@ export type AuthorizationVerdict =
   /** Which balance pays; see CardAuthorization. */
   | { approved: true; fundingSource: 'card' | 'wallet' };
 
-type Purse = Pick<Wallet, 'availableMinor'>;
+type WalletBalances = Pick<Wallet, 'availableMinor'>;
 
 /** All rules of a decision. Whatever is not clearly allowed is declined. */
-export function judge(
+export function evaluateAuthorization(
   card: Card,
-  wallet: Purse,
+  wallet: WalletBalances,
   request: AuthorizationRequest,
   now: Date,
 ): AuthorizationVerdict {
@@ -44,8 +44,8 @@ export function judge(
   if (code) return { approved: false, code };
   // What is on the card is there to be spent, also on one that has the wallet behind it.
   if (card.available_minor >= request.amountMinor) return { approved: true, fundingSource: 'card' };
-  const behind = card.funding === 'jit' && wallet.availableMinor >= request.amountMinor;
-  return behind
+  const walletCovers = card.funding === 'jit' && wallet.availableMinor >= request.amountMinor;
+  return walletCovers
     ? { approved: true, fundingSource: 'wallet' }
     : { approved: false, code: 'insufficient_balance' };
 }
@@ -89,7 +89,7 @@ export const spentOn = (spent: Card['daily_spend'], day: string): Card['daily_sp
   day > spent.day ? { day, minor: 0n } : spent;
 
 /** Gives back to the day of the decision (negative: takes again): without effect when that day is over. */
-export function unspend(
+export function restoreDailyLimit(
   spent: Card['daily_spend'],
   day: string,
   minor: bigint,

@@ -1,6 +1,6 @@
 import type { Mutation } from '../../core/commit/mutation.js';
 import { changeCard } from '../cards/change.js';
-import { cards, isOver, type Card, type CardSecurity } from '../cards/card.js';
+import { cards, isTerminal, type Card, type CardSecurity } from '../cards/card.js';
 
 export type SetCardSecurity = {
   tenantId: string;
@@ -16,7 +16,7 @@ export const setCardSecurity: Mutation<SetCardSecurity, SetCardSecurityResult> =
   decide(uow, { tenantId, card: id, security }, now) {
     const card = uow.get(cards, id);
     if (card?.tenant_id !== tenantId) return { card: null, refused: false };
-    if (isOver(card) || card.status === 'failed') {
+    if (isTerminal(card) || card.status === 'failed') {
       return { card, refused: true };
     }
     const next = changeCard(uow, card, { security }, now);

@@ -17,7 +17,7 @@ import type { AuthorizationRef, HoldResult } from './workflow-contract.js';
 export type AuthorizationStore = ReturnType<typeof createAuthorizationStore>;
 
 /** What an issuer said became of a payment, and whose card it was. */
-export type AuthorizationTold = {
+export type AuthorizationNotice = {
   tenantId: string;
   card: string;
   provider: string;
@@ -53,8 +53,8 @@ export function createAuthorizationStore(
     commitFact,
 
     /** Books what the issuer says became of a payment, whether we knew of it or not. Repeats change nothing. */
-    async applyState({ tenantId, card, provider, token, ...told }: AuthorizationTold) {
-      const { key, state, at } = told;
+    async applyState({ tenantId, card, provider, token, ...notice }: AuthorizationNotice) {
+      const { key, state, at } = notice;
       const fact: AuthorizationFact = {
         key,
         kind: state.kind,
@@ -68,7 +68,7 @@ export function createAuthorizationStore(
     },
 
     /** Whether it still holds money; a hold whose time is over is given back. Also says that somebody looks after it. */
-    async followHold({ tenantId, id }: AuthorizationRef): Promise<HoldResult> {
+    async checkHold({ tenantId, id }: AuthorizationRef): Promise<HoldResult> {
       const found = await collection.findOne({ _id: id, tenant_id: tenantId });
       if (!found?.expires_at || found.held_minor === 0n) return { held: false };
       const now = clock();
@@ -106,7 +106,7 @@ function forOperators(collection: Collection<CardAuthorization>, clock: () => Da
         .toArray(),
 
     /** Notes that an operator has seen to what is waited for since then; false where that is not so any more. */
-    async seen(
+    async acknowledge(
       { _id: id, attention }: Pick<CardAuthorization, '_id' | 'attention'>,
       { actor, reason }: { actor: string; reason: string },
     ): Promise<boolean> {

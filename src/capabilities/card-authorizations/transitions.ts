@@ -5,7 +5,11 @@ import type {
 } from './card-authorization.js';
 
 /** How an authorization stands: what is taken for it, and what is still held. */
-export type Standing = { status: AuthorizationStatus; heldMinor: bigint; clearedMinor: bigint };
+export type AuthorizationBalance = {
+  status: AuthorizationStatus;
+  heldMinor: bigint;
+  clearedMinor: bigint;
+};
 
 /**
  * How an authorization stands by all that is known of it. Facts count in the order in which they happened, not in that
@@ -18,38 +22,39 @@ export type Standing = { status: AuthorizationStatus; heldMinor: bigint; cleared
  * | reversed      | gives back all that was taken before it, and the hold                                  |
  * | expired       | ends the hold                                                                          |
  */
-export function standingOf(
+export function balanceAfter(
   { approved, held_minor: held }: Pick<CardAuthorization, 'approved' | 'held_minor'>,
   facts: readonly AuthorizationFact[],
-): Standing {
+): AuthorizationBalance {
   const inOrder = facts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
-  const first: Standing = {
+  const first: AuthorizationBalance = {
     status: approved ? 'approved' : 'declined',
     // No fact leaves a hold as it is.
     heldMinor: facts.length === 0 ? held : 0n,
     clearedMinor: 0n,
   };
-  return inOrder.reduce(after, first);
+  return inOrder.reduce(balanceAfterFact, first);
 }
 
-function after(standing: Standing, { kind, amount_minor: amount }: AuthorizationFact): Standing {
-  const { status, clearedMinor } = standing;
+function balanceAfterFact(
+  balance: AuthorizationBalance,
+  { kind, amount_minor: amount }: AuthorizationFact,
+): AuthorizationBalance {
+  const { status, clearedMinor } = balance;
   switch (kind) {
     case 'cleared':
-      return { ...standing, status: 'cleared', clearedMinor: clearedMinor + amount };
+      return { ...balance, status: 'cleared', clearedMinor: clearedMinor + amount };
     case 'reversed':
       // What was never approved and never taken stays declined.
-      return status === 'declined'
-        ? standing
-        : { ...standing, status: 'reversed', clearedMinor: 0n };
+      return status === 'declined' ? balance : { ...balance, status: 'reversed', clearedMinor: 0n };
     case 'declined':
     case 'expired':
-      return status === 'approved' ? { ...standing, status: kind } : standing;
+      return status === 'approved' ? { ...balance, status: kind } : balance;
   }
 }
 
 /** What has to move for an authorization to stand as it should. Amounts are not negative. */
-export type Movement = {
+export type LedgerDelta = {
   /** No longer held. */
   releasedMinor: bigint;
   /** To the network. */
@@ -58,10 +63,10 @@ export type Movement = {
   returnedMinor: bigint;
 };
 
-export function movementTo(
+export function deltaTo(
   { held_minor: held, cleared_minor: cleared }: CardAuthorization,
-  { heldMinor, clearedMinor }: Standing,
-): Movement {
+  { heldMinor, clearedMinor }: AuthorizationBalance,
+): LedgerDelta {
   const more = clearedMinor - cleared;
   return {
     releasedMinor: held - heldMinor,
@@ -78,7 +83,7 @@ export type Payment = {
   owedMinor: bigint;
 };
 
-export function payFrom(
+export function allocate(
   amountMinor: bigint,
   has: { heldMinor: bigint; cardMinor: bigint; walletMinor: bigint },
 ): Payment {

@@ -15,7 +15,7 @@ const MAX_OPEN = 1_000;
  * We have declined, and may have committed something else: it is made a decline as well, and what is held for it is
  * free. Tried until our store has it.
  */
-export function createTakeBack({
+export function createApprovalVoider({
   store,
   log,
 }: {
@@ -25,16 +25,20 @@ export function createTakeBack({
   let open = 0;
   const stopping = new AbortController();
 
-  async function takeBack(
+  async function voidApproval(
     key: AuthorizationKey,
     request: AuthorizationRequest,
-    { asking, code }: { asking: string; code: string },
+    { authorizationRequestId, code }: { authorizationRequestId: string; code: string },
   ): Promise<void> {
     const giveUpAt = Date.now() + WITHIN_MS;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-      const about = { key: `voided-${asking}`, kind: 'declined', amount_minor: 0n } as const;
+      const about = {
+        key: `voided-${authorizationRequestId}`,
+        kind: 'declined',
+        amount_minor: 0n,
+      } as const;
       const fact = { ...about, at: new Date() };
-      const by = { withdraws: asking, request };
+      const by = { withdrawsRequestId: authorizationRequestId, request };
       try {
         await store.commitFact({ ...key, fact, code, by });
         return;
@@ -52,7 +56,7 @@ export function createTakeBack({
 
   return {
     /** Resolves when it is done, or given up. Never rejects. */
-    async begin(...given: Parameters<typeof takeBack>): Promise<void> {
+    async begin(...given: Parameters<typeof voidApproval>): Promise<void> {
       if (open >= MAX_OPEN) {
         return log.error(
           { authorization: given[0].id },
@@ -60,7 +64,7 @@ export function createTakeBack({
         );
       }
       open += 1;
-      await takeBack(...given);
+      await voidApproval(...given);
       open -= 1;
     },
 

@@ -5,33 +5,48 @@ import type { CardOperation } from '../cards/card-operation.js';
 import type { FundingFact } from './transitions.js';
 import { applyCardFundingFact, expireCardFunding, type CardFundingResult } from './mutations.js';
 
-type Key = Pick<CardOperation, 'tenant_id' | '_id' | 'card_id' | 'reverses_operation_id'>;
+type FundingRef = Pick<CardOperation, 'tenant_id' | '_id' | 'card_id' | 'reverses_operation_id'>;
 
 /** What an issuer says of a funding, as a fact; null while it says nothing final. */
-export function fundingFactOf(state: FundingState, origin: FactSource): FundingFact | null {
+export function fundingFactOf(state: FundingState, source: FactSource): FundingFact | null {
   switch (state.kind) {
     case 'pending':
       return null;
     case 'rejected':
-      return { ...origin, kind: 'rejected', code: state.code };
+      return { ...source, kind: 'rejected', code: state.code };
     default: {
       const kind = state.kind === 'funded' ? 'succeeded' : 'reversed';
-      return { ...origin, kind, amountMinor: state.amountMinor, sessionId: null };
+      return { ...source, kind, amountMinor: state.amountMinor, sessionId: null };
     }
   }
 }
 
 /** Applies what became known of a funding, through the state guard. May be repeated, and comes in any order. */
-export const applyFundingFact = (
+export const commitFundingFact = (
   groupCommit: GroupCommit,
-  { tenant_id: tenantId, _id, reverses_operation_id: unwinds, card_id: card }: Key,
+  {
+    tenant_id: tenantId,
+    _id,
+    reverses_operation_id: reversesOperationId,
+    card_id: card,
+  }: FundingRef,
   fact: FundingFact,
 ): Promise<CardFundingResult> =>
-  groupCommit.commit(applyCardFundingFact, { tenantId, id: unwinds ?? _id, card, fact });
+  groupCommit.commit(applyCardFundingFact, {
+    tenantId,
+    id: reversesOperationId ?? _id,
+    card,
+    fact,
+  });
 
 /** Says that the deadline of a just-in-time funding has come. */
-export const expireFunding = (
+export const commitFundingExpiry = (
   groupCommit: GroupCommit,
-  { tenant_id: tenantId, _id, reverses_operation_id: unwinds, card_id: card }: Key,
+  {
+    tenant_id: tenantId,
+    _id,
+    reverses_operation_id: reversesOperationId,
+    card_id: card,
+  }: FundingRef,
 ): Promise<CardFundingResult> =>
-  groupCommit.commit(expireCardFunding, { tenantId, id: unwinds ?? _id, card });
+  groupCommit.commit(expireCardFunding, { tenantId, id: reversesOperationId ?? _id, card });

@@ -1,6 +1,6 @@
 import type { InstructionLabels } from '../../core/instructions/labels.js';
 
-export const fundingWords: InstructionLabels = {
+export const cardFundingLabels: InstructionLabels = {
   record: 'funding',
   provider: 'issuer',
   payment: 'funding',
@@ -13,8 +13,8 @@ export const fundingWords: InstructionLabels = {
 };
 
 /** Of a just-in-time funding that came too late for who asked for it. */
-export const unwindingWords: InstructionLabels = {
-  ...fundingWords,
+export const fundReversalLabels: InstructionLabels = {
+  ...cardFundingLabels,
   record: 'late funding',
   meanwhile:
     'The funding has failed for who asked for it, its hold is kept until nothing of it is on the card',

@@ -11,14 +11,14 @@ import {
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
-import { cards, type Card, type CardReload } from '../cards/card.js';
+import { cards, type Card, type AutoReload } from '../cards/card.js';
 import { changeCard } from '../cards/change.js';
 import { changeOperation } from '../cards/emit.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
-import { expire, unwindingOf, type Expired } from './deadline.js';
+import { expire, fundReversalIdOf, type Expired } from './deadline.js';
 import { transitionCardFunding, type FundingFact } from './transitions.js';
 import { holdPosting, releasePosting, type Funding } from './postings.js';
-import { reloadEnded, tryReload } from './auto-reload.js';
+import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
 
 export type AcceptCardFunding = {
   tenantId: string;
@@ -34,7 +34,7 @@ export type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
 /** The deadline has come. Whoever says it first. */
 export type ExpireCardFunding = FundingKey;
 export type AutoReloadSettings = Pick<
-  CardReload,
+  AutoReload,
   'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
 >;
 export type SetAutoReload = {
@@ -44,12 +44,12 @@ export type SetAutoReload = {
 };
 
 /** The operation that the fact was about as it stands now. */
-type Applied = {
+type FundingFactApplied = {
   kind: 'funding';
   verdict: TransitionResult<CardOperation>['verdict'];
   operation: CardOperation;
 };
-export type CardFundingResult = Applied | { kind: 'no_such_funding' };
+export type CardFundingResult = FundingFactApplied | { kind: 'no_such_funding' };
 export type SetAutoReloadResult =
   { kind: 'reload'; card: Card } | { kind: 'refused'; error: ApiError };
 
@@ -66,7 +66,7 @@ export const acceptCardFunding: Mutation<AcceptCardFunding, AcceptResult> = {
 };
 
 const readsOf = ({ tenantId, id, card }: FundingKey) => ({
-  records: [cardOperations.ref(id), cardOperations.ref(unwindingOf(id)), cards.ref(card)],
+  records: [cardOperations.ref(id), cardOperations.ref(fundReversalIdOf(id)), cards.ref(card)],
   wallets: [tenantId],
 });
 
@@ -140,12 +140,12 @@ function refuseCard({ status, funding }: Card, { type }: CardOperation): ApiErro
 }
 
 function decideFact(uow: UnitOfWork, item: ApplyCardFundingFact, now: Date): CardFundingResult {
-  const found = load(uow, item);
+  const found = findFundingOrReversal(uow, item);
   if (!found) return { kind: 'no_such_funding' };
   const { operation, card } = found;
   // Nobody has said yet that its deadline has come: what is confirmed after it is late all the same.
   const late = item.fact.kind === 'succeeded' ? expire(operation, now) : null;
-  if (late?.unwinding) return { ...bookExpiry(uow, operation, late, now), verdict: 'stale' };
+  if (late?.fundReversal) return { ...commitExpiry(uow, operation, late, now), verdict: 'stale' };
   const wallet = uow.wallet(item.tenantId);
   const { available_minor: cardMinor } = card;
   const { availableMinor, owedMinor } = wallet;
@@ -164,7 +164,7 @@ function decideFact(uow: UnitOfWork, item: ApplyCardFundingFact, now: Date): Car
       owedMinor: owedMinor + added.owedMinor,
     });
   }
-  const reload = reloadEnded(card, operation, next, now);
+  const reload = afterReloadEnded(card, operation, next, now);
   if (added.cardMinor !== 0n || reload !== card.auto_reload) {
     changeCard(
       uow,
@@ -174,12 +174,12 @@ function decideFact(uow: UnitOfWork, item: ApplyCardFundingFact, now: Date): Car
     );
   }
   const changed = changeOperation(uow, operation, next);
-  tellOfUnwinding(uow, operation, changed);
+  updateReversedFunding(uow, operation, changed);
   return { kind: 'funding', verdict, operation: changed };
 }
 
 /** Who asked for a late funding sees in its own record what its issuer said became of it. */
-function tellOfUnwinding(uow: UnitOfWork, before: CardOperation, after: CardOperation): void {
+function updateReversedFunding(uow: UnitOfWork, before: CardOperation, after: CardOperation): void {
   const funding =
     after.reverses_operation_id && uow.get(cardOperations, after.reverses_operation_id);
   if (!funding) return;
@@ -193,22 +193,22 @@ function tellOfUnwinding(uow: UnitOfWork, before: CardOperation, after: CardOper
 }
 
 function decideExpiry(uow: UnitOfWork, item: ExpireCardFunding, now: Date): CardFundingResult {
-  const found = load(uow, item);
+  const found = findFundingOrReversal(uow, item);
   if (!found) return { kind: 'no_such_funding' };
   const { operation } = found;
   const expired = expire(operation, now);
   return expired
-    ? bookExpiry(uow, operation, expired, now)
+    ? commitExpiry(uow, operation, expired, now)
     : { kind: 'funding', verdict: 'unchanged', operation };
 }
 
-function bookExpiry(
+function commitExpiry(
   uow: UnitOfWork,
   operation: CardOperation,
-  { failed, unwinding }: Expired,
+  { failed, fundReversal }: Expired,
   now: Date,
-): Applied {
-  if (unwinding) uow.create(cardOperations, unwinding);
+): FundingFactApplied {
+  if (fundReversal) uow.create(cardOperations, fundReversal);
   else {
     const wallet = uow.wallet(operation.tenant_id);
     const availableMinor = wallet.availableMinor + (operation.amount_minor ?? 0n);
@@ -220,8 +220,8 @@ function bookExpiry(
 }
 
 /** The funding, or what unwinds it, with its card. */
-function load(uow: UnitOfWork, { tenantId, id, card: cardId }: FundingKey) {
-  const operation = uow.get(cardOperations, unwindingOf(id)) ?? uow.get(cardOperations, id);
+function findFundingOrReversal(uow: UnitOfWork, { tenantId, id, card: cardId }: FundingKey) {
+  const operation = uow.get(cardOperations, fundReversalIdOf(id)) ?? uow.get(cardOperations, id);
   const card = uow.get(cards, cardId);
   const own = operation?.tenant_id === tenantId && operation.card_id === card?._id;
   return own && card ? { operation, card } : null;
@@ -240,14 +240,14 @@ function decideReload(
   const present = card.auto_reload ?? NEVER_RELOADED;
   const short = card.available_minor < settings.threshold_minor;
   // Put again, they are tried again; what is under way and what the day has used stay as they are.
-  const reload: CardReload = {
+  const reload: AutoReload = {
     ...present,
     ...settings,
     triggered: present.triggered && short,
     refusals: 0,
     attention: null,
   };
-  const set = { auto_reload: tryReload(uow, card, reload, now) };
+  const set = { auto_reload: tryAutoReload(uow, card, reload, now) };
   return { kind: 'reload', card: changeCard(uow, card, set, now) };
 }
 

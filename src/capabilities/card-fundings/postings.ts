@@ -5,12 +5,12 @@ import type { CardOperation } from '../cards/card-operation.js';
 export type Funding = CardOperation & { amount_minor: bigint };
 
 /** An unwinding has the hold of what it unwinds, and ends it: their money has one name. */
-const bookedAs = ({
+const heldOperationId = ({
   _id,
-  reverses_operation_id: unwinds,
-}: Pick<CardOperation, '_id' | 'reverses_operation_id'>) => unwinds ?? _id;
+  reverses_operation_id: reversesOperationId,
+}: Pick<CardOperation, '_id' | 'reverses_operation_id'>) => reversesOperationId ?? _id;
 
-const step = (funding: Funding, name: string) => `${bookedAs(funding)}/${name}`;
+const step = (funding: Funding, name: string) => `${heldOperationId(funding)}/${name}`;
 
 /** Available → held, at acceptance. */
 export function holdPosting(funding: Funding): Posting {
@@ -64,7 +64,7 @@ export function suspensePosting(funding: Funding, at: Date, direction: 'in' | 'o
 }
 
 /** Suspense is paid by the wallet after all, and by a receivable for what it lacks; the card has its money. */
-export function adoptionPosting(funding: Funding, at: Date, owedMinor: bigint): Posting {
+export function suspenseDebitPosting(funding: Funding, at: Date, owedMinor: bigint): Posting {
   const { tenant_id: tenantId, card_id: card, provider, amount_minor: amount } = funding;
   return posting(step(funding, 'suspense-debit'), tenantId, at, [
     { account: accounts.available(tenantId), amountMinor: owedMinor - amount },

@@ -18,7 +18,7 @@ import type { CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/presenter.js';
 import type { CardOperations, Cards } from '../cards/store.js';
 import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
-import { expireFunding } from './apply.js';
+import { commitFundingExpiry } from './apply.js';
 import type { FundCard } from './create.js';
 import { presentAutoReload } from './presenter.js';
 import type { AutoReloadBody, FundBody } from './schema.js';
@@ -104,7 +104,7 @@ const presentInTime =
     if (!operation?.deadline_at) return null;
     const leftMs = () => Number(operation.deadline_at) - Date.now();
     const ended = await watch.waitForEnd(id, { ms: leftMs() + TIMERS_EARLY_MS, signal });
-    if (!ended && leftMs() <= 0) await expireFunding(groupCommit, operation);
+    if (!ended && leftMs() <= 0) await commitFundingExpiry(groupCommit, operation);
     const present = ended ?? (await cardOperations.get(tenantId, id));
     return present && presentOperation(present);
   };

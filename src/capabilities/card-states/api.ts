@@ -6,14 +6,14 @@ import {
   cardResource,
   exampleOperation,
 } from '../cards/api.js';
-import { controlBody } from './schema.js';
+import { cardStateChangeBody } from './schema.js';
 
 const common = {
   tag: CARDS_TAG,
   method: 'post',
   feature: 'cards',
   params: cardParams,
-  body: controlBody,
+  body: cardStateChangeBody,
   idempotent: true,
   waits: true,
   answer: { status: 201, data: cardOperationResource },
@@ -74,10 +74,10 @@ export const closeCard = operation({
   },
 });
 
-export const cardControlOperations = { lockCard, unlockCard, closeCard };
+export const cardStateOperations = { lockCard, unlockCard, closeCard };
 
 /** What tenants are told of a card itself. */
-export const cardStandingEvents = {
+export const cardStateEvents = {
   when: {
     'card.locked': 'a card is locked: nothing is approved or funded from then on',
     'card.unlocked': 'the issuer has confirmed that a card is open',

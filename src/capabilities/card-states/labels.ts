@@ -1,6 +1,6 @@
 import type { InstructionLabels } from '../../core/instructions/labels.js';
 
-export const controlWords: InstructionLabels = {
+export const cardStateLabels: InstructionLabels = {
   record: 'operation',
   provider: 'issuer',
   payment: 'change',

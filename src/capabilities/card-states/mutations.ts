@@ -14,14 +14,14 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, isPastExpiry, type Card } from '../cards/card.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
-import { changeCardAndTell, changeOperation, createOperation } from '../cards/emit.js';
+import { changeCardAndEmit, changeOperation, createOperation } from '../cards/emit.js';
 import {
-  controlled,
-  isControl,
-  isSo,
-  refuseControl,
-  givenUp,
-  type ControlOperation,
+  withPendingOperation,
+  isCardStateOperation,
+  isAlreadyInState,
+  refuseCardState,
+  supersede,
+  type CardStateOperation,
 } from './card-state.js';
 import { transitionCardState } from './transitions.js';
 
@@ -29,7 +29,7 @@ import { transitionCardState } from './transitions.js';
 export type AcceptCardState = {
   tenantId: string;
   /** Complete, with its id, before it queues; as it is if something has to be done for it. */
-  operation: ControlOperation;
+  operation: CardStateOperation;
   claim: Claim | null;
   /** What the client is told of the operation as it was decided. */
   answer: (operation: CardOperation) => SavedResponse;
@@ -47,7 +47,7 @@ export type ApplyCardStateFactResult = { operation: CardOperation | null };
 export type ExpireCardResult = { expired: boolean };
 
 /** What is under way for the cards, which only they can name. */
-const underWay =
+const pendingOperation =
   (card: string) =>
   (found: FoundRecords): RecordKey[] => {
     const id = found.get(cards, card)?.state_control.pending_operation_id ?? null;
@@ -59,9 +59,9 @@ export const acceptCardState: Mutation<AcceptCardState, AcceptResult> = {
     keys: claim ? [claim.id] : [],
     records: [cards.ref(card), ...(full ? [cardOperations.ref(id)] : [])],
     wallets: [tenantId],
-    further: underWay(card),
+    further: pendingOperation(card),
   }),
-  decide: decideControl,
+  decide: decideAccept,
 };
 
 export const applyCardStateFact: Mutation<ApplyCardStateFact, ApplyCardStateFactResult> = {
@@ -76,12 +76,12 @@ export const expireCard: Mutation<ExpireCard, ExpireCardResult> = {
   reads: ({ tenantId, card }) => ({
     records: [cards.ref(card)],
     wallets: [tenantId],
-    further: underWay(card),
+    further: pendingOperation(card),
   }),
   decide: decideExpiry,
 };
 
-function decideControl(uow: UnitOfWork, item: AcceptCardState, now: Date): AcceptResult {
+function decideAccept(uow: UnitOfWork, item: AcceptCardState, now: Date): AcceptResult {
   const { claim, operation } = item;
   const earlier = findSavedResponse(uow, claim, operation._id, now);
   if (earlier) return earlier;
@@ -91,7 +91,7 @@ function decideControl(uow: UnitOfWork, item: AcceptCardState, now: Date): Accep
     return { kind: 'answered', answer: item.answer(own), resource: own._id, replayed: false };
   const card = uow.get(cards, operation.card_id);
   if (!card) throw new Error('a card that was there is gone');
-  const refusal = refuseControl(card, operation.type);
+  const refusal = refuseCardState(card, operation.type);
   if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
   const accepted = accept(uow, card, operation, now);
   return saveResponse(uow, item, item.answer(accepted), accepted._id);
@@ -101,16 +101,17 @@ function decideControl(uow: UnitOfWork, item: AcceptCardState, now: Date): Accep
 function accept(
   uow: UnitOfWork,
   card: Card,
-  operation: ControlOperation,
+  operation: CardStateOperation,
   now: Date,
 ): CardOperation {
-  if (isSo(card, operation.type)) return createOperation(uow, doneAlready(operation, now));
+  if (isAlreadyInState(card, operation.type))
+    return createOperation(uow, doneAlready(operation, now));
   supersedePending(uow, card, 'superseded', `by the ${operation.type} ${operation._id}`, now);
-  const changed = changeCardAndTell(uow, card, controlled(card, operation), now);
+  const changed = changeCardAndEmit(uow, card, withPendingOperation(card, operation), now);
   return createOperation(uow, { ...operation, state_sequence: changed.state_control.sequence });
 }
 
-const doneAlready = (operation: ControlOperation, now: Date): CardOperation => ({
+const doneAlready = (operation: CardStateOperation, now: Date): CardOperation => ({
   ...operation,
   status: 'completed',
   completed_at: now,
@@ -125,7 +126,7 @@ const doneAlready = (operation: ControlOperation, now: Date): CardOperation => (
 function supersedePending(uow: UnitOfWork, card: Card, code: string, why: string, now: Date): void {
   const { pending_operation_id: id } = card.state_control;
   const before = id === null ? undefined : uow.get(cardOperations, id);
-  if (before && isOpen(before)) changeOperation(uow, before, givenUp(before, code, why, now));
+  if (before && isOpen(before)) changeOperation(uow, before, supersede(before, code, why, now));
 }
 
 function decideFact(
@@ -135,11 +136,16 @@ function decideFact(
 ): ApplyCardStateFactResult {
   const operation = uow.get(cardOperations, item.id);
   const card = uow.get(cards, item.card);
-  if (!operation || !card || operation.tenant_id !== item.tenantId || !isControl(operation)) {
+  if (
+    !operation ||
+    !card ||
+    operation.tenant_id !== item.tenantId ||
+    !isCardStateOperation(operation)
+  ) {
     return { operation: null };
   }
   const { next, card: set } = transitionCardState(operation, card, item.fact, now);
-  if (set) changeCardAndTell(uow, card, set, now);
+  if (set) changeCardAndEmit(uow, card, set, now);
   return {
     operation: next === operation ? operation : changeOperation(uow, operation, next),
   };
@@ -154,6 +160,6 @@ function decideExpiry(uow: UnitOfWork, item: ExpireCard, now: Date): ExpireCardR
   }
   supersedePending(uow, card, 'card_expired', 'the card has expired', now);
   const control = { ...card.state_control, pending_operation_id: null };
-  changeCardAndTell(uow, card, { status: 'expired', state_control: control }, now);
+  changeCardAndEmit(uow, card, { status: 'expired', state_control: control }, now);
   return { expired: true };
 }

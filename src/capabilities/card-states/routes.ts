@@ -8,31 +8,31 @@ import type { CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/presenter.js';
 import type { CardOperations, Cards } from '../cards/store.js';
 import { closeCard, lockCard, unlockCard } from './api.js';
-import type { ControlType } from './card-state.js';
-import type { ControlCard } from './create.js';
-import type { ControlBody } from './schema.js';
+import type { CardStateType } from './card-state.js';
+import type { ChangeCardState } from './create.js';
+import type { CardStateChangeBody } from './schema.js';
 
-export function cardControlRoutes(deps: {
+export function cardStateRoutes(deps: {
   cards: Cards;
   cardOperations: CardOperations;
   cardOperationWatch: CompletionWaiter<CardOperation>;
-  controlCard: ControlCard;
+  changeCardState: ChangeCardState;
   idempotency: Idempotency;
 }): Route[] {
   const { cards, cardOperations, cardOperationWatch: watch, idempotency } = deps;
   const find = cardFinder(cards);
 
-  type Asked = { params: { id: string }; body: ControlBody };
+  type Asked = { params: { id: string }; body: CardStateChangeBody };
 
   const answer =
-    (type: ControlType) =>
+    (type: CardStateType) =>
     async (ctx: Context, { params, body }: Asked) => {
       const tenantId = callerOf(ctx).tenant.id;
       const path = `${API_PREFIX}/cards/${params.id}`;
       await withIdempotency(
         ctx,
         { idempotency, resource: `${path}/operations`, path: `${path}/${type}` },
-        async (claim) => deps.controlCard(await find(ctx, params.id), type, body, claim),
+        async (claim) => deps.changeCardState(await find(ctx, params.id), type, body, claim),
         async (id, wait) => {
           const found =
             (await watch.waitForEnd(id, wait)) ?? (await cardOperations.get(tenantId, id));

@@ -3,7 +3,7 @@ import { plainText } from '../../platform/http/wire.js';
 import { freeForm, noCardNumber } from '../cards/free-form.js';
 
 /** The body of a lock, an unlock or a closing: all of it may be left out. */
-export const controlBody = freeForm('CardControl', {
+export const cardStateChangeBody = freeForm('CardControl', {
   reason: plainText(200)
     .refine(...noCardNumber)
     .optional()
@@ -16,4 +16,4 @@ export const controlBody = freeForm('CardControl', {
     .meta({ description: 'Your own name for it. The issuer gets it too.', example: 'req-1042' }),
 });
 
-export type ControlBody = z.output<typeof controlBody>;
+export type CardStateChangeBody = z.output<typeof cardStateChangeBody>;

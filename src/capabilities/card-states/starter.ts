@@ -16,7 +16,7 @@ import type { CardStateInput } from '../cards/workflow-contract.js';
  * Starts and wakes the workflow of a card, which looks for what is under way by itself. So a command about an operation
  * that has ended must not reach it: it would be taken for one about another.
  */
-export function createControlStarter(
+export function createCardStateStarter(
   settings: InstructionStarterSettings,
 ): WorkflowStarter<CardOperation, OperationKey> {
   const { taskQueue, policy } = settings;

@@ -6,12 +6,12 @@ import type { IssuanceFact } from './transitions.js';
 import { applyIssuanceFact, type ApplyIssuanceFactResult } from './mutations.js';
 
 /** What an issuer says of a card, as a fact; null while it says nothing final. */
-export function issueFactOf(state: IssueState, origin: FactSource): IssuanceFact | null {
-  return state.kind === 'pending' ? null : { ...origin, ...state };
+export function issuanceFactOf(state: IssueState, source: FactSource): IssuanceFact | null {
+  return state.kind === 'pending' ? null : { ...source, ...state };
 }
 
 /** Applies what became known of a card's issuing, through the state guard. May be repeated, and comes in any order. */
-export const applyIssueFact = (
+export const commitIssuanceFact = (
   groupCommit: GroupCommit,
   {
     tenant_id: tenantId,

@@ -71,7 +71,7 @@ export function operationWorkflowId({
   _id,
   type,
   card_id: card,
-  reverses_operation_id: unwinds,
+  reverses_operation_id: reversesOperationId,
 }: OperationKey): string {
   switch (type) {
     case 'issue':
@@ -81,19 +81,19 @@ export function operationWorkflowId({
     case 'close':
       return `card-state/${card}`;
     default:
-      return `card-funding/${unwinds ?? _id}`;
+      return `card-funding/${reversesOperationId ?? _id}`;
   }
 }
 
 /** Nobody asked for it: what a card, or a funding, has come to made it. */
-const isOurOwn = ({ type }: Pick<CardOperation, 'type'>) =>
+const isCreatedBySystem = ({ type }: Pick<CardOperation, 'type'>) =>
   type === 'auto_reload' || type === 'fund_reversal';
 
-type Ordered = Pick<CardOperation, 'tenant_id' | 'card_id' | 'type' | 'provider'> &
+type NewOperation = Pick<CardOperation, 'tenant_id' | 'card_id' | 'type' | 'provider'> &
   Partial<Omit<CardOperation, 'timeline' | 'next_check_at'>>;
 
 /** An operation as it is accepted: what is not given is not there yet. `detail` is its first line on the timeline. */
-export function newOperation(given: Ordered, now: Date, detail: string): CardOperation {
+export function newOperation(given: NewOperation, now: Date, detail: string): CardOperation {
   const id = given._id ?? newId('cardOperation');
   return {
     _id: id,
@@ -117,7 +117,9 @@ export function newOperation(given: Ordered, now: Date, detail: string): CardOpe
     attention: null,
     monitor_until: null,
     next_check_at: new Date(now.getTime() + START_WITHIN_MS),
-    timeline: [timelineEntry(now, 'accepted', isOurOwn(given) ? 'bursar' : 'api', { detail })],
+    timeline: [
+      timelineEntry(now, 'accepted', isCreatedBySystem(given) ? 'bursar' : 'api', { detail }),
+    ],
     created_at: now,
     updated_at: now,
     completed_at: null,

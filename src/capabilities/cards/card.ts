@@ -1,6 +1,6 @@
 import { collection } from '../../core/commit/collection.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
-import type { CardStanding } from '../../core/providers/card-issuer.js';
+import type { IssuerCardState } from '../../core/providers/card-issuer.js';
 
 export type CardStatus = 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
 
@@ -35,9 +35,9 @@ export type Card = {
   held_minor: bigint;
   /** Authorizations that hold money, of the card or of the wallet. */
   open_holds: number;
-  state_control: CardControl;
+  state_control: CardStateControl;
   security: CardSecurity;
-  auto_reload: CardReload | null;
+  auto_reload: AutoReload | null;
   /** What was approved on the Africa/Lagos day `day`. */
   daily_spend: { day: string; minor: bigint };
   failure: { code: string; message: string } | null;
@@ -49,8 +49,8 @@ export type Card = {
  * How the card has to stand at the issuer. `number` grows with every lock, unlock and closing that is accepted;
  * `confirmed` is the one that the issuer has agreed to last. `operation` is the one under way.
  */
-export type CardControl = {
-  desired: CardStanding;
+export type CardStateControl = {
+  desired: IssuerCardState;
   sequence: number;
   confirmed_sequence: number;
   pending_operation_id: string | null;
@@ -67,7 +67,7 @@ export type CardSecurity = {
   blocked_merchant_categories: string[];
 };
 
-export type CardReload = {
+export type AutoReload = {
   enabled: boolean;
   threshold_minor: bigint;
   amount_minor: bigint;
@@ -92,7 +92,7 @@ export const OPEN_SECURITY: CardSecurity = {
 };
 
 /** The end of a card: nothing is spent from it any more, and what is left of it goes back to the wallet. */
-export const isOver = ({ status }: Pick<Card, 'status'>): boolean =>
+export const isTerminal = ({ status }: Pick<Card, 'status'>): boolean =>
   status === 'closed' || status === 'expired';
 
 /** A card is good to the end of its month, in Africa/Lagos. */

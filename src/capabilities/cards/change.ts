@@ -1,7 +1,7 @@
 import { accounts, posting } from '../../core/ledger/posting.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { cards, isOver, type Card } from './card.js';
-import { reloadAfter } from '../card-fundings/auto-reload.js';
+import { cards, isTerminal, type Card } from './card.js';
+import { autoReloadAfter } from '../card-fundings/auto-reload.js';
 
 /**
  * Changes a card within a commit; the only way to do so. What a card that is over has left goes back to the wallet as
@@ -10,14 +10,15 @@ import { reloadAfter } from '../card-fundings/auto-reload.js';
  */
 export function changeCard(uow: UnitOfWork, before: Card, set: Partial<Card>, now: Date): Card {
   const changed: Card = { ...before, ...set, version: before.version + 1, updated_at: now };
-  const over = isOver(changed) && changed.open_holds === 0 && changed.available_minor > 0n;
-  const left = over ? giveBack(uow, changed, now) : changed;
-  const next = { ...left, auto_reload: reloadAfter(uow, before, left, now) };
+  const mustReturnBalance =
+    isTerminal(changed) && changed.open_holds === 0 && changed.available_minor > 0n;
+  const left = mustReturnBalance ? returnCardBalance(uow, changed, now) : changed;
+  const next = { ...left, auto_reload: autoReloadAfter(uow, before, left, now) };
   uow.change(cards, next);
   return next;
 }
 
-function giveBack(uow: UnitOfWork, card: Card, now: Date): Card {
+function returnCardBalance(uow: UnitOfWork, card: Card, now: Date): Card {
   const { tenant_id: tenantId, available_minor: left } = card;
   const wallet = uow.wallet(tenantId);
   const repaid = wallet.owedMinor < left ? wallet.owedMinor : left;

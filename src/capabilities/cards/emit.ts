@@ -35,7 +35,7 @@ export function createOperation(uow: UnitOfWork, made: CardOperation): CardOpera
 }
 
 /** Changes a card as `changeCard` does, and tells its tenant where it became locked, or open again. */
-export function changeCardAndTell(
+export function changeCardAndEmit(
   uow: UnitOfWork,
   before: Card,
   set: Partial<Card>,

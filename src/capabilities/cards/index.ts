@@ -1,19 +1,19 @@
 import { cardOperations as operations } from './api.js';
 import { auditCards } from './audit.js';
 import { cards } from './card.js';
-import { issuingRoutes } from './issuance-routes.js';
+import { cardIssuanceRoutes } from './issuance-routes.js';
 import { cardRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import type { CardStarters } from './starters.js';
 import type { CardOperations } from './store.js';
 import { cardOperations as cardOperationRecords } from './card-operation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
-import { createCardControl } from '../card-states/create.js';
+import { createCardStateChange } from '../card-states/create.js';
 import { createCardExpiry } from '../card-states/expiry.js';
 import { createCardFunding } from '../card-fundings/create.js';
 import { createAuthorizations } from '../card-authorizations/index.js';
-import { createApplyCardEvent } from '../../core/provider-events/apply.js';
-import { createCardEvents } from '../../core/provider-events/index.js';
+import { createApplyProviderEvent } from '../../core/provider-events/apply.js';
+import { createProviderEvents } from '../../core/provider-events/index.js';
 import { createCardCreation } from './create.js';
 import { createCardStarters } from './starters.js';
 import { createCardOperationStore, createCardStore } from './store.js';
@@ -38,7 +38,7 @@ export function createCards(deps: CoreDeps) {
     cards,
     log,
   });
-  const apply = createApplyCardEvent({
+  const apply = createApplyProviderEvent({
     groupCommit,
     cardOperations,
     cardStarters,
@@ -59,10 +59,10 @@ export function createCards(deps: CoreDeps) {
       findEnded: (ids) => cardOperations.findEnded(ids),
     }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
-    controlCard: createCardControl({ groupCommit, starter: cardStarters }),
+    changeCardState: createCardStateChange({ groupCommit, starter: cardStarters }),
     expireCards: createCardExpiry({ db: database.db, groupCommit }),
     fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
-    cardEvents: createCardEvents({ ...deps, apply }),
+    providerEvents: createProviderEvents({ ...deps, apply }),
   };
 }
 
@@ -72,9 +72,9 @@ export const cardCapability = defineCapability({
   collections: [cards, cardOperationRecords],
   operations,
   audit: auditCards,
-  routes: (deps: Parameters<typeof cardRoutes>[0] & Parameters<typeof issuingRoutes>[0]) => [
+  routes: (deps: Parameters<typeof cardRoutes>[0] & Parameters<typeof cardIssuanceRoutes>[0]) => [
     ...cardRoutes(deps),
-    ...issuingRoutes(deps),
+    ...cardIssuanceRoutes(deps),
   ],
   supervised: (deps: { cardOperations: CardOperations; cardStarters: CardStarters }) => ({
     card_operations: supervised(deps.cardOperations, deps.cardStarters),

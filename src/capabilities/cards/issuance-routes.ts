@@ -9,7 +9,7 @@ import { presentCard } from './presenter.js';
 import type { Cards } from './store.js';
 import type { CreateCard } from './create.js';
 
-export function issuingRoutes(deps: {
+export function cardIssuanceRoutes(deps: {
   cards: Cards;
   cardWatch: CompletionWaiter<Card>;
   createCard: CreateCard;

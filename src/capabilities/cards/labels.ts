@@ -1,6 +1,6 @@
 import type { InstructionLabels } from '../../core/instructions/labels.js';
 
-export const issuingWords: InstructionLabels = {
+export const cardIssuanceLabels: InstructionLabels = {
   record: 'card order',
   provider: 'issuer',
   payment: 'card',

@@ -10,7 +10,7 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { cards, type Card } from './card.js';
 import { changeCard } from './change.js';
 import { cardOperations, type CardOperation } from './card-operation.js';
-import { transitionIssuance, type IssuanceFact, type IssueTransition } from './transitions.js';
+import { transitionIssuance, type IssuanceFact, type IssuanceTransition } from './transitions.js';
 
 export type AcceptCard = {
   tenantId: string;
@@ -32,7 +32,7 @@ export type ApplyIssuanceFact = {
 export type ApplyIssuanceFactResult =
   | {
       kind: 'issueFact';
-      verdict: IssueTransition['verdict'];
+      verdict: IssuanceTransition['verdict'];
       operation: CardOperation;
       card: Card;
     }

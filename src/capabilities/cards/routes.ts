@@ -47,8 +47,8 @@ export function cardRoutes(deps: {
 
     route(getCardOperationTimeline, async (ctx, { params, query }) => {
       const operation = await findOperation(ctx, params);
-      const told = await webhooks.deliveries.timelineOf(operation.tenant_id, operation._id);
-      const all = timelineWithDeliveries(operation, told).map(presentTimelineEntry);
+      const events = await webhooks.deliveries.timelineOf(operation.tenant_id, operation._id);
+      const all = timelineWithDeliveries(operation, events).map(presentTimelineEntry);
       const items = all.slice(query.offset, query.offset + query.limit);
       sendList(ctx, items, { ...query, total: all.length });
     }),

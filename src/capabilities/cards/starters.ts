@@ -5,7 +5,7 @@ import {
   type InstructionStarterSettings,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import { createControlStarter } from '../card-states/starter.js';
+import { createCardStateStarter } from '../card-states/starter.js';
 import {
   operationWorkflowId,
   type CardOperation,
@@ -21,14 +21,14 @@ export type CardStarters = ReturnType<typeof createCardStarters>;
 
 /** Starts and wakes the workflow of any operation: which one it is, its type says. */
 export function createCardStarters(settings: InstructionStarterSettings) {
-  const issuing = createOperationStarter(settings, 'cardIssuance');
-  const control = createControlStarter(settings);
-  const funding = createOperationStarter(settings, 'cardFunding', fundingInput);
+  const issuance = createOperationStarter(settings, 'cardIssuance');
+  const cardState = createCardStateStarter(settings);
+  const funding = createOperationStarter(settings, 'cardFunding', cardFundingInput);
   const byType: Partial<Record<CardOperationType, WorkflowStarter<CardOperation, OperationKey>>> = {
-    issue: issuing,
-    lock: control,
-    unlock: control,
-    close: control,
+    issue: issuance,
+    lock: cardState,
+    unlock: cardState,
+    close: cardState,
     fund: funding,
     jit_fund: funding,
     auto_reload: funding,
@@ -101,17 +101,17 @@ const operationInput = (
 });
 
 /** That of an unwinding is driven as what it unwinds, whose deadline was when the unwinding began. */
-function fundingInput(settings: InputSettings, operation: CardOperation): FundingInput {
+function cardFundingInput(settings: InputSettings, operation: CardOperation): FundingInput {
   const {
     _id: id,
-    reverses_operation_id: unwinds,
+    reverses_operation_id: reversesOperationId,
     deadline_at: deadlineAt,
     created_at: createdAt,
   } = operation;
-  const deadline = unwinds === null ? deadlineAt : createdAt;
+  const deadline = reversesOperationId === null ? deadlineAt : createdAt;
   return {
     ...operationInput(settings, operation),
-    id: unwinds ?? id,
+    id: reversesOperationId ?? id,
     deadlineAtMs: deadline?.getTime() ?? null,
   };
 }

@@ -9,16 +9,16 @@ import { operationFailure, type CardOperation } from './card-operation.js';
 export type IssuanceFact = InstructionFact | (FactSource & { kind: 'issued' } & IssuedCard);
 
 /** What a fact does. `unchanged` and `stale` write nothing; `card` is null where the card stays as it is. */
-export type IssueTransition = {
+export type IssuanceTransition = {
   verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
   operation: CardOperation;
   card: Partial<Card> | null;
 };
 
 /** How long the issuer is asked on after an operator gave a card up against its silence. */
-const WATCH_MS = 24 * 60 * 60 * 1000;
+const MONITOR_MS = 24 * 60 * 60 * 1000;
 
-type Change = {
+type IssuanceChange = {
   set: Partial<CardOperation>;
   entry: [TimelineType, string];
   card?: Partial<Card>;
@@ -31,8 +31,8 @@ export function transitionIssuance(
   card: Card,
   fact: IssuanceFact,
   now: Date,
-): IssueTransition {
-  const change = decideFact(operation, card, fact, now);
+): IssuanceTransition {
+  const change = changeFor(operation, card, fact, now);
   if (typeof change === 'string') return { verdict: change, operation, card: null };
   const actor = fact.actor ?? operation.provider;
   const { providerRequestId } = fact;
@@ -43,7 +43,7 @@ export function transitionIssuance(
     updated_at: now,
     timeline: [
       ...operation.timeline,
-      timelineEntry(now, fact.via, actor, { detail: tell(fact), providerRequestId }),
+      timelineEntry(now, fact.via, actor, { detail: describeFact(fact), providerRequestId }),
       timelineEntry(now, change.entry[0], 'bursar', { detail: change.entry[1] }),
     ],
   };
@@ -52,17 +52,17 @@ export function transitionIssuance(
   return { verdict: change.verdict ?? 'applied', operation: next, card: change.card ?? null };
 }
 
-const tell = (fact: IssuanceFact) =>
+const describeFact = (fact: IssuanceFact) =>
   [fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind, fact.note]
     .filter((part) => part !== null)
     .join('; ');
 
-function decideFact(
+function changeFor(
   operation: CardOperation,
   card: Card,
   fact: IssuanceFact,
   now: Date,
-): Change | 'unchanged' | 'stale' {
+): IssuanceChange | 'unchanged' | 'stale' {
   // What the issuer tells of a card is booked where it is heard; what comes after it has nothing to add.
   if (fact.kind === 'succeeded') return card.issued === null ? 'stale' : 'unchanged';
   if (fact.kind === 'reversed') return 'stale';
@@ -71,14 +71,14 @@ function decideFact(
   if (fact.kind === 'issued' && card.issued !== null) {
     return card.issued.issuer_card_id === fact.card
       ? 'unchanged'
-      : raise(operation, now, 'the issuer reports another card than before');
+      : raiseAttention(operation, now, 'the issuer reports another card than before');
   }
   if (isOpen(operation)) {
-    return fact.kind === 'issued' ? open(fact, now) : refuse(operation, fact, now);
+    return fact.kind === 'issued' ? open(fact, now) : reject(operation, fact, now);
   }
   if (fact.kind === 'issued') return issuedLate(fact, now);
   if (operation.status === 'completed') {
-    return raise(operation, now, 'the issuer refused what it had reported as issued');
+    return raiseAttention(operation, now, 'the issuer refused what it had reported as issued');
   }
   if (operation.monitor_until === null || fact.via === 'operator') return 'unchanged';
   return {
@@ -97,25 +97,25 @@ const asIssued = ({ card, brand, last4, expiryMonth, expiryYear }: Issued): Card
   expiry_year: expiryYear,
 });
 
-const open = (fact: Issued, now: Date): Change => ({
+const open = (fact: Issued, now: Date): IssuanceChange => ({
   set: { status: 'completed', completed_at: now, attention: null },
   entry: ['completed', 'the card is active'],
   card: { status: 'active', issued: asIssued(fact) },
 });
 
-function refuse(
+function reject(
   operation: CardOperation,
   { code, via }: Extract<IssuanceFact, { kind: 'rejected' }>,
   now: Date,
-): Change {
-  const watched = via === 'operator' && operation.submissions > 0;
+): IssuanceChange {
+  const monitored = via === 'operator' && operation.submissions > 0;
   const failure = operationFailure(code);
   return {
     set: {
       status: 'failed',
       failure,
       attention: null,
-      monitor_until: watched ? new Date(now.getTime() + WATCH_MS) : null,
+      monitor_until: monitored ? new Date(now.getTime() + MONITOR_MS) : null,
     },
     entry: ['completed', 'there is no card'],
     card: { status: 'failed', failure },
@@ -123,7 +123,7 @@ function refuse(
 }
 
 /** Given up, and there all the same: nobody can spend from it as long as it is not ours. */
-const issuedLate = (fact: Issued, now: Date): Change => ({
+const issuedLate = (fact: Issued, now: Date): IssuanceChange => ({
   set: {
     monitor_until: null,
     attention: { since: now, reason: 'issued by the issuer after the card had been given up' },
@@ -134,7 +134,11 @@ const issuedLate = (fact: Issued, now: Date): Change => ({
 });
 
 /** An operator stands by a card that the issuer confirms, also by one that had been given up. */
-function confirm(operation: CardOperation, card: Card, now: Date): Change | 'unchanged' | 'stale' {
+function confirm(
+  operation: CardOperation,
+  card: Card,
+  now: Date,
+): IssuanceChange | 'unchanged' | 'stale' {
   if (isOpen(operation) || card.issued === null) return 'stale';
   if (operation.status === 'completed') {
     if (operation.attention === null) return 'unchanged';
@@ -151,7 +155,11 @@ function confirm(operation: CardOperation, card: Card, now: Date): Change | 'unc
 }
 
 /** An operator has to look. Said once: the same reason again changes nothing. */
-function raise(operation: CardOperation, now: Date, reason: string): Change | 'unchanged' {
+function raiseAttention(
+  operation: CardOperation,
+  now: Date,
+  reason: string,
+): IssuanceChange | 'unchanged' {
   if (operation.attention?.reason === reason) return 'unchanged';
   return {
     set: { attention: { since: now, reason } },

@@ -32,13 +32,13 @@ export type AcceptTransfer = {
 export type AcceptBulkTransfer = {
   tenantId: string;
   /** As it is if nothing is refused here. */
-  batch: BulkTransfer;
+  bulkTransfer: BulkTransfer;
   /** Those of the batch that are to be accepted, in its order. */
   transfers: Transfer[];
   dailyLimitMinor: bigint;
   claim: Claim | null;
   /** What the client is told of the batch as it was decided. */
-  answer: (batch: BulkTransfer) => SavedResponse;
+  answer: (bulkTransfer: BulkTransfer) => SavedResponse;
 };
 export type ApplyTransferFact = { tenantId: string; id: string; fact: TransferFact };
 /** The permission to let an order out, where the change that it makes is told to somebody. */
@@ -65,13 +65,13 @@ export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
 };
 
 export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
-  reads: ({ tenantId, batch, transfers: items, claim }, full) => ({
+  reads: ({ tenantId, bulkTransfer, transfers: items, claim }, full) => ({
     ...readsOf(tenantId, items, claim),
-    records: full ? [bulkTransfers.ref(batch._id)] : [],
+    records: full ? [bulkTransfers.ref(bulkTransfer._id)] : [],
   }),
   decide: decideBulk,
   // So much that it goes alone.
-  weigh: ({ batch }) => 3_000 * batch.items.length,
+  weigh: ({ bulkTransfer }) => 3_000 * bulkTransfer.items.length,
   long: true,
 };
 
@@ -124,7 +124,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptTransfer, now: Date): AcceptR
 
 /** Every transfer as if it had come alone, after those before it; then one answer for all, whatever they came to. */
 function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
-  const { _id: id } = item.batch;
+  const { _id: id } = item.bulkTransfer;
   const earlier = findSavedResponse(uow, item.claim, id, now);
   if (earlier) return earlier;
   const own = uow.get(bulkTransfers, id);
@@ -135,9 +135,9 @@ function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): Accep
     const refusal = admit(uow, item, transfer);
     if (refusal) refused.set(transfer._id, refusal);
   }
-  const batch = refuseItems(item.batch, refused);
-  uow.create(bulkTransfers, batch);
-  return saveResponse(uow, item, item.answer(batch), id);
+  const bulkTransfer = refuseItems(item.bulkTransfer, refused);
+  uow.create(bulkTransfers, bulkTransfer);
+  return saveResponse(uow, item, item.answer(bulkTransfer), id);
 }
 
 type Admission = { tenantId: string; dailyLimitMinor: bigint };

@@ -1,33 +1,36 @@
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { FactSource } from '../instructions/fact.js';
-import { applyFundingFact, fundingFactOf } from '../../capabilities/card-fundings/apply.js';
+import { commitFundingFact, fundingFactOf } from '../../capabilities/card-fundings/apply.js';
 import type { Authorizations } from '../../capabilities/card-authorizations/index.js';
-import { applyIssueFact, issueFactOf } from '../../capabilities/cards/apply-issuance.js';
+import { commitIssuanceFact, issuanceFactOf } from '../../capabilities/cards/apply-issuance.js';
 import { isFunding, type CardOperation } from '../../capabilities/cards/card-operation.js';
 import type { CardStarters } from '../../capabilities/cards/starters.js';
 import type { CardOperations } from '../../capabilities/cards/store.js';
-import type { CardEventOwner, StoredCardEvent } from './event.js';
+import type { ProviderEventOwner, ProviderEvent } from './event.js';
 
 /** What the guard of an event's subject said; `not_there`: we have nothing of what it is about. */
 export type Applied = { kind: 'applied'; outcome: string } | { kind: 'not_there' };
 
-export type ApplyCardEvent = (event: StoredCardEvent, owner: CardEventOwner) => Promise<Applied>;
+export type ApplyProviderEvent = (
+  event: ProviderEvent,
+  owner: ProviderEventOwner,
+) => Promise<Applied>;
 
 const NOT_THERE: Applied = { kind: 'not_there' };
 const applied = (outcome: string): Applied => ({ kind: 'applied', outcome });
 const NOTHING_TO_APPLY = applied('nothing_to_apply');
 
 /** Books what an event says by the guard of its subject, and wakes who waits for it. Repeatable, in any order. */
-export function createApplyCardEvent(deps: {
+export function createApplyProviderEvent(deps: {
   groupCommit: GroupCommit;
   cardOperations: Pick<CardOperations, 'get' | 'issueOf'>;
   cardStarters: Pick<CardStarters, 'notifyChangedSoon'>;
   authorizations: Pick<Authorizations, 'applyAuthorizationState'>;
-}): ApplyCardEvent {
+}): ApplyProviderEvent {
   const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
 
   /** Of this card, and a funding: whatever an issuer may mix up. */
-  async function fundingOf({ reference }: StoredCardEvent, { tenantId, card }: CardEventOwner) {
+  async function fundingOf({ reference }: ProviderEvent, { tenantId, card }: ProviderEventOwner) {
     const found = reference === null ? null : await cardOperations.get(tenantId, reference);
     return found?.card_id === card && isFunding(found) ? found : null;
   }
@@ -47,20 +50,20 @@ export function createApplyCardEvent(deps: {
 
   return async (event, { tenantId, card }) => {
     const { subject, state } = event.state;
-    const origin = originOf(event);
+    const source = sourceOf(event);
     switch (subject) {
       case 'card':
         return toOperation(
           await cardOperations.issueOf({ _id: card, tenant_id: tenantId }),
           (operation) => {
-            const fact = issueFactOf(state, origin);
-            return fact && applyIssueFact(groupCommit, operation, fact);
+            const fact = issuanceFactOf(state, source);
+            return fact && commitIssuanceFact(groupCommit, operation, fact);
           },
         );
       case 'funding':
         return toOperation(await fundingOf(event, { tenantId, card }), (operation) => {
-          const fact = fundingFactOf(state, origin);
-          return fact && applyFundingFact(groupCommit, operation, fact);
+          const fact = fundingFactOf(state, source);
+          return fact && commitFundingFact(groupCommit, operation, fact);
         });
       case 'authorization': {
         const { provider, reference: token, dedupe_key: key, occurred_at: at, received_at } = event;
@@ -73,7 +76,7 @@ export function createApplyCardEvent(deps: {
   };
 }
 
-const originOf = ({ _id, provider }: StoredCardEvent): FactSource => ({
+const sourceOf = ({ _id, provider }: ProviderEvent): FactSource => ({
   via: 'webhook',
   actor: provider,
   providerRequestId: _id,

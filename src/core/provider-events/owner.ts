@@ -6,12 +6,12 @@ import {
 } from '../../capabilities/card-authorizations/card-authorization.js';
 import type { Card } from '../../capabilities/cards/card.js';
 import type { CardOperation } from '../../capabilities/cards/card-operation.js';
-import type { CardEventOwner } from './event.js';
+import type { ProviderEventOwner } from './event.js';
 
 export type FindOwner = (
   provider: string,
-  told: { reference: string | null; issuer_card: string | null },
-) => Promise<CardEventOwner | null>;
+  event: { reference: string | null; issuer_card: string | null },
+) => Promise<ProviderEventOwner | null>;
 
 /**
  * Whose card an issuer speaks of: by our own reference, which we have before the issuer has anything, or by its id of
@@ -27,7 +27,10 @@ export function createFindOwner({ db }: Database): FindOwner {
     record && { tenantId: record.tenant_id, card: record.card_id };
   const projection = { tenant_id: 1, card_id: 1 } as const;
 
-  async function byReference(provider: string, reference: string): Promise<CardEventOwner | null> {
+  async function byReference(
+    provider: string,
+    reference: string,
+  ): Promise<ProviderEventOwner | null> {
     const own = { _id: reference, provider };
     if (isId('card', reference)) return ofCard(await cards.findOne(own, { projection }));
     if (!isId('cardOperation', reference)) return null;

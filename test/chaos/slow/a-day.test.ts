@@ -30,7 +30,7 @@ const folder = mkdtempSync(join(tmpdir(), 'bursar-time-'));
 let environment: TestWorkflowEnvironment;
 let database: TestDatabase;
 let transfers: Transfers;
-let batches: Batches;
+let bulkTransfers: Batches;
 let bank: Awaited<ReturnType<typeof startSandboxBank>>;
 
 beforeAll(async () => {
@@ -46,7 +46,7 @@ beforeAll(async () => {
   database = await openTestDatabase();
   const groupCommit = createGroupCommit(database);
   transfers = createTransfers(database, groupCommit, 1_000);
-  batches = createBatches(database, groupCommit, 1_000);
+  bulkTransfers = createBatches(database, groupCommit, 1_000);
   // Without callbacks: only asking finds anything out, so every answer is a poll.
   bank = await startSandboxBank({
     port: 0,
@@ -98,7 +98,7 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     ],
     activities: {
       transfers,
-      batches,
+      bulkTransfers,
       providers: { transfer: () => provider },
       localSubmissions: noLocalSubmissions,
       webhooks: { retry: async () => ({ kind: 'closed' }) },
