@@ -1,4 +1,7 @@
-import { commitFundingFact, commitFundingExpiry } from '../src/capabilities/card-fundings/apply.js';
+import {
+  commitFundingFact,
+  commitFundingExpiry,
+} from '../src/capabilities/card-fundings/mutations.js';
 import { fundReversalIdOf } from '../src/capabilities/card-fundings/deadline.js';
 import type { FundingFact } from '../src/capabilities/card-fundings/transitions.js';
 import type { ExpireFundingResult } from '../src/capabilities/card-fundings/workflow-contract.js';

@@ -1,4 +1,5 @@
-import { commitIssuanceFact, issuanceFactOf } from '../src/capabilities/cards/apply-issuance.js';
+import { commitIssuanceFact } from '../src/capabilities/cards/mutations.js';
+import { issuanceFactOf } from '../src/capabilities/cards/transitions.js';
 import type { Card } from '../src/capabilities/cards/card.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import { failpoint } from '../src/shared/failpoints.js';
@@ -78,7 +79,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
       const operation = await cardOperations.get(tenantId, id);
       if (!operation) return null;
       const outcome = await commitIssuanceFact(groupCommit, operation, toFact(report, origin));
-      return outcome.kind === 'issueFact' ? outcome.operation : null;
+      return outcome.kind === 'applied' ? outcome.operation : null;
     },
   };
 }

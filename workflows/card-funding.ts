@@ -1,7 +1,10 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import type { FundingInput } from '../src/capabilities/card-fundings/workflow-contract.js';
-import { cardFundingLabels, fundReversalLabels } from '../src/capabilities/card-fundings/labels.js';
+import {
+  type FundingInput,
+  cardFundingLabels,
+  fundReversalLabels,
+} from '../src/capabilities/card-fundings/workflow-contract.js';
 import { operationActivities, operationExecution } from './card-operations.js';
 import { localActivities } from './local-activities.js';
 import { localProviderCall, ownStore, providerCall } from './policies.js';

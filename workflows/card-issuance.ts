@@ -1,7 +1,9 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { cardIssuanceLabels } from '../src/capabilities/cards/labels.js';
-import type { OperationInput } from '../src/capabilities/cards/workflow-contract.js';
+import {
+  cardIssuanceLabels,
+  type OperationInput,
+} from '../src/capabilities/cards/workflow-contract.js';
 import { operationActivities, operationExecution } from './card-operations.js';
 import { localActivities } from './local-activities.js';
 import { localProviderCall, ownStore, providerCall } from './policies.js';

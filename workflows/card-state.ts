@@ -1,7 +1,9 @@
 import { continueAsNew, proxyActivities } from '@temporalio/workflow';
 import type { Activities } from '../activities/index.js';
-import { cardStateLabels } from '../src/capabilities/card-states/labels.js';
-import type { CardStateInput } from '../src/capabilities/cards/workflow-contract.js';
+import {
+  cardStateLabels,
+  type CardStateInput,
+} from '../src/capabilities/card-states/workflow-contract.js';
 import { operationActivities, operationExecution } from './card-operations.js';
 import { localActivities } from './local-activities.js';
 import { localProviderCall, ownStore, providerCall } from './policies.js';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { ApplyCardAuthorizationFact } from '../../src/capabilities/card-authorizations/item.js';
+import type { ApplyCardAuthorizationFact } from '../../src/capabilities/card-authorizations/mutations.js';
 import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
 import type { AnyMutationInput } from '../../src/core/commit/mutations.js';

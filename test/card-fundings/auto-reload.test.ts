@@ -1,5 +1,5 @@
 import type { Card, AutoReload } from '../../src/capabilities/cards/card.js';
-import { changeCard } from '../../src/capabilities/cards/change.js';
+import { changeCard } from '../../src/capabilities/cards/change-card.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import { createUnitOfWork, type Snapshot } from '../../src/core/commit/unit-of-work.js';

@@ -8,7 +8,7 @@ import type {
   AcceptCardState,
   ApplyCardStateFact,
 } from '../../src/capabilities/card-states/mutations.js';
-import { createCardStateStarter } from '../../src/capabilities/card-states/starter.js';
+import { createCardStateStarter } from '../../src/capabilities/card-states/workflow-starter.js';
 import { newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
 import { newId } from '../../src/shared/ids.js';

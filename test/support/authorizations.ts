@@ -3,7 +3,7 @@ import type {
   ApplyCardAuthorizationFact,
   AuthorizationKey,
   DecideCardAuthorization,
-} from '../../src/capabilities/card-authorizations/item.js';
+} from '../../src/capabilities/card-authorizations/mutations.js';
 import type { Card } from '../../src/capabilities/cards/card.js';
 import { accounts, posting } from '../../src/core/ledger/posting.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';

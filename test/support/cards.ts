@@ -3,8 +3,8 @@ import type {
   balanceResource,
   cardOperationResource,
   cardResource,
-} from '../../src/capabilities/cards/api.js';
-import { commitIssuanceFact } from '../../src/capabilities/cards/apply-issuance.js';
+} from '../../src/capabilities/cards/schema.js';
+import { commitIssuanceFact } from '../../src/capabilities/cards/mutations.js';
 import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';

@@ -2,10 +2,10 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
 import type { Card } from '../cards/card.js';
-import { changeCard } from '../cards/change.js';
-import { deltaTo, allocate, balanceAfter, type LedgerDelta, type Payment } from './transitions.js';
+import { changeCard } from '../cards/change-card.js';
+import { deltaTo, allocate, balanceAfter, type LedgerDelta, type Payment } from './balance.js';
 import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
-import type { ApplyCardAuthorizationFact } from './item.js';
+import type { ApplyCardAuthorizationFact } from './mutations.js';
 import { deltaPosting, stepOf } from './postings.js';
 import { restoreDailyLimit } from './rules.js';
 

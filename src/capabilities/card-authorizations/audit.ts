@@ -7,7 +7,7 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
-import { balanceAfter } from './transitions.js';
+import { balanceAfter } from './balance.js';
 
 /**
  * Every authorization stands as all that is known of it says, its own postings hold and took what it says, and what

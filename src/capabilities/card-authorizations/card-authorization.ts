@@ -71,8 +71,6 @@ export const askingsOf = ({
 export const isApproved = ({ approved, facts }: CardAuthorization): boolean =>
   approved && !facts.some(({ kind }) => kind === 'declined');
 
-export const authorizationWorkflowId = (id: string) => `card-authorization/${id}`;
-
 const long = { bsonType: 'long' };
 
 /** Authorizations of card payments, with their holds. */

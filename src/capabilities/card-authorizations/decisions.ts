@@ -13,9 +13,9 @@ import {
   isApproved,
   type CardAuthorization,
 } from './card-authorization.js';
-import type { AuthorizationKey } from './item.js';
+import type { AuthorizationKey } from './mutations.js';
 import type { Decline } from './rules.js';
-import type { AuthorizationStarter } from './starter.js';
+import type { AuthorizationStarter } from './workflow-starter.js';
 import type { AuthorizationStore } from './store.js';
 import { createApprovalVoider } from './void-approval.js';
 

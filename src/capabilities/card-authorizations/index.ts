@@ -1,7 +1,7 @@
 import { defineCapability } from '../../core/capability.js';
 import { authorizationOperations } from './api.js';
 import { auditAuthorizations } from './audit.js';
-import { cardAuthorizations } from './card-authorization.js';
+import { cardAuthorizations, authorizationId } from './card-authorization.js';
 import { cardAuthorizationRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import type { Client } from '@temporalio/client';
@@ -10,9 +10,8 @@ import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Log } from '../../shared/log.js';
 import type { Cards } from '../cards/store.js';
-import { authorizationId } from './card-authorization.js';
 import { createDecisions } from './decisions.js';
-import { createAuthorizationStarter } from './starter.js';
+import { createAuthorizationStarter } from './workflow-starter.js';
 import { createAuthorizationStore, type AuthorizationNotice } from './store.js';
 
 export type Authorizations = ReturnType<typeof createAuthorizations>;

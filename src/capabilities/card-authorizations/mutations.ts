@@ -2,8 +2,8 @@ import type { Mutation } from '../../core/commit/mutation.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { cards, type Card } from '../cards/card.js';
-import { changeCard } from '../cards/change.js';
+import { cards, type Card, isTerminal, type CardSecurity } from '../cards/card.js';
+import { changeCard } from '../cards/change-card.js';
 import { tryAutoReload } from '../card-fundings/auto-reload.js';
 import { applyAuthorizationFact } from './apply.js';
 import {
@@ -11,15 +11,37 @@ import {
   askingsOf,
   isApproved,
   type CardAuthorization,
+  type AuthorizationFact,
 } from './card-authorization.js';
-import type {
-  ApplyCardAuthorizationFact,
-  AuthorizationKey,
-  DecideCardAuthorization,
-} from './item.js';
 import { newAuthorization, unseenAuthorization } from './new-authorization.js';
 import { holdPosting } from './postings.js';
 import { evaluateAuthorization, spentOn, type AuthorizationVerdict } from './rules.js';
+import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
+
+/** Which authorization, and of whom: what the store found by the issuer's names. */
+export type AuthorizationKey = {
+  tenantId: string;
+  id: string;
+  card: string;
+  provider: string;
+  token: string;
+};
+
+export type DecideCardAuthorization = AuthorizationKey & {
+  request: AuthorizationRequest;
+  /** Names this asking: whoever comes with the same token later has another one. */
+  authorizationRequestId: string;
+  /** What is decided later than this is declined: the issuer has its answer by then. */
+  answerBy: Date;
+  holdMs: number;
+};
+
+export type ApplyCardAuthorizationFact = AuthorizationKey & {
+  fact: AuthorizationFact;
+  code: string | null;
+  /** The issuer says so, or we: an asking that takes back what it may have decided, or a hold whose time is over. */
+  by: 'issuer' | { withdrawsRequestId: string; request: AuthorizationRequest } | 'clock';
+};
 
 /** Null: there is no such card, or the issuer has used the token for another one. */
 export type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
@@ -194,3 +216,26 @@ const factResult = (
   verdict: ApplyCardAuthorizationFactResult['verdict'],
   authorization: CardAuthorization | null,
 ): ApplyCardAuthorizationFactResult => ({ verdict, authorization });
+
+export type SetCardSecurity = {
+  tenantId: string;
+  card: string;
+  security: CardSecurity;
+};
+
+/** Null: no such card. `refused`: in its state nothing is paid with it any more. */
+export type SetCardSecurityResult = { card: Card | null; refused: boolean };
+
+/** In one commit with every decision on the card: a payment sees the old settings whole, or the new ones. */
+export const setCardSecurity: Mutation<SetCardSecurity, SetCardSecurityResult> = {
+  reads: ({ tenantId, card }) => ({ records: [cards.ref(card)], wallets: [tenantId] }),
+  decide(uow, { tenantId, card: id, security }, now) {
+    const card = uow.get(cards, id);
+    if (card?.tenant_id !== tenantId) return { card: null, refused: false };
+    if (isTerminal(card) || card.status === 'failed') {
+      return { card, refused: true };
+    }
+    const next = changeCard(uow, card, { security }, now);
+    return { card: next, refused: false };
+  },
+};

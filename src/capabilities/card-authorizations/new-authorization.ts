@@ -5,7 +5,7 @@ import type {
   ApplyCardAuthorizationFact,
   AuthorizationKey,
   DecideCardAuthorization,
-} from './item.js';
+} from './mutations.js';
 import type { AuthorizationVerdict } from './rules.js';
 
 /** After this the dispatcher starts a workflow that nobody has started. */

@@ -1,9 +1,8 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import type { CardSecurity } from '../cards/card.js';
-import type { cardAuthorizationResource } from './api.js';
+import type { cardAuthorizationResource, cardSecurityResource } from './schema.js';
 import type { CardAuthorization } from './card-authorization.js';
-import type { cardSecurityResource } from './schema.js';
 
 type CardSecurityView = z.infer<typeof cardSecurityResource>;
 

@@ -1,4 +1,9 @@
-import { applyCardAuthorizationFact, decideCardAuthorization } from './mutations.js';
+import {
+  applyCardAuthorizationFact,
+  decideCardAuthorization,
+  type ApplyCardAuthorizationFact,
+  type DecideCardAuthorization,
+} from './mutations.js';
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
@@ -11,7 +16,6 @@ import {
   type AuthorizationFact,
   type CardAuthorization,
 } from './card-authorization.js';
-import type { ApplyCardAuthorizationFact, DecideCardAuthorization } from './item.js';
 import type { AuthorizationRef, HoldResult } from './workflow-contract.js';
 
 export type AuthorizationStore = ReturnType<typeof createAuthorizationStore>;

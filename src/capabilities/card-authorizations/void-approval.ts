@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../shared/log.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
-import type { AuthorizationKey } from './item.js';
+import type { AuthorizationKey } from './mutations.js';
 import type { AuthorizationStore } from './store.js';
 
 const FIRST_PAUSE_MS = 200;

@@ -1,48 +1,10 @@
-import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
-import { amountMinor } from '../../platform/http/wire.js';
-import { idSchema } from '../../shared/ids.js';
-import { attentionField } from '../../core/instructions/api-fields.js';
-import { cardOperationResource, cardParams, CARDS_TAG, exampleOperation } from '../cards/api.js';
-import { autoReloadBody, fundBody } from './schema.js';
+import { cardParams, CARDS_TAG } from '../cards/api.js';
+import { cardOperationResource, exampleOperation } from '../cards/schema.js';
+import { autoReloadBody, fundBody, exampleSettings, autoReloadResource } from './schema.js';
 
 const exampleBody = { amount_minor: exampleOperation.amount_minor, currency: 'NGN' };
 const example = { ...exampleOperation, transaction_reference: null };
-
-const exampleSettings = {
-  enabled: true,
-  threshold_minor: 100_000,
-  amount_minor: 500_000,
-  daily_cap_minor: 2_000_000,
-};
-
-export const autoReloadResource = z
-  .object({
-    card_id: idSchema('card'),
-    enabled: z.boolean(),
-    threshold_minor: amountMinor('Kobo; null before the settings are put.').nullable(),
-    amount_minor: amountMinor('Kobo of one reload.').nullable(),
-    daily_cap_minor: amountMinor('Kobo of one day, Africa/Lagos.').nullable(),
-    used_today_minor: amountMinor('Kobo that reloads have taken today.'),
-    operation_id: idSchema('cardOperation')
-      .nullable()
-      .meta({ description: 'The reload that is under way.' }),
-    refusals: z.int().min(0).meta({ description: 'Reloads refused in a row.' }),
-    attention: attentionField.meta({
-      description: 'Why it is not tried any more until the settings are put again.',
-    }),
-  })
-  .meta({
-    id: 'CardAutoReload',
-    example: {
-      card_id: exampleOperation.card_id,
-      ...exampleSettings,
-      used_today_minor: 500_000,
-      operation_id: null,
-      refusals: 0,
-      attention: null,
-    },
-  });
 
 const refusals = ['insufficient_balance', 'duplicate_reference', 'invalid_state'] as const;
 const accepted = { ...example, status: 'pending', completed_at: null };

@@ -12,13 +12,13 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
 import { cards, type Card, type AutoReload } from '../cards/card.js';
-import { changeCard } from '../cards/change.js';
-import { changeOperation } from '../cards/emit.js';
+import { changeCard, changeOperation } from '../cards/change-card.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
 import { expire, fundReversalIdOf, type Expired } from './deadline.js';
 import { transitionCardFunding, type FundingFact } from './transitions.js';
 import { holdPosting, releasePosting, type Funding } from './postings.js';
 import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
 
 export type AcceptCardFunding = {
   tenantId: string;
@@ -269,3 +269,35 @@ const NEVER_RELOADED = {
   limit_day: '',
   limit_used_minor: 0n,
 };
+
+type FundingRef = Pick<CardOperation, 'tenant_id' | '_id' | 'card_id' | 'reverses_operation_id'>;
+
+/** Applies what became known of a funding, through the state guard. May be repeated, and comes in any order. */
+export const commitFundingFact = (
+  groupCommit: GroupCommit,
+  {
+    tenant_id: tenantId,
+    _id,
+    reverses_operation_id: reversesOperationId,
+    card_id: card,
+  }: FundingRef,
+  fact: FundingFact,
+): Promise<CardFundingResult> =>
+  groupCommit.commit(applyCardFundingFact, {
+    tenantId,
+    id: reversesOperationId ?? _id,
+    card,
+    fact,
+  });
+
+/** Says that the deadline of a just-in-time funding has come. */
+export const commitFundingExpiry = (
+  groupCommit: GroupCommit,
+  {
+    tenant_id: tenantId,
+    _id,
+    reverses_operation_id: reversesOperationId,
+    card_id: card,
+  }: FundingRef,
+): Promise<CardFundingResult> =>
+  groupCommit.commit(expireCardFunding, { tenantId, id: reversesOperationId ?? _id, card });

@@ -1,4 +1,4 @@
-import { setAutoReload } from './mutations.js';
+import { setAutoReload, commitFundingExpiry } from './mutations.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
 import {
   withIdempotency,
@@ -13,12 +13,11 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { amountWithin } from '../transfers/new-transfer.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { cardFinder } from '../cards/find.js';
+import { cardFinder } from '../cards/routes.js';
 import type { CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/presenter.js';
 import type { CardOperations, Cards } from '../cards/store.js';
 import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
-import { commitFundingExpiry } from './apply.js';
 import type { FundCard } from './create.js';
 import { presentAutoReload } from './presenter.js';
 import type { AutoReloadBody, FundBody } from './schema.js';

@@ -1,6 +1,8 @@
 import { z } from 'zod';
-import { MAX_AMOUNT_MINOR, plainText } from '../../platform/http/wire.js';
-import { freeForm, noCardNumber } from '../cards/free-form.js';
+import { MAX_AMOUNT_MINOR, plainText, amountMinor } from '../../platform/http/wire.js';
+import { freeForm, noCardNumber, exampleOperation } from '../cards/schema.js';
+import { idSchema } from '../../shared/ids.js';
+import { attentionField } from '../../core/instructions/api-fields.js';
 
 const amount = z
   .int()
@@ -71,3 +73,38 @@ export const autoReloadBody = z
   .meta({ id: 'CardAutoReloadSettings' });
 
 export type AutoReloadBody = z.output<typeof autoReloadBody>;
+
+export const exampleSettings = {
+  enabled: true,
+  threshold_minor: 100_000,
+  amount_minor: 500_000,
+  daily_cap_minor: 2_000_000,
+};
+
+export const autoReloadResource = z
+  .object({
+    card_id: idSchema('card'),
+    enabled: z.boolean(),
+    threshold_minor: amountMinor('Kobo; null before the settings are put.').nullable(),
+    amount_minor: amountMinor('Kobo of one reload.').nullable(),
+    daily_cap_minor: amountMinor('Kobo of one day, Africa/Lagos.').nullable(),
+    used_today_minor: amountMinor('Kobo that reloads have taken today.'),
+    operation_id: idSchema('cardOperation')
+      .nullable()
+      .meta({ description: 'The reload that is under way.' }),
+    refusals: z.int().min(0).meta({ description: 'Reloads refused in a row.' }),
+    attention: attentionField.meta({
+      description: 'Why it is not tried any more until the settings are put again.',
+    }),
+  })
+  .meta({
+    id: 'CardAutoReload',
+    example: {
+      card_id: exampleOperation.card_id,
+      ...exampleSettings,
+      used_today_minor: 500_000,
+      operation_id: null,
+      refusals: 0,
+      attention: null,
+    },
+  });

@@ -16,7 +16,8 @@ import {
   suspensePosting,
   type Funding,
 } from './postings.js';
-import { cardFundingLabels, fundReversalLabels } from './labels.js';
+import { cardFundingLabels, fundReversalLabels } from './workflow-contract.js';
+import type { FundingState } from '../../core/providers/card-issuer.js';
 
 /** The issuer does not take back what it has funded: only an unwinding asks for that. */
 export type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
@@ -158,3 +159,17 @@ function balanceChangeOf(
 }
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
+
+/** What an issuer says of a funding, as a fact; null while it says nothing final. */
+export function fundingFactOf(state: FundingState, source: FactSource): FundingFact | null {
+  switch (state.kind) {
+    case 'pending':
+      return null;
+    case 'rejected':
+      return { ...source, kind: 'rejected', code: state.code };
+    default: {
+      const kind = state.kind === 'funded' ? 'succeeded' : 'reversed';
+      return { ...source, kind, amountMinor: state.amountMinor, sessionId: null };
+    }
+  }
+}

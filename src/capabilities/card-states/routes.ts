@@ -3,7 +3,7 @@ import { withIdempotency, API_PREFIX } from '../../core/idempotency/with-idempot
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { cardFinder } from '../cards/find.js';
+import { cardFinder } from '../cards/routes.js';
 import type { CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/presenter.js';
 import type { CardOperations, Cards } from '../cards/store.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/http/wire.js';
-import { freeForm, noCardNumber } from '../cards/free-form.js';
+import { freeForm, noCardNumber } from '../cards/schema.js';
 
 /** The body of a lock, an unlock or a closing: all of it may be left out. */
 export const cardStateChangeBody = freeForm('CardControl', {

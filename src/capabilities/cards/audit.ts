@@ -23,8 +23,8 @@ import {
 import { cardOperations, isFunding, type CardOperation } from './card-operation.js';
 
 /**
- * Every card has what its accounts say, every operation the postings of its state and no others, and what is held is
- * held by open fundings and authorizations.
+ * Audits cards and their operations: the balances of every card equal its accounts, every operation has exactly the postings
+ * of its status, and every hold belongs to an open funding or authorization.
  */
 export async function auditCards(snapshot: LedgerSnapshot): Promise<AuditResult> {
   const held = new Map<string, bigint>();
@@ -38,7 +38,7 @@ export async function auditCards(snapshot: LedgerSnapshot): Promise<AuditResult>
   };
 }
 
-/** What authorizations hold: of a card, or of the wallet for cards that have no money of their own. */
+/** Adds the holds of authorizations to `held`, by account. Returns their number by card. */
 async function readHolds(
   { collections: { records }, session }: LedgerSnapshot,
   held: Map<string, bigint>,
@@ -68,8 +68,9 @@ async function checkCards(
   const compare = (account: string, stored: bigint) => {
     known.add(account);
     const booked = balances.get(account) ?? 0n;
-    if (stored !== booked)
+    if (stored !== booked) {
       problems.push(`${account}: the card says ${stored}, its postings ${booked}`);
+    }
   };
   for await (const card of records(cards).find({}, { session })) {
     count += 1;
@@ -95,7 +96,7 @@ function checkCard(card: Card, holds: number): string[] {
 
 const NO_STEPS: Steps = { must: [], may: [] };
 
-/** Whether the hold was made, and went where the state says. Taken back, it may have gone either way before. */
+/** The hold must exist and end as the status says. A reversed funding may have ended either way before the reversal. */
 function checkPostings(operation: CardOperation & RecordWithPostings): string[] {
   const { status, reversed_at: reversed, created_at: at } = operation;
   const funding = operation as Funding & RecordWithPostings;
@@ -119,7 +120,7 @@ async function checkOperations(snapshot: LedgerSnapshot, held: Map<string, bigin
   }
   for await (const operation of withPostings(operations, snapshot)) {
     count += 1;
-    // From its deadline on a funding's money is its unwinding's.
+    // From the deadline on, the hold of a funding belongs to its fund reversal.
     const { status, reversed_at } = fundReversals.get(operation._id) ?? operation;
     const steps = isFunding(operation) ? STEPS_OF_HELD[status] : NO_STEPS;
     problems.push(...checkSteps({ ...operation, status }, steps));

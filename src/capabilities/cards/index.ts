@@ -1,11 +1,10 @@
 import { cardOperations as operations } from './api.js';
 import { auditCards } from './audit.js';
 import { cards } from './card.js';
-import { cardIssuanceRoutes } from './issuance-routes.js';
 import { cardRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
-import type { CardStarters } from './starters.js';
-import type { CardOperations } from './store.js';
+import { type CardStarters, createCardStarters } from './workflow-starter.js';
+import { type CardOperations, createCardOperationStore, createCardStore } from './store.js';
 import { cardOperations as cardOperationRecords } from './card-operation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { createCardStateChange } from '../card-states/create.js';
@@ -15,10 +14,8 @@ import { createAuthorizations } from '../card-authorizations/index.js';
 import { createApplyProviderEvent } from '../../core/provider-events/apply.js';
 import { createProviderEvents } from '../../core/provider-events/index.js';
 import { createCardCreation } from './create.js';
-import { createCardStarters } from './starters.js';
-import { createCardOperationStore, createCardStore } from './store.js';
 
-/** Everything that cards are made of; a line in deps.ts. */
+/** Creates the parts of cards, their states, fundings and authorizations. */
 export function createCards(deps: CoreDeps) {
   const { config, database, groupCommit, client, providers, completionWaiters, log } = deps;
   const { attentionAfterMs, pollMaxMs, stallTimeoutMs } = config.instructions;
@@ -45,7 +42,7 @@ export function createCards(deps: CoreDeps) {
     authorizations,
   });
   const provider = providers.forCards.name;
-  // Whoever's spending has made one fall due has not made it itself.
+  // Auto-reloads are created inside other commits, so no caller starts their workflow: start it here.
   groupCommit.onCreated(cardOperationRecords, (created) => {
     created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
   });
@@ -72,10 +69,7 @@ export const cardCapability = defineCapability({
   collections: [cards, cardOperationRecords],
   operations,
   audit: auditCards,
-  routes: (deps: Parameters<typeof cardRoutes>[0] & Parameters<typeof cardIssuanceRoutes>[0]) => [
-    ...cardRoutes(deps),
-    ...cardIssuanceRoutes(deps),
-  ],
+  routes: cardRoutes,
   supervised: (deps: { cardOperations: CardOperations; cardStarters: CardStarters }) => ({
     card_operations: supervised(deps.cardOperations, deps.cardStarters),
   }),

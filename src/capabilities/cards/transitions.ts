@@ -1,21 +1,24 @@
-import type { IssuedCard } from '../../core/providers/card-issuer.js';
+import type { IssuedCard, IssueState } from '../../core/providers/card-issuer.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
 import { timelineEntry, type TimelineType } from '../../core/instructions/timeline.js';
 import type { Card } from './card.js';
 import { operationFailure, type CardOperation } from './card-operation.js';
 
-/** `issued` is what the issuer tells of the card. `paid` stands for it in histories, which must not hold that. */
+/**
+ * A fact about the issuance of a card. `issued` has the card data that the issuer returned. Workflow histories must not hold
+ * that data, so a workflow has `succeeded` in its place, which is applied after `issued`.
+ */
 export type IssuanceFact = InstructionFact | (FactSource & { kind: 'issued' } & IssuedCard);
 
-/** What a fact does. `unchanged` and `stale` write nothing; `card` is null where the card stays as it is. */
+/** The effect of a fact. `unchanged` and `stale` write nothing. `card` is null if the card does not change. */
 export type IssuanceTransition = {
   verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
   operation: CardOperation;
   card: Partial<Card> | null;
 };
 
-/** How long the issuer is asked on after an operator gave a card up against its silence. */
+/** The issuer is polled for this long after an operator has failed an issuance whose outcome was unknown. */
 const MONITOR_MS = 24 * 60 * 60 * 1000;
 
 type IssuanceChange = {
@@ -25,7 +28,7 @@ type IssuanceChange = {
   verdict?: 'applied' | 'attention';
 };
 
-/** The state guard of issuing: pure, total, and the only place where a card begins. No money moves. */
+/** The state machine of a card's issuance: total, without side effects, and the only way for a card to become active. No money moves. */
 export function transitionIssuance(
   operation: CardOperation,
   card: Card,
@@ -63,22 +66,26 @@ function changeFor(
   fact: IssuanceFact,
   now: Date,
 ): IssuanceChange | 'unchanged' | 'stale' {
-  // What the issuer tells of a card is booked where it is heard; what comes after it has nothing to add.
+  // The answer's card data was applied as `issued` before, so `succeeded` adds nothing.
   if (fact.kind === 'succeeded') return card.issued === null ? 'stale' : 'unchanged';
   if (fact.kind === 'reversed') return 'stale';
   if (fact.kind === 'rejected' && fact.ifNotSubmitted && operation.submissions > 0) return 'stale';
-  if (fact.kind === 'operator_confirmed') return confirm(operation, card, now);
+  if (fact.kind === 'operator_confirmed') return confirmByOperator(operation, card, now);
   if (fact.kind === 'issued' && card.issued !== null) {
     return card.issued.issuer_card_id === fact.card
       ? 'unchanged'
       : raiseAttention(operation, now, 'the issuer reports another card than before');
   }
   if (isOpen(operation)) {
-    return fact.kind === 'issued' ? open(fact, now) : reject(operation, fact, now);
+    return fact.kind === 'issued' ? activate(fact, now) : reject(operation, fact, now);
   }
-  if (fact.kind === 'issued') return issuedLate(fact, now);
+  if (fact.kind === 'issued') return recordLateIssuance(fact, now);
   if (operation.status === 'completed') {
-    return raiseAttention(operation, now, 'the issuer refused what it had reported as issued');
+    return raiseAttention(
+      operation,
+      now,
+      'the issuer rejected a card that it had reported as issued',
+    );
   }
   if (operation.monitor_until === null || fact.via === 'operator') return 'unchanged';
   return {
@@ -97,7 +104,7 @@ const asIssued = ({ card, brand, last4, expiryMonth, expiryYear }: Issued): Card
   expiry_year: expiryYear,
 });
 
-const open = (fact: Issued, now: Date): IssuanceChange => ({
+const activate = (fact: Issued, now: Date): IssuanceChange => ({
   set: { status: 'completed', completed_at: now, attention: null },
   entry: ['completed', 'the card is active'],
   card: { status: 'active', issued: asIssued(fact) },
@@ -122,19 +129,19 @@ function reject(
   };
 }
 
-/** Given up, and there all the same: nobody can spend from it as long as it is not ours. */
-const issuedLate = (fact: Issued, now: Date): IssuanceChange => ({
+/** The issuer has issued a card that had failed here. It stays failed, so all its payments are declined. */
+const recordLateIssuance = (fact: Issued, now: Date): IssuanceChange => ({
   set: {
     monitor_until: null,
-    attention: { since: now, reason: 'issued by the issuer after the card had been given up' },
+    attention: { since: now, reason: 'issued by the issuer after the card had failed' },
   },
-  entry: ['attention_raised', 'the card stays failed until an operator stands by it'],
+  entry: ['attention_raised', 'the card stays failed until an operator confirms it'],
   card: { issued: asIssued(fact) },
   verdict: 'attention',
 });
 
-/** An operator stands by a card that the issuer confirms, also by one that had been given up. */
-function confirm(
+/** An operator confirms a card that the issuer has issued. A failed card becomes active. */
+function confirmByOperator(
   operation: CardOperation,
   card: Card,
   now: Date,
@@ -144,7 +151,7 @@ function confirm(
     if (operation.attention === null) return 'unchanged';
     return {
       set: { attention: null },
-      entry: ['attention_cleared', 'an operator stands by the card, and so does the issuer'],
+      entry: ['attention_cleared', 'an operator and the issuer confirm the card'],
     };
   }
   return {
@@ -154,7 +161,7 @@ function confirm(
   };
 }
 
-/** An operator has to look. Said once: the same reason again changes nothing. */
+/** Requests an operator's attention. The same reason a second time changes nothing. */
 function raiseAttention(
   operation: CardOperation,
   now: Date,
@@ -166,4 +173,9 @@ function raiseAttention(
     entry: ['attention_raised', reason],
     verdict: 'attention',
   };
+}
+
+/** The fact in an issuer's report about a card, or null if the outcome is not final yet. */
+export function issuanceFactOf(state: IssueState, source: FactSource): IssuanceFact | null {
+  return state.kind === 'pending' ? null : { ...source, ...state };
 }

@@ -9,9 +9,9 @@ import type { Decisions } from '../card-authorizations/decisions.js';
 import type { ReceiveProviderEvent } from '../../core/provider-events/receive.js';
 
 /**
- * What card issuers send: the signature over the raw bytes is the only key. An event is stored once, answered, then
- * applied; what can't be stored is a 503, so that the issuer comes again. A request for an authorization is decided in
- * its answer.
+ * The route for messages of card issuers. The signature over the raw bytes authenticates them. An event is stored before it
+ * is answered, and applied afterwards; if it cannot be stored, the answer is 503 and the issuer sends it again. The answer to
+ * an authorization request has the decision.
  */
 export function cardWebhookRoutes({
   providers,
@@ -44,7 +44,7 @@ export function cardWebhookRoutes({
           return sendData(ctx, 200, { received: true });
         }
         case 'ignored':
-          // It would only come again as it is. Somebody should learn the issuer's new words.
+          // The issuer would only repeat an unreadable event, so it is accepted. The log tells operators.
           log.warn(
             { provider: issuer.name, event: message.dedupeKey },
             'provider event unreadable',

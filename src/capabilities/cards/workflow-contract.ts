@@ -1,17 +1,57 @@
+import type { InstructionLabels } from '../../core/instructions/labels.js';
 import type { InstructionPolicy, RecordRef } from '../../core/instructions/workflow-contract.js';
+import type { CardOperation } from './card-operation.js';
 
 /**
- * What the workflow of a card's operation is started with. As in core/instructions/workflow-contract.ts nothing of persons may be added,
- * nor of the card what its issuer told of it.
+ * The input of the workflow of an operation on a card. Workflow histories keep it, so it must not hold personal data or
+ * card data that the issuer has returned.
  */
 export type OperationInput = RecordRef & {
-  /** Whose room a first send takes where the workflow runs: see `issuerRateLimitKey`. */
+  /** The rate limit that a submission in the workflow's own process counts against; see `issuerRateLimitKey`. */
   rateLimitKey: string;
-  /** The queue of these calls, with its own rate limit. */
+  /** The task queue of calls to the issuer. */
   taskQueue: string;
   acceptedAtMs: number;
   policy: InstructionPolicy;
 };
 
-/** The workflow of a card is given the card alone: what is under way it asks for, again and again. */
-export type CardStateInput = Omit<OperationInput, 'id' | 'acceptedAtMs'> & { card: string };
+/** The texts for operators about issuing a card. */
+export const cardIssuanceLabels: InstructionLabels = {
+  record: 'card issuance',
+  provider: 'issuer',
+  payment: 'card',
+  pay: 'issue the card',
+  paid: 'issued the card',
+  meanwhile: 'The card can not be used yet',
+  release: 'the card fails',
+  late: 'a card that is issued later waits for an operator',
+  suspenseDebit: 'a failed card becomes active',
+};
+
+/** The fields of an operation that select its workflow. */
+export type OperationKey = Pick<
+  CardOperation,
+  '_id' | 'type' | 'card_id' | 'reverses_operation_id'
+>;
+
+/**
+ * The id of the workflow that executes an operation. The changes of a card's state share one workflow per card, which
+ * executes them in sequence. A fund reversal is executed by the workflow of the funding that it reverses.
+ */
+export function operationWorkflowId({
+  _id,
+  type,
+  card_id: card,
+  reverses_operation_id: reversesOperationId,
+}: OperationKey): string {
+  switch (type) {
+    case 'issue':
+      return `card-issuance/${_id}`;
+    case 'lock':
+    case 'unlock':
+    case 'close':
+      return `card-state/${card}`;
+    default:
+      return `card-funding/${reversesOperationId ?? _id}`;
+  }
+}

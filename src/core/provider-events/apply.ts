@@ -1,10 +1,12 @@
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { FactSource } from '../instructions/fact.js';
-import { commitFundingFact, fundingFactOf } from '../../capabilities/card-fundings/apply.js';
+import { commitFundingFact } from '../../capabilities/card-fundings/mutations.js';
+import { fundingFactOf } from '../../capabilities/card-fundings/transitions.js';
 import type { Authorizations } from '../../capabilities/card-authorizations/index.js';
-import { commitIssuanceFact, issuanceFactOf } from '../../capabilities/cards/apply-issuance.js';
+import { commitIssuanceFact } from '../../capabilities/cards/mutations.js';
+import { issuanceFactOf } from '../../capabilities/cards/transitions.js';
 import { isFunding, type CardOperation } from '../../capabilities/cards/card-operation.js';
-import type { CardStarters } from '../../capabilities/cards/starters.js';
+import type { CardStarters } from '../../capabilities/cards/workflow-starter.js';
 import type { CardOperations } from '../../capabilities/cards/store.js';
 import type { ProviderEventOwner, ProviderEvent } from './event.js';
 

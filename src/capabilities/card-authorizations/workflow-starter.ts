@@ -5,8 +5,8 @@ import {
   createWorkflowStarter,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import { authorizationWorkflowId, type CardAuthorization } from './card-authorization.js';
-import type { AuthorizationRef } from './workflow-contract.js';
+import type { CardAuthorization } from './card-authorization.js';
+import { authorizationWorkflowId, type AuthorizationRef } from './workflow-contract.js';
 
 /** It takes no commands: what became of a payment is the issuer's to say. */
 export type AuthorizationStarter = Omit<WorkflowStarter<CardAuthorization>, 'command'>;

@@ -5,21 +5,22 @@ import {
   type InstructionStarterSettings,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import { createCardStateStarter } from '../card-states/starter.js';
+import { createCardStateStarter } from '../card-states/workflow-starter.js';
+import type { CardOperation, CardOperationType } from './card-operation.js';
 import {
   operationWorkflowId,
-  type CardOperation,
-  type CardOperationType,
   type OperationKey,
-} from './card-operation.js';
+  type OperationInput,
+} from './workflow-contract.js';
 import type { FundingInput } from '../card-fundings/workflow-contract.js';
-import type { OperationInput } from './workflow-contract.js';
 
+/** Starts, wakes and commands the workflow of an operation. */
 export type OperationStarter = Omit<WorkflowStarter<CardOperation, OperationKey>, 'idle'>;
 
+/** The starters of the workflows of operations on cards. */
 export type CardStarters = ReturnType<typeof createCardStarters>;
 
-/** Starts and wakes the workflow of any operation: which one it is, its type says. */
+/** Creates the starter for operations of all types. The type of the operation selects the workflow. */
 export function createCardStarters(settings: InstructionStarterSettings) {
   const issuance = createOperationStarter(settings, 'cardIssuance');
   const cardState = createCardStateStarter(settings);
@@ -37,7 +38,7 @@ export function createCardStarters(settings: InstructionStarterSettings) {
 
   function starterOf({ type }: Pick<CardOperation, 'type'>): OperationStarter {
     const starter = byType[type];
-    if (!starter) throw new Error(`nothing drives operations of type ${type}`);
+    if (!starter) throw new Error(`no workflow executes operations of type ${type}`);
     return starter;
   }
 
@@ -53,7 +54,7 @@ export function createCardStarters(settings: InstructionStarterSettings) {
   };
 }
 
-/** The starter of a workflow that is given one operation. */
+/** Creates the starter of a workflow whose input is one operation. */
 function createOperationStarter(
   settings: InstructionStarterSettings,
   workflow: string,
@@ -87,7 +88,7 @@ function createOperationStarter(
 
 type InputSettings = Pick<InstructionStarterSettings, 'taskQueue' | 'policy'>;
 
-/** What a workflow is given of an operation. */
+/** The workflow input of an operation. */
 const operationInput = (
   { taskQueue, policy }: InputSettings,
   { _id: id, tenant_id: tenantId, provider, created_at: acceptedAt }: CardOperation,
@@ -100,7 +101,7 @@ const operationInput = (
   policy,
 });
 
-/** That of an unwinding is driven as what it unwinds, whose deadline was when the unwinding began. */
+/** The input of a funding's workflow, also for its reversal. The reversal was created at the deadline of the funding. */
 function cardFundingInput(settings: InputSettings, operation: CardOperation): FundingInput {
   const {
     _id: id,

@@ -1,4 +1,8 @@
+import type { OperationInput } from '../cards/workflow-contract.js';
 import type { InstructionLabels } from '../../core/instructions/labels.js';
+
+/** The workflow of a card is given the card alone: what is under way it asks for, again and again. */
+export type CardStateInput = Omit<OperationInput, 'id' | 'acceptedAtMs'> & { card: string };
 
 export const cardStateLabels: InstructionLabels = {
   record: 'operation',

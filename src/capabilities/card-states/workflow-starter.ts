@@ -5,12 +5,9 @@ import {
   type InstructionStarterSettings,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import {
-  operationWorkflowId,
-  type CardOperation,
-  type OperationKey,
-} from '../cards/card-operation.js';
-import type { CardStateInput } from '../cards/workflow-contract.js';
+import type { CardOperation } from '../cards/card-operation.js';
+import { operationWorkflowId, type OperationKey } from '../cards/workflow-contract.js';
+import type { CardStateInput } from './workflow-contract.js';
 
 /**
  * Starts and wakes the workflow of a card, which looks for what is under way by itself. So a command about an operation
