@@ -4,34 +4,37 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { Card, CardStatus } from '../cards/card.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
 
-/** What changes how a card stands at the issuer. */
+/** The types of operations that change the state of a card at the issuer. */
 const CARD_STATE_TYPES = ['lock', 'unlock', 'close'] as const;
+/** A type of change of a card's state. */
 export type CardStateType = (typeof CARD_STATE_TYPES)[number];
+/** A lock, an unlock or a closing. */
 export type CardStateOperation = CardOperation & { type: CardStateType };
 
+/** True for a lock, an unlock or a closing. */
 export const isCardStateOperation = (operation: CardOperation): operation is CardStateOperation =>
   CARD_STATE_TYPES.some((type) => type === operation.type);
 
-/** How the card has to stand at the issuer. */
+/** The state that each type of operation sets at the issuer. */
 export const STATE_AT_ISSUER: Record<CardStateType, IssuerCardState> = {
   lock: 'locked',
   unlock: 'open',
   close: 'closed',
 };
 
-/** How the card stands with us from the moment of the answer on. An unlock waits for the issuer. */
+/** The status that the card takes on acceptance. An unlock has none: the card stays locked until the issuer confirms. */
 const IMMEDIATE_STATUS: Partial<Record<CardStateType, CardStatus>> = {
   lock: 'locked',
   close: 'closed',
 };
 
-/** Why the card takes no such operation, or null. */
+/** The refusal of an operation that the card's status does not allow, or null. */
 export function refuseCardState({ status }: Card, type: CardStateType): ApiError | null {
   if (ALLOWED_TYPES[status].some((each) => each === type)) return null;
   return new ApiError('invalid_state', { message: `The card is ${status}.`, details: { status } });
 }
 
-/** A card that is over can only be closed. */
+/** The operations that each status allows. An expired card can only be closed. */
 const ALLOWED_TYPES: Record<CardStatus, readonly CardStateType[]> = {
   pending: [],
   failed: [],
@@ -41,14 +44,14 @@ const ALLOWED_TYPES: Record<CardStatus, readonly CardStateType[]> = {
   closed: ['close'],
 };
 
-/** Whether the card stands so already, and the issuer has agreed: then nothing has to be done. */
+/** True if the issuer has confirmed the desired state already, so that nothing must be submitted. */
 export function isAlreadyInState({ state_control: control }: Card, type: CardStateType): boolean {
   const confirmed =
     control.pending_operation_id === null && control.confirmed_sequence === control.sequence;
   return confirmed && control.desired === STATE_AT_ISSUER[type];
 }
 
-/** What of a card changes when an operation is accepted, which is the one under way from then on. */
+/** The change of a card that accepts an operation and makes it the pending one. */
 export function withPendingOperation(
   card: Card,
   { _id: operation, type }: CardStateOperation,
@@ -65,7 +68,7 @@ export function withPendingOperation(
   };
 }
 
-/** The end of an operation that became needless before the issuer had agreed. */
+/** Fails an open operation that a later one has replaced, or that the expiry of the card has ended. */
 export function supersede(
   operation: CardOperation,
   code: string,

@@ -11,6 +11,7 @@ import { presentOperation } from '../cards/presenter.js';
 import type { CardStateOperation, CardStateType } from './card-state.js';
 import type { CardStateChangeBody } from './schema.js';
 
+/** Accepts a lock, an unlock or a closing and returns the response. Saves it under the idempotency key, if there is one. */
 export type ChangeCardState = (
   card: Card,
   type: CardStateType,
@@ -19,8 +20,8 @@ export type ChangeCardState = (
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 /**
- * Accepts a lock, an unlock or a closing: one commit of card, operation, what it supersedes, key and answer; then the
- * card's workflow is woken, or started.
+ * Creates the function that accepts changes of a card's state. It commits card, operation, superseded operation and saved
+ * response in one transaction, then starts or wakes the workflow of the card.
  */
 export function createCardStateChange(deps: {
   groupCommit: GroupCommit;

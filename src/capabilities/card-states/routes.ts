@@ -12,6 +12,7 @@ import type { CardStateType } from './card-state.js';
 import type { ChangeCardState } from './create.js';
 import type { CardStateChangeBody } from './schema.js';
 
+/** The routes that lock, unlock and close a card. */
 export function cardStateRoutes(deps: {
   cards: Cards;
   cardOperations: CardOperations;
@@ -22,11 +23,11 @@ export function cardStateRoutes(deps: {
   const { cards, cardOperations, cardOperationWatch: watch, idempotency } = deps;
   const find = cardFinder(cards);
 
-  type Asked = { params: { id: string }; body: CardStateChangeBody };
+  type Request = { params: { id: string }; body: CardStateChangeBody };
 
   const answer =
     (type: CardStateType) =>
-    async (ctx: Context, { params, body }: Asked) => {
+    async (ctx: Context, { params, body }: Request) => {
       const tenantId = callerOf(ctx).tenant.id;
       const path = `${API_PREFIX}/cards/${params.id}`;
       await withIdempotency(

@@ -5,7 +5,7 @@ import type { Card } from '../cards/card.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
 import type { CardStateOperation, CardStateType } from './card-state.js';
 
-/** What a fact does; the card is null where it stays as it is. `unchanged` and `stale` write nothing. */
+/** The effect of a fact. `unchanged` and `stale` write nothing. `card` is null if the card does not change. */
 export type CardStateTransition = {
   verdict: 'applied' | 'unchanged' | 'stale';
   next: CardOperation;
@@ -18,7 +18,7 @@ const CONFIRMED: Record<CardStateType, string> = {
   close: 'the card is closed at the issuer too',
 };
 
-/** Whatever the issuer may do: with us the card stays shut, and nothing is approved. */
+/** Without the issuer's confirmation the card stays locked or closed here, and payments are declined. */
 const NOT_CONFIRMED: Record<CardStateType, string> = {
   lock: 'the card stays locked here; the issuer has not confirmed it',
   unlock: 'the card stays locked',
@@ -26,8 +26,8 @@ const NOT_CONFIRMED: Record<CardStateType, string> = {
 };
 
 /**
- * The state guard of locks, unlocks and closings: pure, and the only place where one ends, but for being superseded.
- * What became known of one that has ended changes nothing: another one says how the card has to stand.
+ * The state machine of locks, unlocks and closings. It ends them all, except those that `supersede` ends. Facts about an
+ * operation that has ended change nothing, because a later operation determines the desired state.
  */
 export function transitionCardState(
   operation: CardStateOperation,
@@ -37,7 +37,7 @@ export function transitionCardState(
 ): CardStateTransition {
   const idle = { next: operation, card: null };
   if (!isOpen(operation))
-    return { verdict: agrees(operation, fact) ? 'unchanged' : 'stale', ...idle };
+    return { verdict: confirmsStatus(operation, fact) ? 'unchanged' : 'stale', ...idle };
   if (fact.kind === 'succeeded') return confirm(operation, card, fact, now);
   if (fact.kind !== 'rejected' || (fact.ifNotSubmitted && operation.submissions > 0)) {
     return { verdict: 'stale', ...idle };
@@ -45,7 +45,7 @@ export function transitionCardState(
   return fail(operation, card, fact, now);
 }
 
-const agrees = ({ status }: CardOperation, { kind }: InstructionFact) =>
+const confirmsStatus = ({ status }: CardOperation, { kind }: InstructionFact) =>
   (kind === 'succeeded' && status === 'completed') || (kind === 'rejected' && status === 'failed');
 
 function confirm(

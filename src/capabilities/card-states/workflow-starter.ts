@@ -10,8 +10,8 @@ import { operationWorkflowId, type OperationKey } from '../cards/workflow-contra
 import type { CardStateInput } from './workflow-contract.js';
 
 /**
- * Starts and wakes the workflow of a card, which looks for what is under way by itself. So a command about an operation
- * that has ended must not reach it: it would be taken for one about another.
+ * Starts, wakes and commands the workflow of a card's state. The workflow applies commands to its current operation, so
+ * commands for an operation that has ended are refused here.
  */
 export function createCardStateStarter(
   settings: InstructionStarterSettings,
