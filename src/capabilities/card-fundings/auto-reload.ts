@@ -5,12 +5,13 @@ import type { Card, AutoReload } from '../cards/card.js';
 import { cardOperations, newOperation, type CardOperation } from '../cards/card-operation.js';
 import { holdPosting, type Funding } from './postings.js';
 
-/** After so many refusals in a row nothing is tried any more, until the settings are put again. */
+/** After this many consecutive refusals no reload is tried until the tenant saves the settings again. */
 const MAX_REFUSALS = 3;
 
 /**
- * A reload as the commit leaves it that changed what the card has: a fall below the threshold ends when that is there
- * again, and while it lasts it has one reload. Spending tries for it; the operation and its hold are part of that commit.
+ * The auto-reload state after a change of the card's balance. A balance below the threshold is reloaded once; the next reload
+ * needs the balance to reach the threshold in between. Only spending starts a reload: its operation and hold are part of the
+ * commit that spends. The mutation must have read the wallet.
  */
 export function autoReloadAfter(
   uow: UnitOfWork,
@@ -20,12 +21,13 @@ export function autoReloadAfter(
 ): AutoReload | null {
   const { auto_reload: reload, available_minor: left } = after;
   if (!reload) return null;
-  if (left >= reload.threshold_minor)
+  if (left >= reload.threshold_minor) {
     return reload.triggered ? { ...reload, triggered: false } : reload;
+  }
   return left < before.available_minor ? tryAutoReload(uow, after, reload, now) : reload;
 }
 
-/** Reloads if that is due and possible. The item must have read the wallet. */
+/** Creates a reload with its hold if the card needs one and the limits allow it. The mutation must have read the wallet. */
 export function tryAutoReload(
   uow: UnitOfWork,
   card: Card,
@@ -37,10 +39,11 @@ export function tryAutoReload(
   const day = lagosDay(now);
   const usedMinor = reload.limit_day === day ? reload.limit_used_minor : 0n;
   const wallet = uow.wallet(card.tenant_id);
-  // No refusal: tomorrow's first spending tries it again.
+  // The daily cap is no refusal: spending on the next day tries again.
   if (usedMinor + amount > reload.daily_cap_minor) return reload;
-  if (wallet.availableMinor < amount)
+  if (wallet.availableMinor < amount) {
     return recordRefusal(reload, 'the wallet has too little', now);
+  }
   const operation = newAutoReload(card, amount, now);
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amount });
   uow.create(cardOperations, operation);
@@ -79,7 +82,7 @@ function newAutoReload(
   return newOperation({ ...given, amount_minor: amount }, now, detail) as Funding;
 }
 
-/** What the end of a reload means for the next: a refused one may be tried again, by the next spending. */
+/** The auto-reload state after a change of an operation. After a refused reload, the next spending tries again. */
 export function afterReloadEnded(
   card: Card,
   before: CardOperation,
@@ -88,7 +91,7 @@ export function afterReloadEnded(
 ) {
   const { auto_reload: reload } = card;
   if (!reload || after.type !== 'auto_reload' || before.status === after.status) return reload;
-  // Taken back by the issuer: that is no spending, and would go on for ever.
+  // The issuer has reversed a completed reload. Another reload could be reversed too, without end.
   if (!isOpen(before)) return { ...reload, triggered: true };
   const done = reload.operation_id === after._id ? { ...reload, operation_id: null } : reload;
   if (after.status === 'completed') return { ...done, refusals: 0 };

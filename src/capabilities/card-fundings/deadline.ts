@@ -2,15 +2,15 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { newOperation, operationFailure, type CardOperation } from '../cards/card-operation.js';
 
-/** At most one for each funding, so its id says whose it is. No tenant ever sees it. */
-export const fundReversalIdOf = (funding: string) => `${funding}-unwind`;
+/** The id of a funding's reversal. A funding has at most one, and tenants never see it. */
+export const fundReversalIdOf = (funding: string) => `${funding}-reversal`;
 
+/** A funding that has failed at its deadline, and the reversal that takes over its hold. */
 export type Expired = { failed: CardOperation; fundReversal: CardOperation | null };
 
 /**
- * What the deadline does to a just-in-time funding that is still open: it has failed for who asked for it. If its order
- * may have left us, an unwinding takes over the hold; otherwise nothing can follow, and the hold may go back. Null: the
- * deadline has not come, or the funding had ended before.
+ * Fails a just-in-time funding that is open at its deadline. If it may have been submitted, a fund reversal takes over its
+ * hold; otherwise the caller releases the hold. Null: the deadline has not passed, or the funding has ended before.
  */
 export function expire(operation: CardOperation, now: Date): Expired | null {
   const { deadline_at: deadline, submissions } = operation;
@@ -65,10 +65,10 @@ function newFundReversal(operation: CardOperation, now: Date): CardOperation {
       provider,
       amount_minor,
       currency,
-      // The order that left us: there is something to ask for.
+      // The submission of the funding: the issuer must be asked about it.
       submissions: 1,
     },
     now,
-    `has the hold of ${reversesOperationId} from its deadline on`,
+    `took over the hold of ${reversesOperationId} at its deadline`,
   );
 }

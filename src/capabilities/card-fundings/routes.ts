@@ -33,6 +33,7 @@ type Deps = {
   safeguard: ReturnType<typeof createSafeguard>;
 };
 
+/** The routes that fund a card and set its auto-reload. */
 export function cardFundingRoutes(deps: Deps): Route[] {
   const { cards, groupCommit, safeguard } = deps;
   const find = cardFinder(cards);
@@ -54,7 +55,7 @@ export function cardFundingRoutes(deps: Deps): Route[] {
         ...(jit && { waitMs: jitDeadlineMs }),
       },
       (claim) => deps.fundCard({ tenant, card, body, claim, deadlineAt }),
-      jit ? presentInTime(deps, tenant.id) : presentWhenEnded(deps, tenant.id),
+      jit ? presentByDeadline(deps, tenant.id) : presentWhenEnded(deps, tenant.id),
     );
   }
 
@@ -71,7 +72,7 @@ export function cardFundingRoutes(deps: Deps): Route[] {
 
     route(putCardAutoReload, async (ctx, { params, body }) => {
       const { tenant } = callerOf(ctx);
-      const settings = reloadSettings(tenant, body);
+      const settings = autoReloadSettings(tenant, body);
       const outcome = await groupCommit.commit(setAutoReload, {
         tenantId: tenant.id,
         id: params.id,
@@ -91,24 +92,24 @@ const presentWhenEnded =
     return operation && presentOperation(operation);
   };
 
-/** A timer may come a little before its time, and nothing expires before that. */
-const TIMERS_EARLY_MS = 5;
+/** Timers may fire early by this much, and a funding does not expire before its deadline. */
+const EARLY_TIMER_MS = 5;
 
-/** Until its deadline and no longer: then it has failed for who waits, whether its workflow runs or not. */
-const presentInTime =
+/** Waits until the deadline at most. Then the funding is expired here, even if its workflow does not run. */
+const presentByDeadline =
   (deps: Deps, tenantId: string): Present =>
   async (id, { signal }) => {
     const { cardOperations, cardOperationWatch: watch, groupCommit } = deps;
     const operation = await cardOperations.get(tenantId, id);
     if (!operation?.deadline_at) return null;
     const leftMs = () => Number(operation.deadline_at) - Date.now();
-    const ended = await watch.waitForEnd(id, { ms: leftMs() + TIMERS_EARLY_MS, signal });
+    const ended = await watch.waitForEnd(id, { ms: leftMs() + EARLY_TIMER_MS, signal });
     if (!ended && leftMs() <= 0) await commitFundingExpiry(groupCommit, operation);
     const present = ended ?? (await cardOperations.get(tenantId, id));
     return present && presentOperation(present);
   };
 
-function reloadSettings(tenant: Tenant, body: AutoReloadBody) {
+function autoReloadSettings(tenant: Tenant, body: AutoReloadBody) {
   return {
     enabled: body.enabled,
     threshold_minor: BigInt(body.threshold_minor),

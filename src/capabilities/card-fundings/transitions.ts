@@ -19,23 +19,26 @@ import {
 import { cardFundingLabels, fundReversalLabels } from './workflow-contract.js';
 import type { FundingState } from '../../core/providers/card-issuer.js';
 
-/** The issuer does not take back what it has funded: only an unwinding asks for that. */
+/** The issuer has refused to reverse a funding. Only a fund reversal asks for that. */
 export type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
 
-/** What became known of a funding, whoever said it. */
+/** A fact about a funding or its reversal. */
 export type FundingFact = InstructionFact | (FactSource & NotReversible);
 
-/** What can be spent of the wallet and of the card, and what the wallet owes. */
+/** The available balances of wallet and card, and the receivable of the wallet. */
 export type WalletBalances = { availableMinor: bigint; owedMinor: bigint; cardMinor: bigint };
 
-/** What a fact does to a funding, and to the money: amounts are what is added (negative: taken). */
+/** The effect of a fact: the next record, its postings, and the changes of the balances (negative: decreases). */
 export type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> & {
   postings: Posting[];
 } & WalletBalances;
 
 const NO_EFFECTS = { postings: [], availableMinor: 0n, owedMinor: 0n, cardMinor: 0n };
 
-/** The state guard for fundings and their unwinding: core/instructions/held-transitions.ts decides, here its moves become postings. */
+/**
+ * The state machine of fundings and fund reversals. core/instructions/held-transitions.ts decides the transition; this
+ * function turns its ledger effects into postings and balance changes.
+ */
 export function transitionCardFunding(
   operation: CardOperation,
   fact: FundingFact,
@@ -50,16 +53,16 @@ export function transitionCardFunding(
   }
   const rules = transitionRules(funding, fact, now, balances);
   const { verdict, next, ledgerEffects } = transitionHeld(operation, interpreted, now, rules);
-  // What is known to be off the card again is not taken for late by a word that was sent while it was there.
-  const taken = next !== operation && interpreted.kind === 'rejected' && fact.kind === 'reversed';
-  const known = taken ? { ...next, reversed_at: now } : next;
+  // A reversed funding is recorded as reversed, so that an older `succeeded` that arrives later is not a late success.
+  const isReversed =
+    next !== operation && interpreted.kind === 'rejected' && fact.kind === 'reversed';
+  const known = isReversed ? { ...next, reversed_at: now } : next;
   return { verdict, next: known, ...applyLedgerEffects(funding, ledgerEffects, now, balances) };
 }
 
 /**
- * A fact about a funding that is being unwound. That it is on the card is the reason for it and not its end; that
- * nothing of it is there any more, or ever was, gives the hold back; that it stays there lets the wallet pay for it. Once
- * the unwinding has ended, on the card is a payment like any other.
+ * Facts about a funding that is being reversed: `succeeded` is ignored (it is why we reverse); `reversed` and `rejected`
+ * release the hold; `not_reversible` captures it. After the end of the reversal, facts have their usual meaning.
  */
 function interpretLateFact(funding: Funding, fact: FundingFact): FundingFact | 'stale' {
   const { via, actor, providerRequestId, note } = fact;
@@ -86,15 +89,15 @@ function transitionRules(
   { availableMinor }: WalletBalances,
 ): TransitionRules<CardOperation> {
   const late = fact.kind === 'not_reversible' && isOpen(funding);
-  const reason = `funded after the deadline, and the issuer does not take it back`;
+  const reason = 'funded after the deadline, and the issuer does not take it back';
   return {
     labels: funding.reverses_operation_id === null ? cardFundingLabels : fundReversalLabels,
     requestedMinor: funding.amount_minor,
     covered: availableMinor >= funding.amount_minor,
     failure: operationFailure,
     timelineDetails: {
-      captured: 'the hold went to the card',
-      reversed: 'what the card had left of it went back to the wallet',
+      captured: 'the hold was captured for the card',
+      reversed: 'the rest of the funding on the card was returned to the wallet',
     },
     ...(late && {
       proof: () => ({ attention: { since: now, reason } }),
@@ -135,7 +138,7 @@ function balanceChangeOf(
     case 'release':
       return { ...NO_EFFECTS, postings: [releasePosting(funding, now)], availableMinor: amount };
     case 'reversal': {
-      // What was spent of it can't come back; of the rest, what the tenant owes is taken first.
+      // The spent part can't be returned. The rest pays the tenant's receivable first.
       const leftMinor = least(balances.cardMinor, amount);
       if (leftMinor === 0n) return NO_EFFECTS;
       const repaidMinor = least(balances.owedMinor, leftMinor);
@@ -160,7 +163,7 @@ function balanceChangeOf(
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
-/** What an issuer says of a funding, as a fact; null while it says nothing final. */
+/** The fact in an issuer's report about a funding, or null if the outcome is not final yet. */
 export function fundingFactOf(state: FundingState, source: FactSource): FundingFact | null {
   switch (state.kind) {
     case 'pending':

@@ -1,15 +1,16 @@
 import type { OperationInput } from '../cards/workflow-contract.js';
 import type { InstructionLabels } from '../../core/instructions/labels.js';
 
-/** As in core/instructions/workflow-contract.ts, nothing of persons may be added here. */
+/** The input of a funding's workflow. Workflow histories keep it, so it must not hold personal data. */
 export type FundingInput = OperationInput & {
-  /** Of a just-in-time funding. */
+  /** The deadline of a just-in-time funding; null for other fundings. */
   deadlineAtMs: number | null;
 };
 
-/** How a just-in-time funding stands: whether its deadline can do nothing to it any more, and who unwinds it. */
+/** A just-in-time funding after the check of its deadline: `over` if it has ended, and the id of its reversal, if any. */
 export type ExpireFundingResult = { over: boolean; fundReversal: string | null };
 
+/** The texts for operators about a funding. */
 export const cardFundingLabels: InstructionLabels = {
   record: 'funding',
   provider: 'issuer',
@@ -19,13 +20,13 @@ export const cardFundingLabels: InstructionLabels = {
   meanwhile: 'The money is held',
   release: 'the hold is released',
   late: 'a funding goes to suspense',
-  suspenseDebit: 'one in suspense is then paid by the wallet',
+  suspenseDebit: 'the wallet is debited for a funding in suspense',
 };
 
-/** Of a just-in-time funding that came too late for who asked for it. */
+/** The texts for operators about the reversal of a just-in-time funding. */
 export const fundReversalLabels: InstructionLabels = {
   ...cardFundingLabels,
   record: 'late funding',
   meanwhile:
-    'The funding has failed for who asked for it, its hold is kept until nothing of it is on the card',
+    'The funding has failed at its deadline; its hold is kept until nothing of it is on the card',
 };
