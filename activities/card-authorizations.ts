@@ -6,6 +6,6 @@ export type CardAuthorizationActivityDeps = {
 };
 
 export const createCardAuthorizationActivities = (deps: CardAuthorizationActivityDeps) => ({
-  /** Whether the payment still holds money; gives back a hold whose time is over. Repeatable without limit. */
+  /** Checks whether the payment still holds money, and releases a hold that has expired. Repeats are safe. */
   checkCardAuthorizationHold: (ref: AuthorizationRef) => deps.authorizations.store.checkHold(ref),
 });

@@ -7,6 +7,7 @@ import {
   cardAuthorizationResource,
 } from './schema.js';
 
+/** `GET /cards/{id}/security`. */
 export const getCardSecurity = operation({
   id: 'getCardSecurity',
   tag,
@@ -18,15 +19,16 @@ export const getCardSecurity = operation({
   answer: { status: 200, data: cardSecurityResource },
 });
 
+/** `PUT /cards/{id}/security`. */
 export const putCardSecurity = operation({
   id: 'putCardSecurity',
   tag,
   method: 'put',
   path: '/cards/{id}/security',
-  summary: 'Set what may be paid with a card',
+  summary: "Set a card's security settings",
   description:
-    'All of it at once. It holds for every payment that is decided from the answer on; what was approved before stays ' +
-    'approved. Needs a key of level admin.',
+    'Replaces all settings. They apply to every payment that is decided after the answer; earlier approvals stay. Needs ' +
+    'a key of level admin.',
   access: 'admin',
   feature: 'cards',
   params,
@@ -36,19 +38,21 @@ export const putCardSecurity = operation({
   examples: { body: exampleSecurity, data: exampleSecurity },
 });
 
+/** `GET /cards/{id}/authorizations`. */
 export const listCardAuthorizations = operation({
   id: 'listCardAuthorizations',
   tag,
   method: 'get',
   path: '/cards/{id}/authorizations',
-  summary: 'Payments with a card, approved and declined, newest first',
+  summary: 'List the authorizations of a card, newest first',
   feature: 'cards',
   params,
   query: offsetListQuery,
   answer: { status: 200, data: cardAuthorizationResource, list: true },
 });
 
-export const authorizationOperations = {
+/** The operations of this capability, for the router and the API reference. */
+export const cardAuthorizationOperations = {
   getCardSecurity,
   putCardSecurity,
   listCardAuthorizations,

@@ -10,8 +10,8 @@ import { cardAuthorizations, type CardAuthorization } from './card-authorization
 import { balanceAfter } from './balance.js';
 
 /**
- * Every authorization stands as all that is known of it says, its own postings hold and took what it says, and what
- * networks are owed is what was cleared. What it holds is the cards' part of the audit: they count it, too.
+ * Audits authorizations: the balance of each one follows from its facts and equals its postings, and the networks' accounts
+ * equal the cleared amounts. The audit of cards checks the holds, because cards count them.
  */
 export async function auditAuthorizations(snapshot: LedgerSnapshot): Promise<AuditResult> {
   const { collections, balances } = snapshot;
@@ -38,12 +38,10 @@ function checkBalance(one: CardAuthorization): string[] {
   const same =
     expected.status === status && expected.heldMinor === held && expected.clearedMinor === cleared;
   const holdsAll = one.facts.length > 0 || held === (one.approved ? one.amount_minor : 0n);
-  return same && holdsAll
-    ? []
-    : [`${id} is ${status}, what is known of it says ${expected.status}`];
+  return same && holdsAll ? [] : [`${id} is ${status}, its facts say ${expected.status}`];
 }
 
-/** What its postings did to the accounts that are its own alone, or that it shares with others of its kind. */
+/** Compares an authorization with the sums of its postings on the accounts of holds and of the network. */
 function checkPostings({ postings, ...one }: CardAuthorization & RecordWithPostings): string[] {
   const { _id: id, tenant_id: tenantId, card_id: card, provider } = one;
   const sums = new Map<string, bigint>();

@@ -4,7 +4,7 @@ import type {
   CardAuthorization,
 } from './card-authorization.js';
 
-/** How an authorization stands: what is taken for it, and what is still held. */
+/** The status of an authorization, with the amounts held and cleared. */
 export type AuthorizationBalance = {
   status: AuthorizationStatus;
   heldMinor: bigint;
@@ -12,15 +12,15 @@ export type AuthorizationBalance = {
 };
 
 /**
- * How an authorization stands by all that is known of it. Facts count in the order in which they happened, not in that
- * of their arrival: whatever comes late leads to the same end as if it had come in time.
+ * The balance of an authorization after all its facts. Facts are applied in the order in which they happened, so their order
+ * of arrival does not change the result.
  *
- * | what happened | what it does                                                                           |
- * | ------------- | -------------------------------------------------------------------------------------- |
- * | declined      | ends the hold: the issuer did not hear our approval, or we took it back                |
- * | cleared       | takes the amount, also where nothing is held any more; the rest of the hold is free    |
- * | reversed      | gives back all that was taken before it, and the hold                                  |
- * | expired       | ends the hold                                                                          |
+ * | fact     | effect                                                                              |
+ * | -------- | ----------------------------------------------------------------------------------- |
+ * | declined | releases the hold: the issuer did not receive our approval, or it was voided        |
+ * | cleared  | takes the amount, also without a hold; releases the rest of the hold                |
+ * | reversed | returns everything taken before it, and releases the hold                           |
+ * | expired  | releases the hold                                                                   |
  */
 export function balanceAfter(
   { approved, held_minor: held }: Pick<CardAuthorization, 'approved' | 'held_minor'>,
@@ -29,7 +29,7 @@ export function balanceAfter(
   const inOrder = facts.toSorted((a, b) => a.at.getTime() - b.at.getTime());
   const first: AuthorizationBalance = {
     status: approved ? 'approved' : 'declined',
-    // No fact leaves a hold as it is.
+    // Every fact ends the hold.
     heldMinor: facts.length === 0 ? held : 0n,
     clearedMinor: 0n,
   };
@@ -45,7 +45,7 @@ function balanceAfterFact(
     case 'cleared':
       return { ...balance, status: 'cleared', clearedMinor: clearedMinor + amount };
     case 'reversed':
-      // What was never approved and never taken stays declined.
+      // A declined authorization without a clearing has nothing to reverse.
       return status === 'declined' ? balance : { ...balance, status: 'reversed', clearedMinor: 0n };
     case 'declined':
     case 'expired':
@@ -53,16 +53,17 @@ function balanceAfterFact(
   }
 }
 
-/** What has to move for an authorization to stand as it should. Amounts are not negative. */
+/** The movement of money between two balances of an authorization. Amounts are not negative. */
 export type LedgerDelta = {
-  /** No longer held. */
+  /** Released from the hold. */
   releasedMinor: bigint;
-  /** To the network. */
+  /** Paid to the network. */
   takenMinor: bigint;
-  /** Back from the network. */
+  /** Returned by the network. */
   returnedMinor: bigint;
 };
 
+/** The movement from the stored balance of an authorization to a new one. */
 export function deltaTo(
   { held_minor: held, cleared_minor: cleared }: CardAuthorization,
   { heldMinor, clearedMinor }: AuthorizationBalance,
@@ -75,18 +76,19 @@ export function deltaTo(
   };
 }
 
-/** Who pays: what was held first, then the card, then the wallet; the tenant owes the rest. */
-export type Payment = {
+/** An amount divided among its payers. */
+export type Allocation = {
   heldMinor: bigint;
   cardMinor: bigint;
   walletMinor: bigint;
   owedMinor: bigint;
 };
 
+/** Divides an amount: the hold pays first, then the card, then the wallet. The tenant owes the rest. */
 export function allocate(
   amountMinor: bigint,
   has: { heldMinor: bigint; cardMinor: bigint; walletMinor: bigint },
-): Payment {
+): Allocation {
   let left = amountMinor;
   const take = (available: bigint) => {
     const part = available < left ? available : left;

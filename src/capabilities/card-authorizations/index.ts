@@ -1,5 +1,5 @@
 import { defineCapability } from '../../core/capability.js';
-import { authorizationOperations } from './api.js';
+import { cardAuthorizationOperations } from './api.js';
 import { auditAuthorizations } from './audit.js';
 import { cardAuthorizations, authorizationId } from './card-authorization.js';
 import { cardAuthorizationRoutes } from './routes.js';
@@ -14,9 +14,10 @@ import { createDecisions } from './decisions.js';
 import { createAuthorizationStarter } from './workflow-starter.js';
 import { createAuthorizationStore, type AuthorizationNotice } from './store.js';
 
+/** The parts of card authorizations. */
 export type Authorizations = ReturnType<typeof createAuthorizations>;
 
-/** Payments with cards: decided while somebody waits, and followed to their end. */
+/** Creates the parts of card authorizations: real-time decisions, and the events that follow them. */
 export function createAuthorizations(deps: {
   config: Pick<Config, 'cards' | 'temporal' | 'instructions'>;
   database: Database;
@@ -35,7 +36,7 @@ export function createAuthorizations(deps: {
     starter,
     decisions: createDecisions({ store, cards, starter, deadlineMs, holdMs, log }),
 
-    /** Books what the issuer says became of a payment, whether we knew of it or not. Repeats change nothing. */
+    /** Applies an issuer's event about a payment, also of one that was never requested. Repeats change nothing. */
     async applyAuthorizationState(notice: AuthorizationNotice) {
       const outcome = await store.applyState(notice);
       starter.notifyChangedSoon({ _id: authorizationId(notice.provider, notice.token) });
@@ -44,11 +45,11 @@ export function createAuthorizations(deps: {
   };
 }
 
-/** The capability `card-authorizations`. */
+/** The capability `card-authorizations`: real-time decisions on card payments, and the security settings of cards. */
 export const cardAuthorizationCapability = defineCapability({
   name: 'card-authorizations',
   collections: [cardAuthorizations],
-  operations: authorizationOperations,
+  operations: cardAuthorizationOperations,
   audit: auditAuthorizations,
   routes: cardAuthorizationRoutes,
   supervised: ({

@@ -5,20 +5,19 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, type Card, isTerminal, type CardSecurity } from '../cards/card.js';
 import { changeCard } from '../cards/change-card.js';
 import { tryAutoReload } from '../card-fundings/auto-reload.js';
-import { applyAuthorizationFact } from './apply.js';
 import {
   cardAuthorizations,
-  askingsOf,
   isApproved,
   type CardAuthorization,
   type AuthorizationFact,
 } from './card-authorization.js';
 import { newAuthorization, unseenAuthorization } from './new-authorization.js';
 import { holdPosting } from './postings.js';
-import { evaluateAuthorization, spentOn, type AuthorizationVerdict } from './rules.js';
+import { dailySpendOn, evaluateAuthorization, type AuthorizationVerdict } from './rules.js';
+import { transitionAuthorization } from './transitions.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 
-/** Which authorization, and of whom: what the store found by the issuer's names. */
+/** Names an authorization: the tenant and card that the store found, and the issuer's token for the payment. */
 export type AuthorizationKey = {
   tenantId: string;
   id: string;
@@ -27,24 +26,27 @@ export type AuthorizationKey = {
   token: string;
 };
 
+/** The input of `decideCardAuthorization`. */
 export type DecideCardAuthorization = AuthorizationKey & {
   request: AuthorizationRequest;
-  /** Names this asking: whoever comes with the same token later has another one. */
+  /** Identifies this request. A repeated request with the same token has another id. */
   authorizationRequestId: string;
-  /** What is decided later than this is declined: the issuer has its answer by then. */
+  /** A decision after this time is a decline, because the issuer has been answered by then. */
   answerBy: Date;
   holdMs: number;
 };
 
+/** The input of `applyCardAuthorizationFact`. */
 export type ApplyCardAuthorizationFact = AuthorizationKey & {
   fact: AuthorizationFact;
   code: string | null;
-  /** The issuer says so, or we: an asking that takes back what it may have decided, or a hold whose time is over. */
+  /** The source of the fact: the issuer, a request that was declined after its possible approval, or the end of the hold. */
   by: 'issuer' | { withdrawsRequestId: string; request: AuthorizationRequest } | 'clock';
 };
 
-/** Null: there is no such card, or the issuer has used the token for another one. */
+/** The result of `decideCardAuthorization`. Null: there is no such card, or the token belongs to another card. */
 export type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
+/** The result of `applyCardAuthorizationFact`: the authorization as it is after the commit. */
 export type ApplyCardAuthorizationFactResult = {
   verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
   authorization: CardAuthorization | null;
@@ -55,44 +57,47 @@ const reads = ({ tenantId, id, card }: AuthorizationKey): Reads => ({
   wallets: [tenantId],
 });
 
+/** Approves or declines an authorization, and holds its amount if approved. A repeat gets the first decision. */
 export const decideCardAuthorization: Mutation<
   DecideCardAuthorization,
   DecideCardAuthorizationResult
-> = { reads, decide };
+> = { reads, decide: decideRequest };
+
+/** Applies a fact about an authorization, also one that was never requested here. Repeats are safe, in any order. */
 export const applyCardAuthorizationFact: Mutation<
   ApplyCardAuthorizationFact,
   ApplyCardAuthorizationFactResult
 > = {
   reads,
-  decide: decideFact,
+  decide: decideAuthorizationFact,
 };
 
-function decide(
+function decideRequest(
   uow: UnitOfWork,
-  item: DecideCardAuthorization,
+  input: DecideCardAuthorization,
   now: Date,
 ): DecideCardAuthorizationResult {
-  const known = uow.get(cardAuthorizations, item.id);
+  const known = uow.get(cardAuthorizations, input.id);
   if (known) {
-    const same = known.card_id === item.card;
-    return { authorization: same ? repeatedRequest(uow, known, item, now) : null };
+    const same = known.card_id === input.card;
+    return { authorization: same ? repeatedRequest(uow, known, input, now) : null };
   }
-  const card = uow.get(cards, item.card);
-  if (card?.tenant_id !== item.tenantId) return { authorization: null };
-  const wallet = uow.wallet(item.tenantId);
+  const card = uow.get(cards, input.card);
+  if (card?.tenant_id !== input.tenantId) return { authorization: null };
+  const wallet = uow.wallet(input.tenantId);
   const verdict: AuthorizationVerdict =
-    now > item.answerBy
+    now > input.answerBy
       ? { approved: false, code: 'deadline_exceeded' }
-      : evaluateAuthorization(card, wallet, item.request, now);
-  const authorization = newAuthorization(item, verdict, now);
+      : evaluateAuthorization(card, wallet, input.request, now);
+  const authorization = newAuthorization(input, verdict, now);
   uow.create(cardAuthorizations, authorization);
   if (!verdict.approved) {
     if (verdict.code === 'insufficient_balance') reloadAfterDecline(uow, card, now);
     return { authorization };
   }
-  const { amountMinor } = item.request;
+  const { amountMinor } = input.request;
   const ofCard = verdict.fundingSource === 'card' ? amountMinor : 0n;
-  const spent = spentOn(card.daily_spend, lagosDay(now));
+  const spent = dailySpendOn(card.daily_spend, lagosDay(now));
   if (verdict.fundingSource === 'wallet') {
     uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amountMinor });
   }
@@ -111,15 +116,15 @@ function decide(
   return { authorization };
 }
 
-/** What the card can't cover tries for a reload, as spending does: there may never be another spending. */
+/** A decline for lack of funds tries an auto-reload, because an empty card may have no further spending to start one. */
 function reloadAfterDecline(uow: UnitOfWork, card: Card, now: Date): void {
   const reload = card.auto_reload && tryAutoReload(uow, card, card.auto_reload, now);
   if (reload !== card.auto_reload) changeCard(uow, card, { auto_reload: reload }, now);
 }
 
 /**
- * The same decision. Who asks now has not heard it, and is answered by it from now on, beside those who asked before; but
- * for one that comes too late, which declines.
+ * Repeat of a decided authorization. Adds this request to those that may have received the approval. A request past its own
+ * deadline is declined and not added.
  */
 function repeatedRequest(
   uow: UnitOfWork,
@@ -127,39 +132,27 @@ function repeatedRequest(
   { authorizationRequestId, answerBy }: DecideCardAuthorization,
   now: Date,
 ): CardAuthorization {
-  const authorizationRequestIds = askingsOf(known);
-  if (
-    authorizationRequestIds.includes(authorizationRequestId) ||
-    !isApproved(known) ||
-    now > answerBy
-  )
-    return known;
-  return withNote(
-    uow,
-    known,
-    {
-      authorizationRequestIds: [...authorizationRequestIds, authorizationRequestId],
-      detail: 'repeated request',
-    },
-    now,
-  );
+  const ids = known.authorization_request_ids;
+  if (ids.includes(authorizationRequestId) || !isApproved(known) || now > answerBy) return known;
+  const authorizationRequestIds = [...ids, authorizationRequestId];
+  return changeRequestIds(uow, known, { authorizationRequestIds, detail: 'repeated request' }, now);
 }
 
-/** One asking less that may have been answered with the approval; who asked otherwise has it still. */
+/** Removes a declined request from those that may have received the approval. The approval stays, for the others. */
 function withdrawRequest(
   uow: UnitOfWork,
   known: CardAuthorization,
   authorizationRequestId: string,
   now: Date,
 ) {
-  const authorizationRequestIds = askingsOf(known).filter(
+  const authorizationRequestIds = known.authorization_request_ids.filter(
     (each) => each !== authorizationRequestId,
   );
   const detail = 'one request was declined, and another may have been approved';
-  return withNote(uow, known, { authorizationRequestIds, detail }, now);
+  return changeRequestIds(uow, known, { authorizationRequestIds, detail }, now);
 }
 
-function withNote(
+function changeRequestIds(
   uow: UnitOfWork,
   known: CardAuthorization,
   { authorizationRequestIds, detail }: { authorizationRequestIds: string[]; detail: string },
@@ -176,30 +169,60 @@ function withNote(
   return next;
 }
 
-function decideFact(
+function decideAuthorizationFact(
   uow: UnitOfWork,
-  item: ApplyCardAuthorizationFact,
+  input: ApplyCardAuthorizationFact,
   now: Date,
 ): ApplyCardAuthorizationFactResult {
-  const card = uow.get(cards, item.card);
-  if (card?.tenant_id !== item.tenantId) return factResult('unknown_card', null);
-  const found = uow.get(cardAuthorizations, item.id);
-  // A token that stands for another card: whose money that is, nobody can say.
+  const card = uow.get(cards, input.card);
+  if (card?.tenant_id !== input.tenantId) return factResult('unknown_card', null);
+  const found = uow.get(cardAuthorizations, input.id);
+  // The token belongs to another card, so the owner of the money is unknown.
   if (found && found.card_id !== card._id) return factResult('unknown_card', null);
-  if (found && !stillApplies(found, item, now)) return factResult('unchanged', found);
-  if (found?.facts.some(({ key }) => key === item.fact.key)) return factResult('unchanged', found);
-  if (found && typeof item.by === 'object' && isApproved(found) && askingsOf(found).length > 1) {
-    return factResult('unchanged', withdrawRequest(uow, found, item.by.withdrawsRequestId, now));
+  if (found && !stillApplies(found, input, now)) return factResult('unchanged', found);
+  if (found?.facts.some(({ key }) => key === input.fact.key)) return factResult('unchanged', found);
+  if (found && typeof input.by === 'object' && hasOtherRequests(found)) {
+    return factResult('unchanged', withdrawRequest(uow, found, input.by.withdrawsRequestId, now));
   }
-  const known = found ?? unseenAuthorization(item, card, now);
+  const known = found ?? unseenAuthorization(input, card, now);
   if (!found) uow.create(cardAuthorizations, known);
-  // What was never approved has no hold to end.
-  if (item.fact.kind === 'declined' && !known.approved) return factResult('unchanged', known);
-  const next = applyAuthorizationFact(uow, { card, authorization: known, item }, now);
+  // A declined authorization has no hold to release.
+  if (input.fact.kind === 'declined' && !known.approved) return factResult('unchanged', known);
+  const next = applyFact(uow, { authorization: known, card, input }, now);
   return factResult(next.attention === known.attention ? 'applied' : 'attention', next);
 }
 
-/** Whether what we say ourselves still holds now: the issuer may have asked again, or have spoken. */
+/** True if another request than the withdrawn one may have received the approval, which must stay then. */
+const hasOtherRequests = (found: CardAuthorization) =>
+  isApproved(found) && found.authorization_request_ids.length > 1;
+
+function applyFact(
+  uow: UnitOfWork,
+  {
+    authorization,
+    card,
+    input,
+  }: { authorization: CardAuthorization; card: Card; input: ApplyCardAuthorizationFact },
+  now: Date,
+): CardAuthorization {
+  const wallet = uow.wallet(card.tenant_id);
+  const transition = transitionAuthorization(authorization, { card, wallet }, input, now);
+  const { next, postings, card: set, availableMinor, owedMinor } = transition;
+  postings.forEach(uow.post);
+  // Most facts change only the card. The wallet's document has many writers, so it is written only if it changes.
+  if (availableMinor !== 0n || owedMinor !== 0n) {
+    uow.changeWallet({
+      ...wallet,
+      availableMinor: wallet.availableMinor + availableMinor,
+      owedMinor: wallet.owedMinor + owedMinor,
+    });
+  }
+  if (set) changeCard(uow, card, set, now);
+  uow.change(cardAuthorizations, next);
+  return next;
+}
+
+/** False if a fact of our own has become obsolete: the request was withdrawn before, or the hold has ended or not expired yet. */
 function stillApplies(
   found: CardAuthorization,
   { by }: ApplyCardAuthorizationFact,
@@ -209,7 +232,7 @@ function stillApplies(
   if (by === 'clock') {
     return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
   }
-  return askingsOf(found).includes(by.withdrawsRequestId);
+  return found.authorization_request_ids.includes(by.withdrawsRequestId);
 }
 
 const factResult = (
@@ -217,16 +240,17 @@ const factResult = (
   authorization: CardAuthorization | null,
 ): ApplyCardAuthorizationFactResult => ({ verdict, authorization });
 
+/** The input of `setCardSecurity`. */
 export type SetCardSecurity = {
   tenantId: string;
   card: string;
   security: CardSecurity;
 };
 
-/** Null: no such card. `refused`: in its state nothing is paid with it any more. */
+/** The result of `setCardSecurity`. Null: there is no such card. `refused`: the card can never be used again. */
 export type SetCardSecurityResult = { card: Card | null; refused: boolean };
 
-/** In one commit with every decision on the card: a payment sees the old settings whole, or the new ones. */
+/** Replaces the security settings of a card. A payment is decided by the old settings or by the new ones, never by a mix. */
 export const setCardSecurity: Mutation<SetCardSecurity, SetCardSecurityResult> = {
   reads: ({ tenantId, card }) => ({ records: [cards.ref(card)], wallets: [tenantId] }),
   decide(uow, { tenantId, card: id, security }, now) {

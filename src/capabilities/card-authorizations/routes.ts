@@ -10,6 +10,7 @@ import { getCardSecurity, listCardAuthorizations, putCardSecurity } from './api.
 import { presentAuthorization, presentSecurity, securityOf } from './presenter.js';
 import type { AuthorizationStore } from './store.js';
 
+/** The routes of authorizations and security settings. */
 export function cardAuthorizationRoutes(deps: {
   cards: Pick<Cards, 'get'>;
   authorizations: { store: Pick<AuthorizationStore, 'list'> };

@@ -6,14 +6,14 @@ import type { AuthorizationStore } from './store.js';
 
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
-/** Then the hold, if there is one, is left to the issuer's next word, and to its own end. */
-const WITHIN_MS = 5 * 60_000;
-/** What is beyond is left in the same way. */
+/** After this time no further attempt is made. A remaining hold ends with the issuer's next event or at its expiry. */
+const GIVE_UP_MS = 5 * 60_000;
+/** Voids beyond this number are not attempted. */
 const MAX_OPEN = 1_000;
 
 /**
- * We have declined, and may have committed something else: it is made a decline as well, and what is held for it is
- * free. Tried until our store has it.
+ * Voids approvals whose answer to the issuer was a decline: the commit was late, or its result is unknown. Commits a decline
+ * for the request, which releases the hold, and retries until the commit succeeds or the time is over.
  */
 export function createApprovalVoider({
   store,
@@ -30,7 +30,7 @@ export function createApprovalVoider({
     request: AuthorizationRequest,
     { authorizationRequestId, code }: { authorizationRequestId: string; code: string },
   ): Promise<void> {
-    const giveUpAt = Date.now() + WITHIN_MS;
+    const giveUpAt = Date.now() + GIVE_UP_MS;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       const about = {
         key: `voided-${authorizationRequestId}`,
@@ -55,8 +55,8 @@ export function createApprovalVoider({
   }
 
   return {
-    /** Resolves when it is done, or given up. Never rejects. */
-    async begin(...given: Parameters<typeof voidApproval>): Promise<void> {
+    /** Resolves after the commit, or when no further attempt is made. Never rejects. */
+    async start(...given: Parameters<typeof voidApproval>): Promise<void> {
       if (open >= MAX_OPEN) {
         return log.error(
           { authorization: given[0].id },
@@ -68,7 +68,7 @@ export function createApprovalVoider({
       open -= 1;
     },
 
-    /** From now on each has one more try. */
+    /** Ends the retries: each void has one more attempt. */
     stop: () => stopping.abort(),
   };
 }

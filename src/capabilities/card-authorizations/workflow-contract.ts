@@ -1,7 +1,8 @@
-/** What crosses Temporal for authorizations. */
+/** The input of an authorization's workflow. */
 export type AuthorizationRef = { tenantId: string; id: string };
 
-/** Whether money is held for it, and when to look again if nothing is heard. */
+/** The result of a check of the hold: whether it still exists, and when to check again if no event arrives. */
 export type HoldResult = { held: false } | { held: true; againInMs: number };
 
+/** The id of the workflow that ends an authorization's hold. */
 export const authorizationWorkflowId = (id: string) => `card-authorization/${id}`;
