@@ -2,11 +2,11 @@ import type { AuthorizationRef } from '../src/capabilities/card-authorizations/w
 import type { AuthorizationStore } from '../src/capabilities/card-authorizations/store.js';
 
 export type CardAuthorizationActivityDeps = {
-  authorizations: { store: Pick<AuthorizationStore, 'followHold'> };
+  authorizations: { store: Pick<AuthorizationStore, 'checkHold'> };
 };
 
 /** The activity of card authorizations. Its name is in histories, so it never changes. */
 export const createCardAuthorizationActivities = (deps: CardAuthorizationActivityDeps) => ({
   /** Returns whether the authorization still holds money. Releases a hold whose time is over. Repeatable. */
-  checkCardAuthorizationHold: (ref: AuthorizationRef) => deps.authorizations.store.followHold(ref),
+  checkCardAuthorizationHold: (ref: AuthorizationRef) => deps.authorizations.store.checkHold(ref),
 });

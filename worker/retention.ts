@@ -1,4 +1,4 @@
-import type { CardEvents } from '../src/core/provider-events/index.js';
+import type { ProviderEvents } from '../src/core/provider-events/index.js';
 import type { Log } from '../src/shared/log.js';
 import type { Webhooks } from '../src/core/webhooks/index.js';
 import { createLoop, type Loop } from './loop.js';
@@ -37,6 +37,6 @@ export function createWebhookRetention({
 }
 
 export const createProviderEventRetention = (deps: {
-  cardEvents: Pick<CardEvents, 'removeOld'>;
+  providerEvents: Pick<ProviderEvents, 'removeOld'>;
   log: Log;
-}): Loop => createRetention('card events', deps.log, deps.cardEvents.removeOld);
+}): Loop => createRetention('card events', deps.log, deps.providerEvents.removeOld);
