@@ -292,7 +292,7 @@ describe('operators', () => {
     expect((await present(lock)).status).toBe('processing');
     expect(await command(lock, 'fail', true)).toMatchObject({
       done: true,
-      message: expect.stringContaining('stays shut'),
+      message: expect.stringContaining('the card stays locked or closed here'),
     });
     await service.bank.faults([]);
     expect(await present(lock)).toMatchObject({
