@@ -1,5 +1,8 @@
-import { applyFundingFact, expireFunding } from '../src/capabilities/card-fundings/apply.js';
-import { unwindingOf } from '../src/capabilities/card-fundings/deadline.js';
+import {
+  commitFundingFact,
+  commitFundingExpiry,
+} from '../src/capabilities/card-fundings/mutations.js';
+import { fundReversalIdOf } from '../src/capabilities/card-fundings/deadline.js';
 import type { FundingFact } from '../src/capabilities/card-fundings/transitions.js';
 import type { ExpireCardFundingResult } from '../src/capabilities/card-fundings/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
@@ -41,8 +44,8 @@ export function createCardFundingActivities(deps: CardActivityDeps) {
     /** Fails a just-in-time funding whose deadline has passed, if it is still open. Repeatable. */
     async expireCardFunding(ref: RecordRef): Promise<ExpireCardFundingResult> {
       const operation = await load(fundings, ref);
-      await expireFunding(deps.groupCommit, operation);
-      const reversal = await deps.cardOperations.get(ref.tenantId, unwindingOf(ref.id));
+      await commitFundingExpiry(deps.groupCommit, operation);
+      const reversal = await deps.cardOperations.get(ref.tenantId, fundReversalIdOf(ref.id));
       const closed = !isOpen(await load(fundings, ref));
       return { closed, fundReversalId: reversal?._id ?? null };
     },
@@ -72,7 +75,7 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
     async apply({ tenantId, id }, report, origin) {
       const operation = await cardOperations.get(tenantId, id);
       if (!operation) return null;
-      await applyFundingFact(groupCommit, operation, asFact(operation, report, origin));
+      await commitFundingFact(groupCommit, operation, asFact(operation, report, origin));
       return withoutReversalAttention(await cardOperations.get(tenantId, id));
     },
   };

@@ -1,5 +1,8 @@
 import { applyCardStateFact } from '../src/capabilities/card-states/mutations.js';
-import { isControl, STANDING } from '../src/capabilities/card-states/card-state.js';
+import {
+  isCardStateOperation,
+  STATE_AT_ISSUER,
+} from '../src/capabilities/card-states/card-state.js';
 import type { CardRef, NextCardState } from '../src/capabilities/card-states/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type {
@@ -55,11 +58,11 @@ const cardStateHandler = ({
       request_id: requestId,
     } = operation;
     const card = (await cards.get(tenantId, cardId))?.issued?.issuer_card_id;
-    if (!card || version === null || !isControl(operation)) {
+    if (!card || version === null || !isCardStateOperation(operation)) {
       throw new Error(`${id} changes no state of an issued card`);
     }
     const issuer = providers.issuer(operation.provider);
-    const wanted = { card, state: STANDING[operation.type], version };
+    const wanted = { card, state: STATE_AT_ISSUER[operation.type], version };
     const clientReference = requestId ?? id;
     return {
       provider: issuer.name,

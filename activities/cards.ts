@@ -1,4 +1,5 @@
-import { applyIssueFact, issueFactOf } from '../src/capabilities/cards/apply-issuance.js';
+import { commitIssuanceFact } from '../src/capabilities/cards/mutations.js';
+import { issuanceFactOf } from '../src/capabilities/cards/transitions.js';
 import type { Card } from '../src/capabilities/cards/card.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type { CardOperations, Cards } from '../src/capabilities/cards/store.js';
@@ -53,9 +54,9 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
   ) {
     if (answer.kind !== 'issued') return answer as Exclude<Answer, { kind: 'issued' }>;
     const { providerRequestId, card: sessionId } = answer;
-    const fact = issueFactOf(answer, { via, actor: null, providerRequestId, note: null });
+    const fact = issuanceFactOf(answer, { via, actor: null, providerRequestId, note: null });
     failpoint('issuance.answered');
-    if (fact) await applyIssueFact(groupCommit, operation, fact);
+    if (fact) await commitIssuanceFact(groupCommit, operation, fact);
     return { kind: 'succeeded' as const, amountMinor: null, sessionId, providerRequestId };
   }
 
@@ -89,8 +90,8 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     async apply({ tenantId, id }, report, origin) {
       const operation = await cardOperations.get(tenantId, id);
       if (!operation) return null;
-      const applied = await applyIssueFact(groupCommit, operation, toFact(report, origin));
-      return applied.kind === 'issueFact' ? applied.operation : null;
+      const outcome = await commitIssuanceFact(groupCommit, operation, toFact(report, origin));
+      return outcome.kind === 'applied' ? outcome.operation : null;
     },
   };
 }

@@ -1,16 +1,17 @@
-import type { CardEvents } from '../src/core/provider-events/index.js';
+import type { ProviderEvents } from '../src/core/provider-events/index.js';
 
 /** Parts that the activities of provider events need. */
-export type ProviderEventActivityDeps = { cardEvents: Pick<CardEvents, 'handling'> };
+export type ProviderEventActivityDeps = { providerEvents: Pick<ProviderEvents, 'handling'> };
 
 /** The activities of provider events. Their names are in histories, so they never change. */
-export function createProviderEventActivities({ cardEvents }: ProviderEventActivityDeps) {
+export function createProviderEventActivities({ providerEvents }: ProviderEventActivityDeps) {
   return {
     /** Applies a stored event once. Fails only if our database fails, and Temporal then retries it. */
     applyProviderEvent: (given: { id: string; nextMs: number | null }) =>
-      cardEvents.handling.applyCardEvent(given),
+      providerEvents.handling.applyProviderEvent(given),
 
     /** Applies a stored event for a replay. */
-    replayProviderEvent: (given: { id: string }) => cardEvents.handling.replayCardEvent(given),
+    replayProviderEvent: (given: { id: string }) =>
+      providerEvents.handling.replayProviderEvent(given),
   };
 }

@@ -1,4 +1,4 @@
-import type { CardEvents } from '../src/core/provider-events/index.js';
+import type { ProviderEvents } from '../src/core/provider-events/index.js';
 import type { Log } from '../src/shared/log.js';
 import type { Webhooks } from '../src/core/webhooks/index.js';
 import { createLoop, type Loop } from './loop.js';
@@ -39,6 +39,6 @@ export function createWebhookRetention({
 
 /** Removes processed provider events that are older than the retention time. */
 export const createProviderEventRetention = (deps: {
-  cardEvents: Pick<CardEvents, 'removeOld'>;
+  providerEvents: Pick<ProviderEvents, 'removeOld'>;
   log: Log;
-}): Loop => createRetention('provider events', deps.log, deps.cardEvents.removeOld);
+}): Loop => createRetention('provider events', deps.log, deps.providerEvents.removeOld);

@@ -27,17 +27,17 @@ export type ErrorCode =
   | 'service_unavailable';
 
 export type NewCard = {
-  /** Your own id of who is to hold it. */
+  /** Your own id of the card holder. */
   customer_id: string;
   type: 'virtual' | 'physical';
   /**
-   * `prepaid` spends what it was funded with; `jit` does so too, and a payment that this does not cover is held in the wallet, all of it.
+   * `prepaid`: payments spend the balance of the card. `jit`: a payment that the balance of the card does not cover is held in the wallet, in full.
    * @default "prepaid"
    */
   funding?: 'prepaid' | 'jit';
   /** @default "NGN" */
   currency?: 'NGN';
-  /** To be printed on it. */
+  /** The name to print on the card. */
   name?: string;
   /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
@@ -45,19 +45,19 @@ export type NewCard = {
 
 export type CardAutoReloadSettings = {
   enabled: boolean;
-  /** Kobo. Spending that leaves the card less than this reloads it. */
+  /** Kobo. A payment that leaves a lower balance starts a reload. */
   threshold_minor: number;
-  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  /** Kobo. The bounds are the default; a tenant may have other ones. */
   amount_minor: number;
-  /** Kobo that reloads may take of the wallet on one day (Africa/Lagos); at least one of them. */
+  /** Kobo. The most that reloads may take from the wallet on one day in Africa/Lagos; at least amount_minor. */
   daily_cap_minor: number;
 };
 
 /** Fields that are not named here are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
 export type CardControl = {
-  /** Why, for whoever reads it later. */
+  /** The reason for the change. */
   reason?: string;
-  /** Your own name for it. The issuer gets it too. */
+  /** Your own id of the request. It is sent to the issuer. */
   request_id?: string;
   /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
@@ -65,18 +65,18 @@ export type CardControl = {
 
 /** Fields that are not named here are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
 export type CardFunding = {
-  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  /** Kobo. The bounds are the default; a tenant may have other ones. */
   amount_minor: number;
   /** @default "NGN" */
   currency?: 'NGN';
-  /** Your own name for it, unique for ever among the fundings of the card. */
+  /** Your own reference, unique among all fundings of the card. */
   transaction_reference?: string;
   /**
    * Older name of `transaction_reference`.
    * @deprecated
    */
   reference?: string;
-  /** Why, for whoever reads it later. */
+  /** The reason for the funding. */
   reason?: string;
   /** Your own id of the request. */
   request_id?: string;
@@ -91,13 +91,13 @@ export type NewCardSecurity = {
     atm: boolean;
     contactless: boolean;
   };
-  /** Kobo that one payment may be; null: no such limit. */
+  /** Kobo. The most that one payment may be; null: no limit. */
   per_transaction_limit_minor: number | null;
-  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  /** Kobo. The most that may be approved on one calendar day in Africa/Lagos; null: no limit. */
   daily_limit_minor: number | null;
-  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  /** Countries of merchants that may be paid, ISO 3166; empty: all. */
   allowed_countries: string[];
-  /** ISO 18245; empty: none. */
+  /** Merchant categories that are declined, ISO 18245; empty: none. */
   blocked_merchant_categories: string[];
 };
 
@@ -308,20 +308,20 @@ export type AccountToResolve = {
 
 export type Card = {
   id: string;
-  /** Your own id of who holds it. */
+  /** Your own id of the card holder. */
   customer_id: string;
   type: 'virtual' | 'physical';
-  /** `prepaid` spends what it was funded with; `jit` does so too, and a payment that this does not cover is held in the wallet, all of it. */
+  /** `prepaid`: payments spend the balance of the card. `jit`: a payment that the balance of the card does not cover is held in the wallet, in full. */
   funding: 'prepaid' | 'jit';
-  /** To be printed on it. */
+  /** The name to print on the card. */
   name: string | null;
-  /** Once the issuer has issued it. */
+  /** Null until the issuer has issued the card. */
   brand: string | null;
-  /** Once the issuer has issued it. */
+  /** Null until the issuer has issued the card. */
   last4: string | null;
-  /** Once the issuer has issued it. */
+  /** Null until the issuer has issued the card. */
   expiry_month: number | null;
-  /** Once the issuer has issued it. */
+  /** Null until the issuer has issued the card. */
   expiry_year: number | null;
   currency: 'NGN';
   status: 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
@@ -347,15 +347,15 @@ export type CardAuthorization = {
   id: string;
   card_id: string;
   status: 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
-  /** What was decided, whatever became of it. */
+  /** The decision; later events do not change it. */
   approved: boolean;
-  /** Why it was decided so. */
+  /** The reason for the decision. */
   code: string;
-  /** What was asked for, in minor units of the currency. */
+  /** The requested amount, in minor units of the currency. */
   amount_minor: number;
-  /** Kobo that are still held for it. */
+  /** Kobo that are still held. */
   held_minor: number;
-  /** Kobo that were taken for it, which may be less or more. */
+  /** Kobo that were taken; may be less or more than the requested amount. */
   cleared_minor: number;
   currency: string;
   channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
@@ -366,7 +366,7 @@ export type CardAuthorization = {
     /** ISO 3166. */
     country: string;
   } | null;
-  /** Why somebody should look at it. */
+  /** Why an operator should look at it. */
   attention: {
     /** Since when. */
     since: string;
@@ -387,11 +387,11 @@ export type CardAutoReload = {
   daily_cap_minor: number | null;
   /** Kobo that reloads have taken today. */
   used_today_minor: number;
-  /** The reload that is under way. */
+  /** The open reload. */
   operation_id: string | null;
-  /** Reloads refused in a row. */
+  /** The number of consecutive refusals. */
   refusals: number;
-  /** Why it is not tried any more until the settings are put again. */
+  /** Why no reload is tried until the settings are saved again. */
   attention: {
     /** Since when. */
     since: string;
@@ -466,13 +466,13 @@ export type CardSecurity = {
     atm: boolean;
     contactless: boolean;
   };
-  /** Kobo that one payment may be; null: no such limit. */
+  /** Kobo. The most that one payment may be; null: no limit. */
   per_transaction_limit_minor: number | null;
-  /** Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit. */
+  /** Kobo. The most that may be approved on one calendar day in Africa/Lagos; null: no limit. */
   daily_limit_minor: number | null;
-  /** Where the merchant may be, ISO 3166; empty: anywhere. */
+  /** Countries of merchants that may be paid, ISO 3166; empty: all. */
   allowed_countries: string[];
-  /** ISO 18245; empty: none. */
+  /** Merchant categories that are declined, ISO 18245; empty: none. */
   blocked_merchant_categories: string[];
 };
 
@@ -958,7 +958,7 @@ export type Operations = {
   /**
    * Create a card.
    *
-   * The card is `pending` until the issuer has issued it (`active`) or refused it (`failed`).
+   * The card is `pending` until the issuer has issued it (`active`) or rejected it (`failed`).
    */
   createCard: { input: NewCard; data: Card };
   /** List cards, newest first */
@@ -1000,9 +1000,9 @@ export type Operations = {
     data: CardOperation;
   };
   /**
-   * Every step of an operation, in order.
+   * Get the timeline of an operation.
    *
-   * What happened, when, by whom, and under which request of the issuer’s.
+   * Every event of the operation in order, with its time, its actor and the id of the request to the issuer.
    */
   getCardOperationTimeline: {
     input: {
@@ -1022,9 +1022,9 @@ export type Operations = {
     data: TimelineEntry;
   };
   /**
-   * List what a card was funded with, newest first.
+   * List the fundings of a card, newest first.
    *
-   * Its operations `fund`, `jit_fund` and `auto_reload`, whatever became of them.
+   * The operations `fund`, `jit_fund` and `auto_reload` of the card, in every status.
    */
   listCardFundings: {
     input: {
@@ -1045,7 +1045,7 @@ export type Operations = {
   /**
    * Lock a card.
    *
-   * From the answer on nothing is approved and nothing is funded. The issuer is told until it agrees; then the operation is `completed`. A later lock or unlock takes the place of one that is not (`superseded`).
+   * The lock takes effect with the answer: no payment is approved and no funding is accepted. The operation is `completed` when the issuer has confirmed the lock. A later lock or unlock replaces an open one (`superseded`).
    */
   lockCard: {
     input: {
@@ -1067,7 +1067,7 @@ export type Operations = {
   /**
    * Close a card for good.
    *
-   * Closed from the answer on. What is left of its balance goes back to the wallet as soon as nothing of it is held.
+   * The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.
    */
   closeCard: {
     input: {
@@ -1078,7 +1078,7 @@ export type Operations = {
   /**
    * Move money from the wallet to a card.
    *
-   * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is back). Unknown fields of the body are kept as metadata.
+   * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is released). Unknown fields of the body are kept as metadata.
    */
   fundCard: {
     input: {
@@ -1089,7 +1089,7 @@ export type Operations = {
   /**
    * Fund a card just in time.
    *
-   * Answers when the issuer has funded the card, or at the deadline (2 s). Then it has `failed` with `deadline_exceeded`, whatever comes later: the amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
+   * Answers when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding fails for good with `deadline_exceeded`. Its amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
    */
   jitFundCard: {
     input: {
@@ -1105,9 +1105,9 @@ export type Operations = {
     data: CardAutoReload;
   };
   /**
-   * Have a prepaid card reloaded when it falls below a threshold.
+   * Set auto-reload settings.
    *
-   * Each fall below the threshold is followed by one reload, within the daily cap. One that is refused, by the wallet or the issuer, is tried again by the next spending; after three in a row none is tried until the settings are put again.
+   * Each time the balance of a prepaid card falls below the threshold, one reload is made, within the daily cap. After a refusal by the wallet or the issuer, the next payment tries again. After three consecutive refusals no reload is tried until the settings are saved again.
    */
   putCardAutoReload: {
     input: {
@@ -1123,9 +1123,9 @@ export type Operations = {
     data: CardSecurity;
   };
   /**
-   * Set what may be paid with a card.
+   * Set a card's security settings.
    *
-   * All of it at once. It holds for every payment that is decided from the answer on; what was approved before stays approved. Needs a key of level admin.
+   * Replaces all settings. They apply to every payment that is decided after the answer; earlier approvals stay. Needs a key of level admin.
    */
   putCardSecurity: {
     input: {
@@ -1133,7 +1133,7 @@ export type Operations = {
     } & NewCardSecurity;
     data: CardSecurity;
   };
-  /** Payments with a card, approved and declined, newest first */
+  /** List the authorizations of a card, newest first */
   listCardAuthorizations: {
     input: {
       id: string;

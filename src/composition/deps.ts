@@ -89,10 +89,10 @@ export async function createDeps(config: Config, name: string) {
 
     /** Waits until work in progress has ended, then closes the connections. */
     async close(): Promise<void> {
-      const { cardStarters, authorizations, cardEvents } = cards;
+      const { cardStarters, authorizations, providerEvents } = cards;
       await idle([authorizations.decisions, groupCommit]);
       await idle([transfers.starter, transfers.bulkTransferStarter]);
-      await idle([cardStarters, authorizations.starter, cardEvents, payments.paymentStarters]);
+      await idle([cardStarters, authorizations.starter, providerEvents, payments.paymentStarters]);
       await webhooks.close();
       await idle([apiKeys, rateLimits]);
       await temporal.close();

@@ -1,9 +1,7 @@
 import type { z } from 'zod';
-import type { cardAuthorizationResource } from '../../src/capabilities/card-authorizations/api.js';
-import {
-  authorizationWorkflowId,
-  type CardAuthorization,
-} from '../../src/capabilities/card-authorizations/card-authorization.js';
+import type { cardAuthorizationResource } from '../../src/capabilities/card-authorizations/schema.js';
+import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/workflow-contract.js';
 import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
 import { cardClient, type CardClient } from '../support/cards.js';
 import { bursar } from '../support/cli.js';
@@ -261,7 +259,7 @@ test('what takes more than there was waits for an operator, who finds it and say
     acknowledged: waiting.attention,
   });
   const shown = await run(`show ${waiting.id}`);
-  expect(shown).toMatchObject({ attention: null, tenant_id: card.own.id });
+  expect(shown).toMatchObject({ attention: null, tenant: card.own.id });
   expect(shown.timeline.at(-1)).toMatchObject({
     type: 'attention_cleared',
     actor: 'ada',

@@ -1,4 +1,4 @@
-import { judge } from '../../src/capabilities/card-authorizations/rules.js';
+import { evaluateAuthorization } from '../../src/capabilities/card-authorizations/rules.js';
 import { OPEN_SECURITY, type Card, type CardSecurity } from '../../src/capabilities/cards/card.js';
 import type { AuthorizationRequest } from '../../src/core/providers/card-issuer.js';
 import { request } from '../support/authorizations.js';
@@ -13,7 +13,7 @@ function codeFor(
   { wallet = 0n, now = NOW } = {},
 ): string {
   const purse = { availableMinor: wallet };
-  const verdict = judge(openCard({ ...rich, ...card }), purse, request(asked), now);
+  const verdict = evaluateAuthorization(openCard({ ...rich, ...card }), purse, request(asked), now);
   return verdict.approved ? `approved of ${verdict.fundingSource}` : verdict.code;
 }
 

@@ -123,7 +123,11 @@ describe('what becomes of an authorization', () => {
   });
 
   test('declined by the issuer after our approval: the hold is free, and asking again declines', () => {
-    const freed = after([asked, declined(), decideAuthorizationMutation({}, { asking: 'second' })]);
+    const freed = after([
+      asked,
+      declined(),
+      decideAuthorizationMutation({}, { authorizationRequestId: 'second' }),
+    ]);
     expect(standing(freed.authorization)).toEqual(['declined', 0, 0]);
     expect(freed.books).toMatchObject({ card: 10_000n, held: 0n });
     expect(freed.card).toMatchObject({ open_holds: 0, daily_spend: { minor: 0n } });
@@ -169,7 +173,7 @@ describe('what becomes of an authorization', () => {
     const mixedUp = { card: 'crd_b' };
     const { state, outcomes } = run(start, [
       [asked],
-      [{ ...decideAuthorizationMutation({}, { asking: 'second' }), ...mixedUp }],
+      [{ ...decideAuthorizationMutation({}, { authorizationRequestId: 'second' }), ...mixedUp }],
       [{ ...cleared(5_000n), ...mixedUp }],
     ]);
     expect(outcomes[1]).toEqual({ authorization: null });
@@ -213,18 +217,18 @@ test('declined for want of money, a card tries for its reload: there may be no s
   expect(state.records.get(cards, 'crd_a')?.auto_reload?.operation_id).toBe(operation?._id);
 });
 
-describe('an asking', () => {
-  const takenBack = (asking: string): Named<'applyCardAuthorizationFact'> => ({
-    ...authorizationFactMutation('declined', { key: `voided-${asking}` }),
+describe('an authorization request', () => {
+  const takenBack = (requestId: string): Named<'applyCardAuthorizationFact'> => ({
+    ...authorizationFactMutation('declined', { key: `voided-${requestId}` }),
     code: 'deadline_exceeded',
-    by: { withdraws: asking, request: asked.request },
+    by: { withdrawsRequestId: requestId, request: asked.request },
   });
 
   test('that comes too late is declined, and remembered so', () => {
     const tooLate = decideAuthorizationMutation({}, { answerBy: new Date(NOW.getTime() - 1) });
     const { authorization, books } = after([
       tooLate,
-      decideAuthorizationMutation({}, { asking: 'second' }),
+      decideAuthorizationMutation({}, { authorizationRequestId: 'second' }),
     ]);
     expect(authorization).toMatchObject({ status: 'declined', code: 'deadline_exceeded' });
     expect(books).toMatchObject({ card: 10_000n, held: 0n });
@@ -237,7 +241,7 @@ describe('an asking', () => {
   });
 
   test('takes nothing back once a later one answers for it', () => {
-    const again = decideAuthorizationMutation({}, { asking: 'second' });
+    const again = decideAuthorizationMutation({}, { authorizationRequestId: 'second' });
     const { authorization, verdicts } = after([asked, again, takenBack('first')]);
     expect(standing(authorization)).toEqual(['approved', 5_000, 0]);
     expect(verdicts.at(-1)).toBe('unchanged');
@@ -246,7 +250,7 @@ describe('an asking', () => {
   test('that was never committed is remembered as declined', () => {
     const { authorization } = after([
       takenBack('first'),
-      decideAuthorizationMutation({}, { asking: 'second' }),
+      decideAuthorizationMutation({}, { authorizationRequestId: 'second' }),
     ]);
     expect(authorization).toMatchObject({
       status: 'declined',

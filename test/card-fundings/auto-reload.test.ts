@@ -1,7 +1,7 @@
 import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
 import { type AnyMutation } from '../support/mutations.js';
-import { cards, type Card, type CardReload } from '../../src/capabilities/cards/card.js';
-import { changeCard } from '../../src/capabilities/cards/change.js';
+import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/card.js';
+import { changeCard } from '../../src/capabilities/cards/change-card.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import { createUnitOfWork, type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { lagosDay } from '../../src/core/ledger/wallet.js';
@@ -13,7 +13,7 @@ import { byProvider, NOW } from '../support/transfers.js';
 /** A wallet and a card whose reload is on: below 100 it gets 500, 1,000 a day. */
 const start = (
   { wallet = 5_000n, available = 300n }: { wallet?: bigint; available?: bigint } = {},
-  reload: Partial<CardReload> = {},
+  reload: Partial<AutoReload> = {},
   card: Partial<Card> = {},
 ) =>
   snapshotWith(
@@ -48,7 +48,7 @@ function end(state: Snapshot, kind: 'succeeded' | 'rejected'): Snapshot {
 
 const commit = (state: Snapshot, item: AnyMutation) => run(state, [[item]]).state;
 
-const put = (state: Snapshot, changes: Partial<CardReload> = {}) => {
+const put = (state: Snapshot, changes: Partial<AutoReload> = {}) => {
   const { enabled, threshold_minor, amount_minor, daily_cap_minor } = reloadOf(changes);
   const settings = { enabled, threshold_minor, amount_minor, daily_cap_minor };
   return commit(state, { kind: 'setAutoReload', tenantId: 'ten_a', id: CARD, settings });

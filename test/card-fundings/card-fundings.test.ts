@@ -160,7 +160,7 @@ describe('jit-fund, by the table of test values', () => {
   };
   const unwindingOf = (id: string) =>
     eventually('what unwinds it has ended', async () => {
-      const operation = await stored(`${id}-unwind`);
+      const operation = await stored(`${id}-reversal`);
       return isOpen(operation) ? undefined : operation;
     });
 
@@ -217,7 +217,7 @@ describe('jit-fund, by the table of test values', () => {
     });
     expect(noted.done).toBe(true);
     expect((await stored(id)).attention).toBeNull();
-    expect(await stored(`${id}-unwind`)).toMatchObject({ attention: null, next_check_at: null });
+    expect(await stored(`${id}-reversal`)).toMatchObject({ attention: null, next_check_at: null });
   });
 
   test('005: absent: the hold is kept until that is proven, and nothing is sent after the deadline', async () => {

@@ -1,7 +1,7 @@
 import { type AnyMutation, type AnyResult } from '../support/mutations.js';
 import fc from 'fast-check';
 import { cards, type CardStatus } from '../../src/capabilities/cards/card.js';
-import { unwindingOf } from '../../src/capabilities/card-fundings/deadline.js';
+import { fundReversalIdOf } from '../../src/capabilities/card-fundings/deadline.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import { cardOperations, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
@@ -90,7 +90,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
   check('all together', total === 0n);
   for (const operation of operations) {
-    const lent = records.has(cardOperations, unwindingOf(operation._id));
+    const lent = records.has(cardOperations, fundReversalIdOf(operation._id));
     check('not driven', lent || needsWorkflow(operation) === (operation.next_check_at !== null));
   }
   return problems;
@@ -135,7 +135,7 @@ const after = (items: AnyMutation[], available = START, card = openCard()) => {
   const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
   return {
     operation: state.records.get(cardOperations, 'cop_a'),
-    unwinding: state.records.get(cardOperations, unwindingOf('cop_a')),
+    unwinding: state.records.get(cardOperations, fundReversalIdOf('cop_a')),
     steps,
     outcomes,
     card: state.records.get(cards, CARD),

@@ -1,7 +1,7 @@
 import type { Card } from '../../src/capabilities/cards/card.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { presentOperation } from '../../src/capabilities/cards/presenter.js';
-import type { CardStanding } from '../../src/core/providers/card-issuer.js';
+import type { IssuerCardState } from '../../src/core/providers/card-issuer.js';
 import { cardClient, changesOf, type CardClient, type OperationView } from '../support/cards.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -27,7 +27,7 @@ const workflow = (card: string) =>
   service.deps.temporal.client.workflow.getHandle(`card-state/${card}`);
 
 /** How the card stands at the issuer, and by the order of which number. */
-async function atIssuer(card: string): Promise<[CardStanding, number]> {
+async function atIssuer(card: string): Promise<[IssuerCardState, number]> {
   const { provider, issued } = await stored(card);
   const signal = AbortSignal.timeout(5_000);
   const answer = await service.deps.providers
@@ -292,7 +292,7 @@ describe('operators', () => {
     expect((await present(lock)).status).toBe('processing');
     expect(await command(lock, 'fail', true)).toMatchObject({
       done: true,
-      message: expect.stringContaining('keeps declining payments'),
+      message: expect.stringContaining('the card stays locked or closed here'),
     });
     await service.bank.faults([]);
     expect(await present(lock)).toMatchObject({

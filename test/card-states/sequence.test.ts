@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { Card } from '../../src/capabilities/cards/card.js';
-import type { ControlType } from '../../src/capabilities/card-states/card-state.js';
+import type { CardStateType } from '../../src/capabilities/card-states/card-state.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
@@ -106,8 +106,13 @@ async function issued(): Promise<string> {
   return id;
 }
 
-async function ask(card: string, type: ControlType): Promise<string> {
-  const { resource } = await deps.controlCard(await stored(card), type, { metadata: null }, null);
+async function ask(card: string, type: CardStateType): Promise<string> {
+  const { resource } = await deps.changeCardState(
+    await stored(card),
+    type,
+    { metadata: null },
+    null,
+  );
   return String(resource);
 }
 

@@ -2,10 +2,10 @@ import { type Named, type AnyMutation } from '../support/mutations.js';
 import fc from 'fast-check';
 import { cards, isPastExpiry, type Card } from '../../src/capabilities/cards/card.js';
 import type {
-  ControlOperation,
-  ControlType,
+  CardStateOperation,
+  CardStateType,
 } from '../../src/capabilities/card-states/card-state.js';
-import { createControlStarter } from '../../src/capabilities/card-states/starter.js';
+import { createCardStateStarter } from '../../src/capabilities/card-states/workflow-starter.js';
 import { cardOperations, newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
 import { newId } from '../../src/shared/ids.js';
@@ -36,9 +36,9 @@ function withCard(changes: Partial<Card> = {}): Snapshot {
   return snapshot;
 }
 
-function asked(type: ControlType, key?: string): Named<'acceptCardState'> {
+function asked(type: CardStateType, key?: string): Named<'acceptCardState'> {
   const given = { tenant_id: TENANT, card_id: CARD, type, provider: 'sandbox-bank' };
-  const operation = newOperation(given, NOW, 'accepted') as ControlOperation;
+  const operation = newOperation(given, NOW, 'accepted') as CardStateOperation;
   return {
     kind: 'acceptCardState',
     tenantId: TENANT,
@@ -253,7 +253,7 @@ describe('how a card stands', () => {
 
   test('whatever is asked for and confirmed in whatever order: the newest decides, and opens only confirmed', () => {
     const step = fc.oneof(
-      fc.constantFrom<ControlType>('lock', 'unlock'),
+      fc.constantFrom<CardStateType>('lock', 'unlock'),
       fc.nat({ max: 30 }).map((of) => ({ confirm: of })),
     );
     fc.assert(
@@ -320,6 +320,6 @@ test('a command about an operation that has ended never reaches the workflow of 
   const nowhere = { ...settings, client: {}, log: {} } as unknown as InstructionStarterSettings;
   const superseded = { ...asked('unlock').operation, status: 'failed' } as const;
   const payload = { actor: 'ada', reason: 'lost', session_id: null, force: true };
-  const answer = await createControlStarter(nowhere).command(superseded, 'fail', payload);
+  const answer = await createCardStateStarter(nowhere).command(superseded, 'fail', payload);
   expect(answer).toEqual({ done: false, message: 'The unlock is failed already.' });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { freeForm } from '../../src/capabilities/cards/free-form.js';
+import { freeForm } from '../../src/capabilities/cards/schema.js';
 
 const body = freeForm('Probe', { amount_minor: z.int() });
 

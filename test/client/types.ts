@@ -7,14 +7,14 @@ import type {
   WebhookEvent,
 } from '../../client/src/index.js';
 import type { ErrorCode as ServiceErrorCode } from '../../src/shared/errors.js';
-import type { authorizationOperations } from '../../src/capabilities/card-authorizations/api.js';
+import type { cardAuthorizationOperations } from '../../src/capabilities/card-authorizations/api.js';
 import type {
   cardFundingOperations,
   cardOperationEvents,
 } from '../../src/capabilities/card-fundings/api.js';
 import type {
-  cardControlOperations,
-  cardStandingEvents,
+  cardStateOperations,
+  cardStateEvents,
 } from '../../src/capabilities/card-states/api.js';
 import type { cardOperations } from '../../src/capabilities/cards/api.js';
 import type { chargeEvents, chargeOperations } from '../../src/capabilities/charges/api.js';
@@ -43,9 +43,9 @@ type Json<T> = T extends readonly (infer Item)[]
 /** The list of capabilities has no static type of each operation, so that they are named here. `ids` finds a missing one. */
 type All = typeof transferOperations &
   typeof cardOperations &
-  typeof cardControlOperations &
+  typeof cardStateOperations &
   typeof cardFundingOperations &
-  typeof authorizationOperations &
+  typeof cardAuthorizationOperations &
   typeof tokenOperations &
   typeof chargeOperations &
   typeof refundOperations &
@@ -54,7 +54,7 @@ type All = typeof transferOperations &
 type Events =
   | typeof transferEvents
   | typeof cardOperationEvents
-  | typeof cardStandingEvents
+  | typeof cardStateEvents
   | typeof chargeEvents
   | typeof refundEvents
   | typeof recurringChargeEvents;

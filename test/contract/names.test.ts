@@ -1,14 +1,12 @@
 import { createActivities } from '../../activities/index.js';
 import { bulkTransferWorkflowId } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
-import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/workflow-contract.js';
 import {
   providerEventWorkflowId,
   providerEventReplayWorkflowId,
 } from '../../src/core/provider-events/workflow-contract.js';
-import {
-  operationWorkflowId,
-  type CardOperationType,
-} from '../../src/capabilities/cards/card-operation.js';
+import type { CardOperationType } from '../../src/capabilities/cards/card-operation.js';
+import { operationWorkflowId } from '../../src/capabilities/cards/workflow-contract.js';
 import {
   renewalWorkflowId,
   scheduleId,

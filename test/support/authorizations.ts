@@ -4,7 +4,7 @@ import type {
   ApplyCardAuthorizationFact,
   AuthorizationKey,
   DecideCardAuthorization,
-} from '../../src/capabilities/card-authorizations/item.js';
+} from '../../src/capabilities/card-authorizations/mutations.js';
 import { cards, type Card } from '../../src/capabilities/cards/card.js';
 import { accounts, posting } from '../../src/core/ledger/posting.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
@@ -43,7 +43,7 @@ export const decideAuthorizationMutation = (
   kind: 'decideCardAuthorization',
   ...keyOf(request(asked).token),
   request: request(asked),
-  asking: 'first',
+  authorizationRequestId: 'first',
   answerBy: new Date(NOW.getTime() + 1_500),
   holdMs: 60_000,
   ...changes,

@@ -17,7 +17,7 @@ export type ReplayView = z.infer<typeof replayResource>;
 /** Card events by hand, signed as the sandbox issuer signs them, and what becomes of them. */
 export function cardEventSender(service: Service) {
   const sender = callbackSender(service, 'cards');
-  const stored = service.deps.cardEvents.store;
+  const stored = service.deps.providerEvents.store;
 
   return {
     post: (body: object, options?: CallbackOptions) => sender.post(JSON.stringify(body), options),

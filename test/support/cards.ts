@@ -3,8 +3,8 @@ import type {
   balanceResource,
   cardOperationResource,
   cardResource,
-} from '../../src/capabilities/cards/api.js';
-import { applyIssueFact } from '../../src/capabilities/cards/apply-issuance.js';
+} from '../../src/capabilities/cards/schema.js';
+import { commitIssuanceFact } from '../../src/capabilities/cards/mutations.js';
 import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
@@ -40,7 +40,7 @@ export async function issuedByHand(
   const face = { card: `card-${id}`, brand: 'verve', last4: '0001' };
   const fact = { kind: 'issued', ...face, expiryMonth: 11, expiryYear: 2029 } as const;
   const told = { via: 'webhook', actor: null, providerRequestId: null, note: null } as const;
-  await applyIssueFact(groupCommit, operation, { ...fact, ...told });
+  await commitIssuanceFact(groupCommit, operation, { ...fact, ...told });
   return id;
 }
 

@@ -43,12 +43,12 @@ export const fixtures: Record<string, Fixture> = {
   '/webhooks/cards/events/{card_id}': aCard,
   // What an issuer tells, without its having to tell it.
   '/webhooks/cards/events/{event_id}': async (tenant, made, service) => {
-    const { cardEvents } = service.deps;
+    const { providerEvents } = service.deps;
     const card = await aCard(tenant, made, service);
     const state = { subject: 'card', state: { kind: 'pending' } } as const;
     const told = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
-    await cardEvents.receive('sandbox-bank', { ...told, dedupeKey: card });
-    const { items } = await cardEvents.store.list(
+    await providerEvents.receive('sandbox-bank', { ...told, dedupeKey: card });
+    const { items } = await providerEvents.store.list(
       { tenantId: tenant.id, card },
       { page: 1, limit: 1 },
     );

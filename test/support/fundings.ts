@@ -1,4 +1,4 @@
-import { cards, type Card, type CardReload } from '../../src/capabilities/cards/card.js';
+import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/card.js';
 import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
 import {
   newOperation,
@@ -11,7 +11,7 @@ import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import { CARD } from './card-record.js';
 import { emptySnapshot, NOW } from './transfers.js';
 
-export const reloadOf = (changes: Partial<CardReload> = {}): CardReload => ({
+export const reloadOf = (changes: Partial<AutoReload> = {}): AutoReload => ({
   enabled: true,
   threshold_minor: 100n,
   amount_minor: 500n,

@@ -1,8 +1,8 @@
 import {
   applyCardAuthorizationFact,
   decideCardAuthorization,
+  setCardSecurity,
 } from '../../src/capabilities/card-authorizations/mutations.js';
-import { setCardSecurity } from '../../src/capabilities/card-authorizations/security.js';
 import {
   acceptCardFunding,
   applyCardFundingFact,

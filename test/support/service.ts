@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import {
-  operationWorkflowId,
-  type CardOperation,
-} from '../../src/capabilities/cards/card-operation.js';
+import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
+import { operationWorkflowId } from '../../src/capabilities/cards/workflow-contract.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';
 import { compiled } from '../../src/shared/package-root.js';

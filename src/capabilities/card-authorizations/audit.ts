@@ -7,20 +7,20 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
-import { standingOf } from './transitions.js';
+import { balanceAfter } from './balance.js';
 
 /**
- * Every authorization stands as all that is known of it says, its own postings hold and took what it says, and what
- * networks are owed is what was cleared. What it holds is the cards' part of the audit: they count it, too.
+ * Audits authorizations: the balance of each one follows from its facts and equals its postings, and the networks' accounts
+ * equal the cleared amounts. The audit of cards checks the holds, because cards count them.
  */
-export async function auditAuthorizations(books: LedgerSnapshot): Promise<AuditResult> {
-  const { collections, balances } = books;
+export async function auditAuthorizations(snapshot: LedgerSnapshot): Promise<AuditResult> {
+  const { collections, balances } = snapshot;
   const problems: string[] = [];
   const cleared = new Map<string, bigint>();
   let count = 0;
-  for await (const one of withPostings(collections.records(cardAuthorizations), books)) {
+  for await (const one of withPostings(collections.records(cardAuthorizations), snapshot)) {
     count += 1;
-    problems.push(...checkStanding(one), ...checkMoney(one));
+    problems.push(...checkBalance(one), ...checkPostings(one));
     addTo(cleared, accounts.network(one.provider), one.cleared_minor);
   }
   for (const [account, amountMinor] of cleared) {
@@ -32,17 +32,17 @@ export async function auditAuthorizations(books: LedgerSnapshot): Promise<AuditR
   return { counts: { card_authorizations: count }, problems, held: new Map() };
 }
 
-function checkStanding(one: CardAuthorization): string[] {
+function checkBalance(one: CardAuthorization): string[] {
   const { _id: id, status, held_minor: held, cleared_minor: cleared } = one;
-  const wanted = standingOf(one, one.facts);
+  const expected = balanceAfter(one, one.facts);
   const same =
-    wanted.status === status && wanted.heldMinor === held && wanted.clearedMinor === cleared;
+    expected.status === status && expected.heldMinor === held && expected.clearedMinor === cleared;
   const holdsAll = one.facts.length > 0 || held === (one.approved ? one.amount_minor : 0n);
-  return same && holdsAll ? [] : [`${id} is ${status}, what is known of it says ${wanted.status}`];
+  return same && holdsAll ? [] : [`${id} is ${status}, its facts say ${expected.status}`];
 }
 
-/** What its postings did to the accounts that are its own alone, or that it shares with others of its kind. */
-function checkMoney({ postings, ...one }: CardAuthorization & RecordWithPostings): string[] {
+/** Compares an authorization with the sums of its postings on the accounts of holds and of the network. */
+function checkPostings({ postings, ...one }: CardAuthorization & RecordWithPostings): string[] {
   const { _id: id, tenant_id: tenantId, card_id: card, provider } = one;
   const sums = new Map<string, bigint>();
   for (const { account, amount_minor: amountMinor } of postings.flatMap(({ legs }) => legs)) {

@@ -5,11 +5,12 @@ import { idOf } from '../../shared/ids.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 import type { TimelineEntry } from '../../core/instructions/timeline.js';
 
+/** The status of an authorization. */
 export type AuthorizationStatus = 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
 
-/** A real-time authorization as it was decided, and what became of it. Amounts in kobo. */
+/** A real-time authorization: our decision, and the facts about the payment since. Amounts are in kobo. */
 export type CardAuthorization = {
-  /** Made of issuer and token, so that the same token is the same decision. */
+  /** Derived from issuer and token, so that a repeated request finds the first decision. */
   _id: string;
   tenant_id: string;
   version: number;
@@ -17,65 +18,57 @@ export type CardAuthorization = {
   provider: string;
   token: string;
   status: AuthorizationStatus;
-  /** What we decided, whatever became of it. */
+  /** The decision; later facts do not change it. */
   approved: boolean;
-  /** Why it was decided so. */
+  /** The reason for the decision. */
   code: string;
-  /** The askings that may have been answered with the approval. One that was not takes its own back. */
-  authorization_request_ids?: string[];
-  /** Where there are none: the one asking that may have been, of a version before there could be several. */
-  asking: string | null;
-  /** What was asked for; zero if it is known by the issuer's messages alone. */
+  /** The requests whose answer may have been the approval. A request that was answered otherwise withdraws its id. */
+  authorization_request_ids: string[];
+  /** The requested amount; zero if only the issuer's events mention the payment. */
   amount_minor: bigint;
-  /** What is still held for it, of the card (`card`) or of the wallet (`wallet`). */
+  /** The amount still held, on the card or in the wallet as `funding_source` says. */
   held_minor: bigint;
   funding_source: 'card' | 'wallet';
-  /** What was taken for it and not given back. */
+  /** The amount taken and not returned. */
   cleared_minor: bigint;
   currency: string;
   channel: AuthorizationRequest['channel'] | null;
   merchant: AuthorizationRequest['merchant'] | null;
-  /** What became known since, in the order of arrival; see facts.ts. */
+  /** The facts since the decision, in the order of arrival; see `balanceAfter`. */
   facts: AuthorizationFact[];
-  /** It took money that was not there, or that we had not agreed to. */
+  /** Set if money was taken without funds or without our approval. */
   attention: { since: Date; reason: string } | null;
-  /** When the hold ends by itself; null where nothing was ever held. */
+  /** The end of the hold if the issuer reports nothing; null if nothing was ever held. */
   expires_at: Date | null;
-  /** When the sweep makes sure that a workflow follows it; null once nothing is held. */
+  /** The time at which the dispatcher starts the workflow if it does not run; null if nothing is held. */
   next_check_at: Date | null;
   timeline: TimelineEntry[];
   created_at: Date;
   updated_at: Date;
 };
 
-/** Something that became of an authorization. */
+/** A fact about an authorization after its decision. */
 export type AuthorizationFact = {
-  /** Equal for repeats: the issuer's key of the event, or a name of our own. */
+  /** Identifies the fact, so that a repeat is ignored: the issuer's key of the event, or a name of ours. */
   key: string;
   kind: 'declined' | 'cleared' | 'reversed' | 'expired';
-  /** Of what was cleared, otherwise zero. */
+  /** The cleared amount; zero for other kinds. */
   amount_minor: bigint;
-  /** When it happened, which is not when we heard of it. */
+  /** The time of the event itself, not of its arrival. */
   at: Date;
 };
 
+/** The id of the authorization with this token of the issuer. */
 export const authorizationId = (provider: string, token: string): string =>
   idOf('authorization', createHash('sha256').update(`${provider}/${token}`).digest());
 
-export const askingsOf = ({
-  authorization_request_ids: askings,
-  asking,
-}: CardAuthorization): string[] => askings ?? (asking === null ? [] : [asking]);
-
-/** What the issuer is told, each time it asks. */
+/** True if a repeated request is answered with an approval: approved, and not declined since. */
 export const isApproved = ({ approved, facts }: CardAuthorization): boolean =>
   approved && !facts.some(({ kind }) => kind === 'declined');
 
-export const authorizationWorkflowId = (id: string) => `card-authorization/${id}`;
-
 const long = { bsonType: 'long' };
 
-/** Authorizations of card payments, with their holds. */
+/** The collection of authorizations. */
 export const cardAuthorizations = collection<CardAuthorization>('card_authorizations', {
   validator: {
     bsonType: 'object',

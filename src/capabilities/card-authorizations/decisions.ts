@@ -7,20 +7,17 @@ import type {
   AuthorizationRequest,
 } from '../../core/providers/card-issuer.js';
 import type { Cards } from '../cards/store.js';
-import {
-  askingsOf,
-  authorizationId,
-  isApproved,
-  type CardAuthorization,
-} from './card-authorization.js';
-import type { AuthorizationKey } from './item.js';
+import { authorizationId, isApproved, type CardAuthorization } from './card-authorization.js';
+import type { AuthorizationKey } from './mutations.js';
 import type { Decline } from './rules.js';
-import type { AuthorizationStarter } from './starter.js';
+import type { AuthorizationStarter } from './workflow-starter.js';
 import type { AuthorizationStore } from './store.js';
-import { createTakeBack } from './void-approval.js';
+import { createApprovalVoider } from './void-approval.js';
 
+/** Decides the authorization requests of issuers. */
 export type Decisions = ReturnType<typeof createDecisions>;
 
+/** The parts that decisions need, and their limits. */
 export type DecisionDeps = {
   store: Pick<AuthorizationStore, 'decide' | 'commitFact'>;
   cards: Pick<Cards, 'findIssued'>;
@@ -30,15 +27,15 @@ export type DecisionDeps = {
   log: Log;
 };
 
-/** One token as it is being decided here. Whoever asks meanwhile gets the answer that was given first. */
-type Flight = {
+/** A token that is being decided in this process. Every request for it meanwhile gets the first answer. */
+type PendingDecision = {
   answer: AuthorizationDecision | null;
   decided: Promise<AuthorizationDecision>;
-  /** Resolves when what was committed is what was answered. */
-  over: Promise<void>;
+  /** Resolves when the committed decision equals the answer. */
+  finished: Promise<void>;
 };
 
-/** Without a key: no card of ours. With a key, but without an authorization: nobody knows what was committed. */
+/** Without a key: the card is unknown. With a key but without an authorization: the result of the commit is unknown. */
 type Committed = {
   key: AuthorizationKey | null;
   authorization: CardAuthorization | null;
@@ -46,63 +43,63 @@ type Committed = {
 };
 
 /**
- * Decides while somebody waits with a card in hand. An approval is answered only after its commit, and in time; all
- * else is a decline. The commit may still land after we have declined: then it is taken back, unless the issuer has
- * asked another time, too, and may have heard the approval there.
+ * Creates the real-time decisions. The answer is an approval only after its commit and before the deadline; otherwise it is a
+ * decline. An approval that is committed after the decline was answered is voided, unless a repeated request may have received
+ * it.
  */
 export function createDecisions(deps: DecisionDeps) {
   const { starter, deadlineMs } = deps;
-  const flights = new Map<string, Flight>();
+  const pending = new Map<string, PendingDecision>();
   const commit = createCommit(deps);
-  const takeBack = createTakeBack(deps);
+  const approvalVoider = createApprovalVoider(deps);
 
-  function begin(id: string, provider: string, request: AuthorizationRequest): Flight {
-    const asking = randomUUID();
-    const committed = commit(provider, request, { id, asking });
-    const decided = committed.then(({ decision }) => (flight.answer ??= decision));
-    const over = Promise.all([committed, decided])
+  function start(id: string, provider: string, request: AuthorizationRequest): PendingDecision {
+    const authorizationRequestId = randomUUID();
+    const committed = commit(provider, request, { id, authorizationRequestId });
+    const decided = committed.then(({ decision }) => (current.answer ??= decision));
+    const finished = Promise.all([committed, decided])
       .then(([{ key, authorization }, { approved, code }]) => {
         if (approved) {
           if (authorization?.held_minor) starter.startSoon(authorization);
           return undefined;
         }
-        // Declined by a commit: nothing is held, and it is remembered.
+        // The decline is committed: nothing is held, and a repeat gets the same answer.
         if (!key || (authorization && !isApproved(authorization))) return undefined;
-        return takeBack.begin(key, request, { asking, code });
+        return approvalVoider.start(key, request, { authorizationRequestId, code });
       })
-      .finally(() => flights.delete(id));
-    const flight: Flight = { answer: null, decided, over };
-    flights.set(id, flight);
-    return flight;
+      .finally(() => pending.delete(id));
+    const current: PendingDecision = { answer: null, decided, finished };
+    pending.set(id, current);
+    return current;
   }
 
   return {
-    /** The answer to an issuer, always in time. The same token gets the same one. */
+    /** Answers a request before its deadline. Repeats of a token get the same answer. */
     async decide(provider: string, request: AuthorizationRequest): Promise<AuthorizationDecision> {
       const id = authorizationId(provider, request.token);
-      const flight = flights.get(id) ?? begin(id, provider, request);
-      if (flight.answer) return flight.answer;
+      const current = pending.get(id) ?? start(id, provider, request);
+      if (current.answer) return current.answer;
       const timer = new AbortController();
       const late = sleep(deadlineMs, null, { signal: timer.signal }).catch(() => null);
-      const decision = await Promise.race([flight.decided, late]);
+      const decision = await Promise.race([current.decided, late]);
       timer.abort();
-      return (flight.answer ??= decision ?? declined('deadline_exceeded'));
+      return (current.answer ??= decision ?? declined('deadline_exceeded'));
     },
 
-    /** Lets what is under way end; what is being taken back has one more try. */
+    /** Waits for the pending decisions. Voids have one more attempt. */
     async idle(): Promise<void> {
-      takeBack.stop();
-      await Promise.all([...flights.values()].map(({ over }) => over));
+      approvalVoider.stop();
+      await Promise.all([...pending.values()].map(({ finished }) => finished));
     },
   };
 }
 
-/** Never rejects: what can't be decided is declined. */
+/** Creates the commit of a decision. It never rejects: a request that cannot be decided is declined. */
 function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
   return async (
     provider: string,
     request: AuthorizationRequest,
-    { id, asking }: { id: string; asking: string },
+    { id, authorizationRequestId }: { id: string; authorizationRequestId: string },
   ): Promise<Committed> => {
     const answerBy = new Date(Date.now() + deadlineMs);
     const unknown = { key: null, authorization: null, decision: declined('card_unknown') };
@@ -111,11 +108,11 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
       const card = await cards.findIssued(provider, request.card);
       if (!card) return unknown;
       key = { tenantId: card.tenant_id, id, card: card._id, provider, token: request.token };
-      const asked = { request, asking, answerBy, holdMs };
-      const authorization = await store.decide({ ...key, ...asked });
+      const input = { ...key, request, authorizationRequestId, answerBy, holdMs };
+      const authorization = await store.decide(input);
       failpoint('decision.made');
       return authorization
-        ? { key, authorization, decision: decisionOf(authorization, asking) }
+        ? { key, authorization, decision: decisionOf(authorization, authorizationRequestId) }
         : unknown;
     } catch (error) {
       log.warn({ err: error, authorization: id }, 'declined, as it could not be decided');
@@ -126,10 +123,15 @@ function createCommit({ store, cards, deadlineMs, holdMs, log }: DecisionDeps) {
 
 const declined = (code: Decline): AuthorizationDecision => ({ approved: false, code });
 
-function decisionOf(authorization: CardAuthorization, asking: string): AuthorizationDecision {
+function decisionOf(
+  authorization: CardAuthorization,
+  authorizationRequestId: string,
+): AuthorizationDecision {
   const approved = isApproved(authorization);
-  if (approved && !askingsOf(authorization).includes(asking)) return declined('deadline_exceeded');
-  // Approved, and then declined by the issuer or taken back: the code is that of the approval.
+  const { authorization_request_ids: requestIds } = authorization;
+  if (approved && !requestIds.includes(authorizationRequestId))
+    return declined('deadline_exceeded');
+  // After an approval was declined by the issuer or voided, the record still has the code of the approval.
   const code = approved || !authorization.approved ? authorization.code : 'declined';
   return { approved, code };
 }

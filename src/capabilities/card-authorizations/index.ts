@@ -1,7 +1,7 @@
 import { defineCapability } from '../../core/capability.js';
-import { authorizationOperations } from './api.js';
+import { cardAuthorizationOperations } from './api.js';
 import { auditAuthorizations } from './audit.js';
-import { cardAuthorizations } from './card-authorization.js';
+import { cardAuthorizations, authorizationId } from './card-authorization.js';
 import { cardAuthorizationRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import type { Client } from '@temporalio/client';
@@ -10,14 +10,14 @@ import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Log } from '../../shared/log.js';
 import type { Cards } from '../cards/store.js';
-import { authorizationId } from './card-authorization.js';
 import { createDecisions } from './decisions.js';
-import { createAuthorizationStarter } from './starter.js';
-import { createAuthorizationStore, type AuthorizationTold } from './store.js';
+import { createAuthorizationStarter } from './workflow-starter.js';
+import { createAuthorizationStore, type AuthorizationNotice } from './store.js';
 
+/** The parts of card authorizations. */
 export type Authorizations = ReturnType<typeof createAuthorizations>;
 
-/** Payments with cards: decided while somebody waits, and followed to their end. */
+/** Creates the parts of card authorizations: real-time decisions, and the events that follow them. */
 export function createAuthorizations(deps: {
   config: Pick<Config, 'cards' | 'temporal' | 'instructions'>;
   database: Database;
@@ -36,20 +36,20 @@ export function createAuthorizations(deps: {
     starter,
     decisions: createDecisions({ store, cards, starter, deadlineMs, holdMs, log }),
 
-    /** Books what the issuer says became of a payment, whether we knew of it or not. Repeats change nothing. */
-    async applyAuthorizationState(told: AuthorizationTold) {
-      const outcome = await store.applyState(told);
-      starter.notifyChangedSoon({ _id: authorizationId(told.provider, told.token) });
+    /** Applies an issuer's event about a payment, also of one that was never requested. Repeats change nothing. */
+    async applyAuthorizationState(notice: AuthorizationNotice) {
+      const outcome = await store.applyState(notice);
+      starter.notifyChangedSoon({ _id: authorizationId(notice.provider, notice.token) });
       return outcome;
     },
   };
 }
 
-/** The capability `card-authorizations`. */
+/** The capability `card-authorizations`: real-time decisions on card payments, and the security settings of cards. */
 export const cardAuthorizationCapability = defineCapability({
   name: 'card-authorizations',
   collections: [cardAuthorizations],
-  operations: authorizationOperations,
+  operations: cardAuthorizationOperations,
   audit: auditAuthorizations,
   routes: cardAuthorizationRoutes,
   supervised: ({

@@ -2,27 +2,51 @@ import type { Mutation } from '../../core/commit/mutation.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { cards, type Card } from '../cards/card.js';
-import { changeCard } from '../cards/change.js';
-import { tryReload } from '../card-fundings/auto-reload.js';
-import { applyFact } from './apply.js';
+import { cards, type Card, isTerminal, type CardSecurity } from '../cards/card.js';
+import { changeCard } from '../cards/change-card.js';
+import { tryAutoReload } from '../card-fundings/auto-reload.js';
 import {
   cardAuthorizations,
-  askingsOf,
   isApproved,
   type CardAuthorization,
+  type AuthorizationFact,
 } from './card-authorization.js';
-import type {
-  ApplyCardAuthorizationFact,
-  AuthorizationKey,
-  DecideCardAuthorization,
-} from './item.js';
-import { decided, neverDecided } from './new-authorization.js';
+import { newAuthorization, unseenAuthorization } from './new-authorization.js';
 import { holdPosting } from './postings.js';
-import { judge, spentOn, type AuthorizationVerdict } from './rules.js';
+import { dailySpendOn, evaluateAuthorization, type AuthorizationVerdict } from './rules.js';
+import { transitionAuthorization } from './transitions.js';
+import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 
-/** Null: there is no such card, or the issuer has used the token for another one. */
+/** Names an authorization: the tenant and card that the store found, and the issuer's token for the payment. */
+export type AuthorizationKey = {
+  tenantId: string;
+  id: string;
+  card: string;
+  provider: string;
+  token: string;
+};
+
+/** The input of `decideCardAuthorization`. */
+export type DecideCardAuthorization = AuthorizationKey & {
+  request: AuthorizationRequest;
+  /** Identifies this request. A repeated request with the same token has another id. */
+  authorizationRequestId: string;
+  /** A decision after this time is a decline, because the issuer has been answered by then. */
+  answerBy: Date;
+  holdMs: number;
+};
+
+/** The input of `applyCardAuthorizationFact`. */
+export type ApplyCardAuthorizationFact = AuthorizationKey & {
+  fact: AuthorizationFact;
+  code: string | null;
+  /** The source of the fact: the issuer, a request that was declined after its possible approval, or the end of the hold. */
+  by: 'issuer' | { withdrawsRequestId: string; request: AuthorizationRequest } | 'clock';
+};
+
+/** The result of `decideCardAuthorization`. Null: there is no such card, or the token belongs to another card. */
 export type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
+/** The result of `applyCardAuthorizationFact`: the authorization as it is after the commit. */
 export type ApplyCardAuthorizationFactResult = {
   verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
   authorization: CardAuthorization | null;
@@ -33,44 +57,47 @@ const reads = ({ tenantId, id, card }: AuthorizationKey): Reads => ({
   wallets: [tenantId],
 });
 
+/** Approves or declines an authorization, and holds its amount if approved. A repeat gets the first decision. */
 export const decideCardAuthorization: Mutation<
   DecideCardAuthorization,
   DecideCardAuthorizationResult
-> = { reads, decide };
+> = { reads, decide: decideRequest };
+
+/** Applies a fact about an authorization, also one that was never requested here. Repeats are safe, in any order. */
 export const applyCardAuthorizationFact: Mutation<
   ApplyCardAuthorizationFact,
   ApplyCardAuthorizationFactResult
 > = {
   reads,
-  decide: decideFact,
+  decide: decideAuthorizationFact,
 };
 
-function decide(
+function decideRequest(
   uow: UnitOfWork,
-  item: DecideCardAuthorization,
+  input: DecideCardAuthorization,
   now: Date,
 ): DecideCardAuthorizationResult {
-  const known = uow.get(cardAuthorizations, item.id);
+  const known = uow.get(cardAuthorizations, input.id);
   if (known) {
-    const same = known.card_id === item.card;
-    return { authorization: same ? askedAgain(uow, known, item, now) : null };
+    const same = known.card_id === input.card;
+    return { authorization: same ? repeatedRequest(uow, known, input, now) : null };
   }
-  const card = uow.get(cards, item.card);
-  if (card?.tenant_id !== item.tenantId) return { authorization: null };
-  const wallet = uow.wallet(item.tenantId);
+  const card = uow.get(cards, input.card);
+  if (card?.tenant_id !== input.tenantId) return { authorization: null };
+  const wallet = uow.wallet(input.tenantId);
   const verdict: AuthorizationVerdict =
-    now > item.answerBy
+    now > input.answerBy
       ? { approved: false, code: 'deadline_exceeded' }
-      : judge(card, wallet, item.request, now);
-  const authorization = decided(item, verdict, now);
+      : evaluateAuthorization(card, wallet, input.request, now);
+  const authorization = newAuthorization(input, verdict, now);
   uow.create(cardAuthorizations, authorization);
   if (!verdict.approved) {
-    if (verdict.code === 'insufficient_balance') reloadForNext(uow, card, now);
+    if (verdict.code === 'insufficient_balance') reloadAfterDecline(uow, card, now);
     return { authorization };
   }
-  const { amountMinor } = item.request;
+  const { amountMinor } = input.request;
   const ofCard = verdict.fundingSource === 'card' ? amountMinor : 0n;
-  const spent = spentOn(card.daily_spend, lagosDay(now));
+  const spent = dailySpendOn(card.daily_spend, lagosDay(now));
   if (verdict.fundingSource === 'wallet') {
     uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amountMinor });
   }
@@ -89,43 +116,51 @@ function decide(
   return { authorization };
 }
 
-/** What the card can't cover tries for a reload, as spending does: there may never be another spending. */
-function reloadForNext(uow: UnitOfWork, card: Card, now: Date): void {
-  const reload = card.auto_reload && tryReload(uow, card, card.auto_reload, now);
+/** A decline for lack of funds tries an auto-reload, because an empty card may have no further spending to start one. */
+function reloadAfterDecline(uow: UnitOfWork, card: Card, now: Date): void {
+  const reload = card.auto_reload && tryAutoReload(uow, card, card.auto_reload, now);
   if (reload !== card.auto_reload) changeCard(uow, card, { auto_reload: reload }, now);
 }
 
 /**
- * The same decision. Who asks now has not heard it, and is answered by it from now on, beside those who asked before; but
- * for one that comes too late, which declines.
+ * Repeat of a decided authorization. Adds this request to those that may have received the approval. A request past its own
+ * deadline is declined and not added.
  */
-function askedAgain(
+function repeatedRequest(
   uow: UnitOfWork,
   known: CardAuthorization,
-  { asking, answerBy }: DecideCardAuthorization,
+  { authorizationRequestId, answerBy }: DecideCardAuthorization,
   now: Date,
 ): CardAuthorization {
-  const askings = askingsOf(known);
-  if (askings.includes(asking) || !isApproved(known) || now > answerBy) return known;
-  return noted(uow, known, { askings: [...askings, asking], detail: 'asked again' }, now);
+  const ids = known.authorization_request_ids;
+  if (ids.includes(authorizationRequestId) || !isApproved(known) || now > answerBy) return known;
+  const authorizationRequestIds = [...ids, authorizationRequestId];
+  return changeRequestIds(uow, known, { authorizationRequestIds, detail: 'repeated request' }, now);
 }
 
-/** One asking less that may have been answered with the approval; who asked otherwise has it still. */
-function withdraw(uow: UnitOfWork, known: CardAuthorization, asking: string, now: Date) {
-  const askings = askingsOf(known).filter((each) => each !== asking);
-  const detail = 'one asking was declined, and another may have been approved';
-  return noted(uow, known, { askings, detail }, now);
-}
-
-function noted(
+/** Removes a declined request from those that may have received the approval. The approval stays, for the others. */
+function withdrawRequest(
   uow: UnitOfWork,
   known: CardAuthorization,
-  { askings, detail }: { askings: string[]; detail: string },
+  authorizationRequestId: string,
+  now: Date,
+) {
+  const authorizationRequestIds = known.authorization_request_ids.filter(
+    (each) => each !== authorizationRequestId,
+  );
+  const detail = 'one request was declined, and another may have been approved';
+  return changeRequestIds(uow, known, { authorizationRequestIds, detail }, now);
+}
+
+function changeRequestIds(
+  uow: UnitOfWork,
+  known: CardAuthorization,
+  { authorizationRequestIds, detail }: { authorizationRequestIds: string[]; detail: string },
   now: Date,
 ): CardAuthorization {
   const next = {
     ...known,
-    authorization_request_ids: askings,
+    authorization_request_ids: authorizationRequestIds,
     version: known.version + 1,
     updated_at: now,
     timeline: [...known.timeline, timelineEntry(now, 'note', known.provider, { detail })],
@@ -134,39 +169,97 @@ function noted(
   return next;
 }
 
-function decideFact(
+function decideAuthorizationFact(
   uow: UnitOfWork,
-  item: ApplyCardAuthorizationFact,
+  input: ApplyCardAuthorizationFact,
   now: Date,
 ): ApplyCardAuthorizationFactResult {
-  const card = uow.get(cards, item.card);
-  if (card?.tenant_id !== item.tenantId) return outcome('unknown_card', null);
-  const found = uow.get(cardAuthorizations, item.id);
-  // A token that stands for another card: whose money that is, nobody can say.
-  if (found && found.card_id !== card._id) return outcome('unknown_card', null);
-  if (found && !stands(found, item, now)) return outcome('unchanged', found);
-  if (found?.facts.some(({ key }) => key === item.fact.key)) return outcome('unchanged', found);
-  if (found && typeof item.by === 'object' && isApproved(found) && askingsOf(found).length > 1) {
-    return outcome('unchanged', withdraw(uow, found, item.by.withdraws, now));
+  const card = uow.get(cards, input.card);
+  if (card?.tenant_id !== input.tenantId) return factResult('unknown_card', null);
+  const found = uow.get(cardAuthorizations, input.id);
+  // The token belongs to another card, so the owner of the money is unknown.
+  if (found && found.card_id !== card._id) return factResult('unknown_card', null);
+  if (found && !stillApplies(found, input, now)) return factResult('unchanged', found);
+  if (found?.facts.some(({ key }) => key === input.fact.key)) return factResult('unchanged', found);
+  if (found && typeof input.by === 'object' && hasOtherRequests(found)) {
+    return factResult('unchanged', withdrawRequest(uow, found, input.by.withdrawsRequestId, now));
   }
-  const known = found ?? neverDecided(item, card, now);
+  const known = found ?? unseenAuthorization(input, card, now);
   if (!found) uow.create(cardAuthorizations, known);
-  // What was never approved has no hold to end.
-  if (item.fact.kind === 'declined' && !known.approved) return outcome('unchanged', known);
-  const next = applyFact(uow, { card, authorization: known, item }, now);
-  return outcome(next.attention === known.attention ? 'applied' : 'attention', next);
+  // A declined authorization has no hold to release.
+  if (input.fact.kind === 'declined' && !known.approved) return factResult('unchanged', known);
+  const next = applyFact(uow, { authorization: known, card, input }, now);
+  return factResult(next.attention === known.attention ? 'applied' : 'attention', next);
 }
 
-/** Whether what we say ourselves still holds now: the issuer may have asked again, or have spoken. */
-function stands(found: CardAuthorization, { by }: ApplyCardAuthorizationFact, now: Date): boolean {
+/** True if another request than the withdrawn one may have received the approval, which must stay then. */
+const hasOtherRequests = (found: CardAuthorization) =>
+  isApproved(found) && found.authorization_request_ids.length > 1;
+
+function applyFact(
+  uow: UnitOfWork,
+  {
+    authorization,
+    card,
+    input,
+  }: { authorization: CardAuthorization; card: Card; input: ApplyCardAuthorizationFact },
+  now: Date,
+): CardAuthorization {
+  const wallet = uow.wallet(card.tenant_id);
+  const transition = transitionAuthorization(authorization, { card, wallet }, input, now);
+  const { next, postings, card: set, availableMinor, owedMinor } = transition;
+  postings.forEach(uow.post);
+  // Most facts change only the card. The wallet's document has many writers, so it is written only if it changes.
+  if (availableMinor !== 0n || owedMinor !== 0n) {
+    uow.changeWallet({
+      ...wallet,
+      availableMinor: wallet.availableMinor + availableMinor,
+      owedMinor: wallet.owedMinor + owedMinor,
+    });
+  }
+  if (set) changeCard(uow, card, set, now);
+  uow.change(cardAuthorizations, next);
+  return next;
+}
+
+/** False if a fact of our own has become obsolete: the request was withdrawn before, or the hold has ended or not expired yet. */
+function stillApplies(
+  found: CardAuthorization,
+  { by }: ApplyCardAuthorizationFact,
+  now: Date,
+): boolean {
   if (by === 'issuer') return true;
   if (by === 'clock') {
     return found.held_minor > 0n && found.expires_at !== null && found.expires_at <= now;
   }
-  return askingsOf(found).includes(by.withdraws);
+  return found.authorization_request_ids.includes(by.withdrawsRequestId);
 }
 
-const outcome = (
+const factResult = (
   verdict: ApplyCardAuthorizationFactResult['verdict'],
   authorization: CardAuthorization | null,
 ): ApplyCardAuthorizationFactResult => ({ verdict, authorization });
+
+/** The input of `setCardSecurity`. */
+export type SetCardSecurity = {
+  tenantId: string;
+  card: string;
+  security: CardSecurity;
+};
+
+/** The result of `setCardSecurity`. Null: there is no such card. `refused`: the card can never be used again. */
+export type SetCardSecurityResult = { card: Card | null; refused: boolean };
+
+/** Replaces the security settings of a card. A payment is decided by the old settings or by the new ones, never by a mix. */
+export const setCardSecurity: Mutation<SetCardSecurity, SetCardSecurityResult> = {
+  reads: ({ tenantId, card }) => ({ records: [cards.ref(card)], wallets: [tenantId] }),
+  decide(uow, { tenantId, card: id, security }, now) {
+    const card = uow.get(cards, id);
+    if (card?.tenant_id !== tenantId) return { card: null, refused: false };
+    if (isTerminal(card) || card.status === 'failed') {
+      return { card, refused: true };
+    }
+    const next = changeCard(uow, card, { security }, now);
+    return { card: next, refused: false };
+  },
+};

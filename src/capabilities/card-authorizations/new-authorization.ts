@@ -5,29 +5,28 @@ import type {
   ApplyCardAuthorizationFact,
   AuthorizationKey,
   DecideCardAuthorization,
-} from './item.js';
+} from './mutations.js';
 import type { AuthorizationVerdict } from './rules.js';
 
-/** After this the dispatcher starts a workflow that nobody has started. */
+/** The dispatcher starts the workflow after this time if the decision's own start has failed. */
 const START_WITHIN_MS = 2_000;
 
-/** A request as it was decided. */
-export function decided(
-  item: DecideCardAuthorization,
+/** The record of a decided request, with its hold if it is approved. */
+export function newAuthorization(
+  input: DecideCardAuthorization,
   verdict: AuthorizationVerdict,
   now: Date,
 ): CardAuthorization {
-  const { request, asking, holdMs } = item;
+  const { request, authorizationRequestId, holdMs } = input;
   const code = verdict.approved ? 'approved' : verdict.code;
   const detail = verdict.approved ? code : `declined: ${code}`;
   const declined = {
-    ...blank(item, now),
-    ...askedFor(request),
-    asking,
-    authorization_request_ids: [asking],
+    ...emptyAuthorization(input, now),
+    ...requestFields(request),
+    authorization_request_ids: [authorizationRequestId],
     code,
   };
-  const timeline = [timelineEntry(now, 'accepted', item.provider, { detail })];
+  const timeline = [timelineEntry(now, 'accepted', input.provider, { detail })];
   if (!verdict.approved) return { ...declined, timeline };
   return {
     ...declined,
@@ -42,28 +41,28 @@ export function decided(
 }
 
 /**
- * One that was never decided, or not as far as we know: something became of it all the same. Should its request still
- * come, it is declined.
+ * The record of an authorization that is known only from a fact: no request for it was ever decided here. It counts as
+ * declined, so that its request is declined if it arrives later.
  */
-export function neverDecided(
-  item: ApplyCardAuthorizationFact,
+export function unseenAuthorization(
+  input: ApplyCardAuthorizationFact,
   { funding }: Pick<Card, 'funding'>,
   now: Date,
 ): CardAuthorization {
-  const code = item.code ?? 'never_asked';
-  const { by } = item;
+  const code = input.code ?? 'never_asked';
+  const { by } = input;
   const timeline = [timelineEntry(now, 'accepted', 'bursar', { detail: `declined: ${code}` })];
-  // What may be taken for it all the same comes back to where such a card's money is.
+  // Money that is taken in spite of the decline, and then returned, goes to the balance that pays for such a card.
   const declined = {
-    ...blank(item, now),
+    ...emptyAuthorization(input, now),
     funding_source: funding === 'jit' ? ('wallet' as const) : ('card' as const),
     code,
     timeline,
   };
-  return typeof by === 'string' ? declined : { ...declined, ...askedFor(by.request) };
+  return typeof by === 'string' ? declined : { ...declined, ...requestFields(by.request) };
 }
 
-const askedFor = ({
+const requestFields = ({
   amountMinor,
   currency,
   channel,
@@ -75,7 +74,7 @@ const askedFor = ({
   merchant,
 });
 
-function blank({ tenantId, id, card, provider, token }: AuthorizationKey, now: Date) {
+function emptyAuthorization({ tenantId, id, card, provider, token }: AuthorizationKey, now: Date) {
   return {
     _id: id,
     tenant_id: tenantId,
@@ -85,7 +84,7 @@ function blank({ tenantId, id, card, provider, token }: AuthorizationKey, now: D
     token,
     status: 'declined',
     approved: false,
-    asking: null,
+    authorization_request_ids: [],
     amount_minor: 0n,
     held_minor: 0n,
     funding_source: 'card',

@@ -1,21 +1,23 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import type { Movement, Payment } from './transitions.js';
+import type { Allocation, LedgerDelta } from './balance.js';
 import type { AuthorizationFact, CardAuthorization } from './card-authorization.js';
 
-type Whose = Pick<CardAuthorization, 'tenant_id' | 'card_id' | 'funding_source'>;
+type HoldOwner = Pick<CardAuthorization, 'tenant_id' | 'card_id' | 'funding_source'>;
 
-/** Where an authorization's hold comes from, and where it stands. */
-const sourceOf = ({ tenant_id: tenantId, card_id: card, funding_source: of }: Whose) =>
+/** The account that an authorization's hold is taken from. */
+const sourceAccount = ({ tenant_id: tenantId, card_id: card, funding_source: of }: HoldOwner) =>
   of === 'card' ? accounts.cardAvailable(card) : accounts.available(tenantId);
-const heldOf = ({ tenant_id: tenantId, card_id: card, funding_source: of }: Whose) =>
+
+/** The account of an authorization's hold. */
+const heldAccount = ({ tenant_id: tenantId, card_id: card, funding_source: of }: HoldOwner) =>
   of === 'card' ? accounts.cardHeld(card) : accounts.held(tenantId);
 
-/** Available → held, of the card or of the wallet. */
+/** Available → held, on the card or in the wallet. */
 export function holdPosting(authorization: CardAuthorization): Posting {
   const { _id: id, tenant_id: tenantId, amount_minor: amount, created_at: at } = authorization;
   return posting(`${id}/hold`, tenantId, at, [
-    { account: sourceOf(authorization), amountMinor: -amount },
-    { account: heldOf(authorization), amountMinor: amount },
+    { account: sourceAccount(authorization), amountMinor: -amount },
+    { account: heldAccount(authorization), amountMinor: amount },
   ]);
 }
 
@@ -26,27 +28,27 @@ const STEPS: Record<AuthorizationFact['kind'], string> = {
   reversed: 'reversal',
 };
 
-/** The name of the posting that a fact makes: clearings and reversals may come several times. */
+/** The name of a fact's posting. Repeated kinds are numbered, because clearings and reversals may occur several times. */
 export function stepOf({ facts }: CardAuthorization, { kind }: AuthorizationFact): string {
   const count = facts.filter((known) => known.kind === kind).length;
   return count === 0 ? STEPS[kind] : `${STEPS[kind]}-${count + 1}`;
 }
 
-/** Everything that a fact can move, in one posting; see payFrom for who pays. */
-export function movementPosting(
+/** The posting of all movements that a fact causes; `allocate` has divided the amount taken among its payers. */
+export function deltaPosting(
   authorization: CardAuthorization,
   step: string,
   at: Date,
-  moved: Movement & { payment: Payment; repaidMinor: bigint; backMinor: bigint },
+  delta: LedgerDelta & { allocation: Allocation; repaidMinor: bigint; backMinor: bigint },
 ): Posting {
   const { _id: id, tenant_id: tenantId, card_id: card, provider } = authorization;
-  const { releasedMinor, takenMinor, returnedMinor, payment, repaidMinor, backMinor } = moved;
+  const { releasedMinor, takenMinor, returnedMinor, allocation, repaidMinor, backMinor } = delta;
   return posting(`${id}/${step}`, tenantId, at, [
-    { account: heldOf(authorization), amountMinor: -releasedMinor },
+    { account: heldAccount(authorization), amountMinor: -releasedMinor },
     { account: accounts.network(provider), amountMinor: takenMinor - returnedMinor },
-    { account: accounts.cardAvailable(card), amountMinor: -payment.cardMinor },
-    { account: accounts.available(tenantId), amountMinor: -payment.walletMinor },
-    { account: accounts.receivable(tenantId), amountMinor: repaidMinor - payment.owedMinor },
-    { account: sourceOf(authorization), amountMinor: backMinor },
+    { account: accounts.cardAvailable(card), amountMinor: -allocation.cardMinor },
+    { account: accounts.available(tenantId), amountMinor: -allocation.walletMinor },
+    { account: accounts.receivable(tenantId), amountMinor: repaidMinor - allocation.owedMinor },
+    { account: sourceAccount(authorization), amountMinor: backMinor },
   ]);
 }

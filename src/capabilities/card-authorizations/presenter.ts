@@ -1,15 +1,15 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import type { CardSecurity } from '../cards/card.js';
-import type { cardAuthorizationResource } from './api.js';
+import type { cardAuthorizationResource, cardSecurityResource } from './schema.js';
 import type { CardAuthorization } from './card-authorization.js';
-import type { cardSecurityResource } from './schema.js';
 
 type CardSecurityView = z.infer<typeof cardSecurityResource>;
 
 const limitOf = (minor: bigint | null) => (minor === null ? null : toWireAmount(minor));
 const minorOf = (limit: number | null) => (limit === null ? null : BigInt(limit));
 
+/** The security settings of a card for tenants. */
 export function presentSecurity(security: CardSecurity): CardSecurityView {
   const { online, pos, atm, contactless } = security.channels;
   return {
@@ -21,13 +21,14 @@ export function presentSecurity(security: CardSecurity): CardSecurityView {
   };
 }
 
+/** The stored form of security settings in a request. */
 export const securityOf = (body: CardSecurityView): CardSecurity => ({
   ...body,
   per_transaction_limit_minor: minorOf(body.per_transaction_limit_minor),
   daily_limit_minor: minorOf(body.daily_limit_minor),
 });
 
-/** An authorization as tenants see it: the issuer's token is not among it. */
+/** An authorization for tenants. It does not contain the issuer's token. */
 export function presentAuthorization(
   authorization: Omit<CardAuthorization, 'timeline'>,
 ): z.infer<typeof cardAuthorizationResource> {

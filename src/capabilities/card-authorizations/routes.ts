@@ -1,15 +1,16 @@
-import { setCardSecurity } from './security.js';
+import { setCardSecurity } from './mutations.js';
 import { ApiError } from '../../shared/errors.js';
 import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { cardFinder } from '../cards/find.js';
+import { cardFinder } from '../cards/routes.js';
 import type { Cards } from '../cards/store.js';
 import { getCardSecurity, listCardAuthorizations, putCardSecurity } from './api.js';
 import { presentAuthorization, presentSecurity, securityOf } from './presenter.js';
 import type { AuthorizationStore } from './store.js';
 
+/** The routes of authorizations and security settings. */
 export function cardAuthorizationRoutes(deps: {
   cards: Pick<Cards, 'get'>;
   authorizations: { store: Pick<AuthorizationStore, 'list'> };

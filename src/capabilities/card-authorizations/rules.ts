@@ -3,7 +3,7 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
 import { isPastExpiry, type Card, type CardStatus } from '../cards/card.js';
 
-/** Why a payment with a card is declined, in our words; tenants see them too. */
+/** The codes of our declines. Tenants see them. */
 const DECLINES = [
   'card_unknown',
   'card_not_active',
@@ -21,19 +21,21 @@ const DECLINES = [
   'deadline_exceeded',
   'service_unavailable',
 ] as const;
+/** A code of a decline. */
 export type Decline = (typeof DECLINES)[number];
 
+/** The decision on an authorization request. */
 export type AuthorizationVerdict =
   | { approved: false; code: Decline }
-  /** Which balance pays; see CardAuthorization. */
+  /** `fundingSource` is the balance that is held. */
   | { approved: true; fundingSource: 'card' | 'wallet' };
 
-type Purse = Pick<Wallet, 'availableMinor'>;
+type WalletBalances = Pick<Wallet, 'availableMinor'>;
 
-/** All rules of a decision. Whatever is not clearly allowed is declined. */
-export function judge(
+/** Decides an authorization request by the card's status, its security settings, and the balances. The default is a decline. */
+export function evaluateAuthorization(
   card: Card,
-  wallet: Purse,
+  wallet: WalletBalances,
   request: AuthorizationRequest,
   now: Date,
 ): AuthorizationVerdict {
@@ -42,10 +44,10 @@ export function judge(
     refusedByRequest(card, request) ??
     refusedBySecurity(card, request, now);
   if (code) return { approved: false, code };
-  // What is on the card is there to be spent, also on one that has the wallet behind it.
+  // The balance of the card is spent first, also for a card of type `jit`.
   if (card.available_minor >= request.amountMinor) return { approved: true, fundingSource: 'card' };
-  const behind = card.funding === 'jit' && wallet.availableMinor >= request.amountMinor;
-  return behind
+  const walletCovers = card.funding === 'jit' && wallet.availableMinor >= request.amountMinor;
+  return walletCovers
     ? { approved: true, fundingSource: 'wallet' }
     : { approved: false, code: 'insufficient_balance' };
 }
@@ -80,16 +82,16 @@ function refusedBySecurity(
   if (blocked.includes(merchant.category)) return 'merchant_category_blocked';
   const { per_transaction_limit_minor: each, daily_limit_minor: daily } = security;
   if (each !== null && amountMinor > each) return 'per_transaction_limit_exceeded';
-  const used = spentOn(spent, lagosDay(now)).minor;
+  const used = dailySpendOn(spent, lagosDay(now)).minor;
   return daily !== null && used + amountMinor > daily ? 'daily_limit_exceeded' : null;
 }
 
-/** What was approved on `day` so far; a day that is behind the stored one counts towards the stored one. */
-export const spentOn = (spent: Card['daily_spend'], day: string): Card['daily_spend'] =>
+/** The amount approved on `day`. A day before the stored one, from a clock behind, counts towards the stored one. */
+export const dailySpendOn = (spent: Card['daily_spend'], day: string): Card['daily_spend'] =>
   day > spent.day ? { day, minor: 0n } : spent;
 
-/** Gives back to the day of the decision (negative: takes again): without effect when that day is over. */
-export function unspend(
+/** Restores a part of the daily limit (negative: uses more of it). Without effect after the day of the decision. */
+export function restoreDailyLimit(
   spent: Card['daily_spend'],
   day: string,
   minor: bigint,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { MAX_AMOUNT_MINOR } from '../../platform/http/wire.js';
+import { MAX_AMOUNT_MINOR, amountMinor, timestamp } from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
 
 const limit = (description: string) =>
   z.int().min(1).max(MAX_AMOUNT_MINOR).nullable().meta({ description });
@@ -12,15 +13,15 @@ const codes = (pattern: RegExp, message: string, maximum: number) =>
     .meta({ uniqueItems: true });
 
 const settings = {
-  per_transaction_limit_minor: limit('Kobo that one payment may be; null: no such limit.'),
+  per_transaction_limit_minor: limit('Kobo. The most that one payment may be; null: no limit.'),
   daily_limit_minor: limit(
-    'Kobo that may be approved on one calendar day in Africa/Lagos; null: no such limit.',
+    'Kobo. The most that may be approved on one calendar day in Africa/Lagos; null: no limit.',
   ),
   allowed_countries: codes(/^[A-Z]{2}$/, 'must be two capital letters (ISO 3166)', 250).meta({
-    description: 'Where the merchant may be, ISO 3166; empty: anywhere.',
+    description: 'Countries of merchants that may be paid, ISO 3166; empty: all.',
   }),
   blocked_merchant_categories: codes(/^[0-9]{4}$/, 'must be four digits (ISO 18245)', 1_000).meta({
-    description: 'ISO 18245; empty: none.',
+    description: 'Merchant categories that are declined, ISO 18245; empty: none.',
   }),
 };
 const channels = {
@@ -30,6 +31,7 @@ const channels = {
   contactless: z.boolean(),
 };
 
+/** The security settings in the examples of the API reference. */
 export const exampleSecurity = {
   channels: { online: true, pos: true, atm: false, contactless: true },
   per_transaction_limit_minor: 5_000_000,
@@ -38,11 +40,62 @@ export const exampleSecurity = {
   blocked_merchant_categories: ['7995'],
 };
 
-/** Whole, as PUT has it: what is left out by mistake must not open a card. */
+/** The body of `PUT /cards/{id}/security`. Every field is required, so that a forgotten limit does not open the card. */
 export const cardSecurityBody = z
   .strictObject({ channels: z.strictObject(channels), ...settings })
   .meta({ id: 'NewCardSecurity' });
 
+/** The security settings of a card in answers. */
 export const cardSecurityResource = z
   .object({ channels: z.object(channels), ...settings })
   .meta({ id: 'CardSecurity', example: exampleSecurity });
+
+const exampleAuthorization = {
+  id: 'aut_5jb6zk3t1v9w8x7y6hqnr4mp2d',
+  card_id: 'crd_01kaj2v6wte8v9kcz0t3yd4m5n',
+  status: 'cleared',
+  approved: true,
+  code: 'approved',
+  amount_minor: 5_000,
+  held_minor: 0,
+  cleared_minor: 4_200,
+  currency: 'NGN',
+  channel: 'pos',
+  merchant: { name: 'Mama Put', category: '5812', country: 'NG' },
+  attention: null,
+  expires_at: '2026-11-28T09:30:00.000Z',
+  created_at: '2026-11-21T09:30:00.000Z',
+  updated_at: '2026-11-21T18:00:00.000Z',
+};
+
+/** An authorization in answers. */
+export const cardAuthorizationResource = z
+  .object({
+    id: idSchema('authorization'),
+    card_id: idSchema('card'),
+    status: z.enum(['approved', 'declined', 'cleared', 'reversed', 'expired']),
+    approved: z.boolean().meta({ description: 'The decision; later events do not change it.' }),
+    code: z.string().meta({ description: 'The reason for the decision.' }),
+    amount_minor: amountMinor('The requested amount, in minor units of the currency.'),
+    held_minor: amountMinor('Kobo that are still held.'),
+    cleared_minor: amountMinor(
+      'Kobo that were taken; may be less or more than the requested amount.',
+    ),
+    currency: z.string(),
+    channel: z.enum(['online', 'pos', 'atm', 'contactless']).nullable(),
+    merchant: z
+      .object({
+        name: z.string(),
+        category: z.string().meta({ description: 'ISO 18245.' }),
+        country: z.string().meta({ description: 'ISO 3166.' }),
+      })
+      .nullable(),
+    attention: z
+      .object({ since: timestamp('Since when.'), reason: z.string() })
+      .nullable()
+      .meta({ description: 'Why an operator should look at it.' }),
+    expires_at: timestamp('When its hold ends if the issuer reports nothing.').nullable(),
+    created_at: timestamp('When it was decided.'),
+    updated_at: timestamp('Its last change.'),
+  })
+  .meta({ id: 'CardAuthorization', example: exampleAuthorization });

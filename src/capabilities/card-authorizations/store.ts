@@ -1,4 +1,9 @@
-import { applyCardAuthorizationFact, decideCardAuthorization } from './mutations.js';
+import {
+  applyCardAuthorizationFact,
+  decideCardAuthorization,
+  type ApplyCardAuthorizationFact,
+  type DecideCardAuthorization,
+} from './mutations.js';
 import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
@@ -11,25 +16,25 @@ import {
   type AuthorizationFact,
   type CardAuthorization,
 } from './card-authorization.js';
-import type { ApplyCardAuthorizationFact, DecideCardAuthorization } from './item.js';
 import type { AuthorizationRef, HoldResult } from './workflow-contract.js';
 
+/** The store of authorizations. */
 export type AuthorizationStore = ReturnType<typeof createAuthorizationStore>;
 
-/** What an issuer said became of a payment, and whose card it was. */
-export type AuthorizationTold = {
+/** An issuer's event about a payment, with the card and tenant that it concerns. */
+export type AuthorizationNotice = {
   tenantId: string;
   card: string;
   provider: string;
   token: string;
-  /** Equal for repeats. */
+  /** Identifies the event, so that a repeat is ignored. */
   key: string;
   state: AuthorizationState;
-  /** When it happened, as far as the issuer says. */
+  /** The time of the event according to the issuer, otherwise of its arrival. */
   at: Date;
 };
 
-/** The store of authorizations. Decisions, money and states change only by commits. */
+/** Creates the store of authorizations. Decisions, money and statuses are changed only by commits. */
 export function createAuthorizationStore(
   { db }: Database,
   groupCommit: GroupCommit,
@@ -37,14 +42,14 @@ export function createAuthorizationStore(
   clock: () => Date = () => new Date(),
 ) {
   const collection = db.collection<CardAuthorization>('card_authorizations');
-  const dueAfter = (at: Date) => new Date(at.getTime() + stallTimeoutMs);
+  const checkAfter = (at: Date) => new Date(at.getTime() + stallTimeoutMs);
   const commitFact = (input: ApplyCardAuthorizationFact) =>
     groupCommit.commit(applyCardAuthorizationFact, input);
 
   return {
     ...authorizationQueries(collection),
     ...forOperators(collection, clock),
-    /** Those that hold money and that nobody follows. */
+    /** For the dispatcher: authorizations with a hold whose workflow must be checked. */
     ...supervisionOf(collection, 'updated_at', { clock, stallTimeoutMs }),
 
     decide: async (input: DecideCardAuthorization) =>
@@ -52,9 +57,9 @@ export function createAuthorizationStore(
 
     commitFact,
 
-    /** Books what the issuer says became of a payment, whether we knew of it or not. Repeats change nothing. */
-    async applyState({ tenantId, card, provider, token, ...told }: AuthorizationTold) {
-      const { key, state, at } = told;
+    /** Applies an issuer's event about a payment, also of one that was never requested. Repeats change nothing. */
+    async applyState({ tenantId, card, provider, token, ...notice }: AuthorizationNotice) {
+      const { key, state, at } = notice;
       const fact: AuthorizationFact = {
         key,
         kind: state.kind,
@@ -63,12 +68,12 @@ export function createAuthorizationStore(
       };
       const id = authorizationId(provider, token);
       const code = state.kind === 'declined' ? state.code : null;
-      const whose = { tenantId, id, card, provider, token };
-      return commitFact({ ...whose, fact, code, by: 'issuer' });
+      const authorization = { tenantId, id, card, provider, token };
+      return commitFact({ ...authorization, fact, code, by: 'issuer' });
     },
 
-    /** Whether it still holds money; a hold whose time is over is given back. Also says that somebody looks after it. */
-    async followHold({ tenantId, id }: AuthorizationRef): Promise<HoldResult> {
+    /** Checks a hold: releases it if it has expired, otherwise postpones the dispatcher's check to after its expiry. */
+    async checkHold({ tenantId, id }: AuthorizationRef): Promise<HoldResult> {
       const found = await collection.findOne({ _id: id, tenant_id: tenantId });
       if (!found?.expires_at || found.held_minor === 0n) return { held: false };
       const now = clock();
@@ -76,27 +81,27 @@ export function createAuthorizationStore(
       if (end > now) {
         const held = { _id: id, tenant_id: tenantId, held_minor: { $gt: 0n } };
         await collection.updateOne(held, {
-          $set: { next_check_at: dueAfter(end) },
+          $set: { next_check_at: checkAfter(end) },
           $inc: { version: 1 },
         });
         return { held: true, nextCheckMs: end.getTime() - now.getTime() };
       }
       const fact = { key: 'hold-expired', kind: 'expired', amount_minor: 0n, at: now } as const;
-      const whose = { tenantId, id, card, provider, token };
-      const code = 'the issuer never said what became of it';
-      await commitFact({ ...whose, fact, code, by: 'clock' });
+      const authorization = { tenantId, id, card, provider, token };
+      const code = 'the issuer reported nothing before the hold expired';
+      await commitFact({ ...authorization, fact, code, by: 'clock' });
       return { held: false };
     },
   };
 }
 
-/** For operators, over all tenants. */
+/** Queries and commands of operators, over all tenants. */
 function forOperators(collection: Collection<CardAuthorization>, clock: () => Date) {
   const waiting = { 'attention.since': { $type: 'date' } } as const;
   return {
     find: (id: string) => collection.findOne({ _id: id }),
 
-    /** The latest first, or those first that have waited longest. */
+    /** The newest authorizations, or those that need attention, the oldest need first. */
     latest: ({ card, attention, limit }: { card?: string; attention: boolean; limit: number }) =>
       collection
         .find({ ...(card !== undefined && { card_id: card }), ...(attention && waiting) })
@@ -105,8 +110,8 @@ function forOperators(collection: Collection<CardAuthorization>, clock: () => Da
         .limit(limit)
         .toArray(),
 
-    /** Notes that an operator has seen to what is waited for since then; false where that is not so any more. */
-    async seen(
+    /** Clears the attention that the operator has seen. False if it has been cleared or raised anew since. */
+    async acknowledge(
       { _id: id, attention }: Pick<CardAuthorization, '_id' | 'attention'>,
       { actor, reason }: { actor: string; reason: string },
     ): Promise<boolean> {
@@ -125,7 +130,7 @@ function authorizationQueries(collection: Collection<CardAuthorization>) {
   return {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    /** A card's, newest first. */
+    /** The authorizations of a card, newest first. */
     async list(
       { tenantId, card }: { tenantId: string; card: string },
       { limit, offset }: OffsetListing,

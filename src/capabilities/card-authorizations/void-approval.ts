@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../shared/log.js';
 import type { AuthorizationRequest } from '../../core/providers/card-issuer.js';
-import type { AuthorizationKey } from './item.js';
+import type { AuthorizationKey } from './mutations.js';
 import type { AuthorizationStore } from './store.js';
 
 const FIRST_PAUSE_MS = 200;
 const MAX_PAUSE_MS = 5_000;
-/** Then the hold, if there is one, is left to the issuer's next word, and to its own end. */
-const WITHIN_MS = 5 * 60_000;
-/** What is beyond is left in the same way. */
+/** After this time no further attempt is made. A remaining hold ends with the issuer's next event or at its expiry. */
+const GIVE_UP_MS = 5 * 60_000;
+/** Voids beyond this number are not attempted. */
 const MAX_OPEN = 1_000;
 
 /**
- * We have declined, and may have committed something else: it is made a decline as well, and what is held for it is
- * free. Tried until our store has it.
+ * Voids approvals whose answer to the issuer was a decline: the commit was late, or its result is unknown. Commits a decline
+ * for the request, which releases the hold, and retries until the commit succeeds or the time is over.
  */
-export function createTakeBack({
+export function createApprovalVoider({
   store,
   log,
 }: {
@@ -25,16 +25,20 @@ export function createTakeBack({
   let open = 0;
   const stopping = new AbortController();
 
-  async function takeBack(
+  async function voidApproval(
     key: AuthorizationKey,
     request: AuthorizationRequest,
-    { asking, code }: { asking: string; code: string },
+    { authorizationRequestId, code }: { authorizationRequestId: string; code: string },
   ): Promise<void> {
-    const giveUpAt = Date.now() + WITHIN_MS;
+    const giveUpAt = Date.now() + GIVE_UP_MS;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
-      const about = { key: `voided-${asking}`, kind: 'declined', amount_minor: 0n } as const;
+      const about = {
+        key: `voided-${authorizationRequestId}`,
+        kind: 'declined',
+        amount_minor: 0n,
+      } as const;
       const fact = { ...about, at: new Date() };
-      const by = { withdraws: asking, request };
+      const by = { withdrawsRequestId: authorizationRequestId, request };
       try {
         await store.commitFact({ ...key, fact, code, by });
         return;
@@ -51,8 +55,8 @@ export function createTakeBack({
   }
 
   return {
-    /** Resolves when it is done, or given up. Never rejects. */
-    async begin(...given: Parameters<typeof takeBack>): Promise<void> {
+    /** Resolves after the commit, or when no further attempt is made. Never rejects. */
+    async start(...given: Parameters<typeof voidApproval>): Promise<void> {
       if (open >= MAX_OPEN) {
         return log.error(
           { authorization: given[0].id },
@@ -60,11 +64,11 @@ export function createTakeBack({
         );
       }
       open += 1;
-      await takeBack(...given);
+      await voidApproval(...given);
       open -= 1;
     },
 
-    /** From now on each has one more try. */
+    /** Ends the retries: each void has one more attempt. */
     stop: () => stopping.abort(),
   };
 }

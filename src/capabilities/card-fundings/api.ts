@@ -1,53 +1,16 @@
-import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
-import { amountMinor } from '../../platform/http/wire.js';
-import { idSchema } from '../../shared/ids.js';
-import { attentionField } from '../../core/instructions/api-fields.js';
-import { cardOperationResource, cardParams, CARDS_TAG, exampleOperation } from '../cards/api.js';
-import { autoReloadBody, fundBody } from './schema.js';
+import { cardParams, CARDS_TAG } from '../cards/api.js';
+import { cardOperationResource, exampleOperation } from '../cards/schema.js';
+import { autoReloadBody, fundBody, exampleSettings, autoReloadResource } from './schema.js';
 
 const exampleBody = { amount_minor: exampleOperation.amount_minor, currency: 'NGN' };
 const example = { ...exampleOperation, transaction_reference: null };
-
-const exampleSettings = {
-  enabled: true,
-  threshold_minor: 100_000,
-  amount_minor: 500_000,
-  daily_cap_minor: 2_000_000,
-};
-
-export const autoReloadResource = z
-  .object({
-    card_id: idSchema('card'),
-    enabled: z.boolean(),
-    threshold_minor: amountMinor('Kobo; null before the settings are put.').nullable(),
-    amount_minor: amountMinor('Kobo of one reload.').nullable(),
-    daily_cap_minor: amountMinor('Kobo of one day, Africa/Lagos.').nullable(),
-    used_today_minor: amountMinor('Kobo that reloads have taken today.'),
-    operation_id: idSchema('cardOperation')
-      .nullable()
-      .meta({ description: 'The reload that is under way.' }),
-    refusals: z.int().min(0).meta({ description: 'Reloads refused in a row.' }),
-    attention: attentionField.meta({
-      description: 'Why it is not tried any more until the settings are put again.',
-    }),
-  })
-  .meta({
-    id: 'CardAutoReload',
-    example: {
-      card_id: exampleOperation.card_id,
-      ...exampleSettings,
-      used_today_minor: 500_000,
-      operation_id: null,
-      refusals: 0,
-      attention: null,
-    },
-  });
 
 const refusals = ['insufficient_balance', 'duplicate_reference', 'invalid_state'] as const;
 const accepted = { ...example, status: 'pending', completed_at: null };
 const links = { getCardOperation: 'operation_id' };
 
+/** `POST /cards/{id}/fund`. */
 export const fundCard = operation({
   id: 'fundCard',
   tag: CARDS_TAG,
@@ -56,7 +19,7 @@ export const fundCard = operation({
   summary: 'Move money from the wallet to a card',
   description:
     'The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not ' +
-    '(`failed`, and the hold is back). Unknown fields of the body are kept as metadata.',
+    '(`failed`, and the hold is released). Unknown fields of the body are kept as metadata.',
   feature: 'cards',
   params: cardParams,
   body: fundBody,
@@ -68,6 +31,7 @@ export const fundCard = operation({
   links,
 });
 
+/** `POST /cards/{id}/jit-fund`. */
 export const jitFundCard = operation({
   id: 'jitFundCard',
   tag: CARDS_TAG,
@@ -75,9 +39,8 @@ export const jitFundCard = operation({
   path: '/cards/{id}/jit-fund',
   summary: 'Fund a card just in time',
   description:
-    'Answers when the issuer has funded the card, or at the deadline (2 s). Then it has `failed` with ' +
-    '`deadline_exceeded`, whatever comes later: the amount stays held until it is certain that nothing of it is on the ' +
-    'card. Unknown fields of the body are kept as metadata.',
+    'Answers when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding fails for good ' +
+    'with `deadline_exceeded`. Its amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.',
   feature: 'cards',
   params: cardParams,
   body: fundBody,
@@ -89,6 +52,7 @@ export const jitFundCard = operation({
   links,
 });
 
+/** `GET /cards/{id}/auto-reload`. */
 export const getCardAutoReload = operation({
   id: 'getCardAutoReload',
   tag: CARDS_TAG,
@@ -100,15 +64,17 @@ export const getCardAutoReload = operation({
   answer: { status: 200, data: autoReloadResource },
 });
 
+/** `PUT /cards/{id}/auto-reload`. */
 export const putCardAutoReload = operation({
   id: 'putCardAutoReload',
   tag: CARDS_TAG,
   method: 'put',
   path: '/cards/{id}/auto-reload',
-  summary: 'Have a prepaid card reloaded when it falls below a threshold',
+  summary: 'Set auto-reload settings',
   description:
-    'Each fall below the threshold is followed by one reload, within the daily cap. One that is refused, by the wallet or the issuer, ' +
-    'is tried again by the next spending; after three in a row none is tried until the settings are put again.',
+    'Each time the balance of a prepaid card falls below the threshold, one reload is made, within the daily cap. After a ' +
+    'refusal by the wallet or the issuer, the next payment tries again. After three consecutive refusals no reload is tried ' +
+    'until the settings are saved again.',
   feature: 'cards',
   params: cardParams,
   body: autoReloadBody,
@@ -117,6 +83,7 @@ export const putCardAutoReload = operation({
   examples: { body: exampleSettings },
 });
 
+/** The operations of this capability, for the router and the API reference. */
 export const cardFundingOperations = {
   fundCard,
   jitFundCard,
@@ -124,11 +91,12 @@ export const cardFundingOperations = {
   putCardAutoReload,
 };
 
+/** The webhook events about operations on cards. */
 export const cardOperationEvents = {
   when: {
     'card.operation.completed': 'a funding, a reload, a lock, an unlock or a closing is done',
     'card.operation.failed':
-      'it is certain that such an operation was not done, it came too late, a newer one took its place, its card has expired, or an operator gave it up',
+      'such an operation was definitely not done, missed its deadline, was replaced by a newer one, was ended by the expiry of its card, or was failed by an operator',
   },
   data: cardOperationResource,
 };

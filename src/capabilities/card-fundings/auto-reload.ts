@@ -1,41 +1,50 @@
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import type { Card, CardReload } from '../cards/card.js';
+import type { Card, AutoReload } from '../cards/card.js';
 import { cardOperations, newOperation, type CardOperation } from '../cards/card-operation.js';
 import { holdPosting, type Funding } from './postings.js';
 
-/** After so many refusals in a row nothing is tried any more, until the settings are put again. */
+/** After this many consecutive refusals no reload is tried until the tenant saves the settings again. */
 const MAX_REFUSALS = 3;
 
 /**
- * A reload as the commit leaves it that changed what the card has: a fall below the threshold ends when that is there
- * again, and while it lasts it has one reload. Spending tries for it; the operation and its hold are part of that commit.
+ * The auto-reload state after a change of the card's balance. A balance below the threshold is reloaded once; the next reload
+ * needs the balance to reach the threshold in between. Only spending starts a reload: its operation and hold are part of the
+ * commit that spends. The mutation must have read the wallet.
  */
-export function reloadAfter(
+export function autoReloadAfter(
   uow: UnitOfWork,
   before: Card,
   after: Card,
   now: Date,
-): CardReload | null {
+): AutoReload | null {
   const { auto_reload: reload, available_minor: left } = after;
   if (!reload) return null;
-  if (left >= reload.threshold_minor)
+  if (left >= reload.threshold_minor) {
     return reload.triggered ? { ...reload, triggered: false } : reload;
-  return left < before.available_minor ? tryReload(uow, after, reload, now) : reload;
+  }
+  return left < before.available_minor ? tryAutoReload(uow, after, reload, now) : reload;
 }
 
-/** Reloads if that is due and possible. The item must have read the wallet. */
-export function tryReload(uow: UnitOfWork, card: Card, reload: CardReload, now: Date): CardReload {
-  if (!isDue(card, reload)) return reload;
+/** Creates a reload with its hold if the card needs one and the limits allow it. The mutation must have read the wallet. */
+export function tryAutoReload(
+  uow: UnitOfWork,
+  card: Card,
+  reload: AutoReload,
+  now: Date,
+): AutoReload {
+  if (!mustReload(card, reload)) return reload;
   const { amount_minor: amount } = reload;
   const day = lagosDay(now);
   const usedMinor = reload.limit_day === day ? reload.limit_used_minor : 0n;
   const wallet = uow.wallet(card.tenant_id);
-  // No refusal: tomorrow's first spending tries it again.
+  // The daily cap is no refusal: spending on the next day tries again.
   if (usedMinor + amount > reload.daily_cap_minor) return reload;
-  if (wallet.availableMinor < amount) return refused(reload, 'the wallet has too little', now);
-  const operation = newReload(card, amount, now);
+  if (wallet.availableMinor < amount) {
+    return recordRefusal(reload, 'the wallet has too little', now);
+  }
+  const operation = newAutoReload(card, amount, now);
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amount });
   uow.create(cardOperations, operation);
   uow.post(holdPosting(operation));
@@ -48,16 +57,16 @@ export function tryReload(uow: UnitOfWork, card: Card, reload: CardReload, now: 
   };
 }
 
-function isDue(
+function mustReload(
   card: Card,
-  { enabled, triggered: used, operation_id: operation, attention, threshold_minor }: CardReload,
+  { enabled, triggered, operation_id: operationId, attention, threshold_minor }: AutoReload,
 ) {
   const short = card.available_minor < threshold_minor && card.funding === 'prepaid';
-  const free = !used && operation === null && attention === null;
+  const free = !triggered && operationId === null && attention === null;
   return enabled && short && free && card.status === 'active';
 }
 
-function newReload(
+function newAutoReload(
   { _id: card, tenant_id: tenantId, provider, currency }: Card,
   amount: bigint,
   now: Date,
@@ -73,26 +82,31 @@ function newReload(
   return newOperation({ ...given, amount_minor: amount }, now, detail) as Funding;
 }
 
-/** What the end of a reload means for the next: a refused one may be tried again, by the next spending. */
-export function reloadEnded(card: Card, before: CardOperation, after: CardOperation, now: Date) {
+/** The auto-reload state after a change of an operation. After a refused reload, the next spending tries again. */
+export function afterReloadEnded(
+  card: Card,
+  before: CardOperation,
+  after: CardOperation,
+  now: Date,
+) {
   const { auto_reload: reload } = card;
   if (!reload || after.type !== 'auto_reload' || before.status === after.status) return reload;
-  // Taken back by the issuer: that is no spending, and would go on for ever.
+  // The issuer has reversed a completed reload. Another reload could be reversed too, without end.
   if (!isOpen(before)) return { ...reload, triggered: true };
   const done = reload.operation_id === after._id ? { ...reload, operation_id: null } : reload;
   if (after.status === 'completed') return { ...done, refusals: 0 };
   const sameDay = done.limit_day === lagosDay(before.created_at);
-  const givenBack = sameDay
+  const restoredDailyLimit = sameDay
     ? done.limit_used_minor - (after.amount_minor ?? 0n)
     : done.limit_used_minor;
-  return refused(
-    { ...done, triggered: false, limit_used_minor: givenBack },
+  return recordRefusal(
+    { ...done, triggered: false, limit_used_minor: restoredDailyLimit },
     'the issuer refused',
     now,
   );
 }
 
-function refused(reload: CardReload, why: string, now: Date): CardReload {
+function recordRefusal(reload: AutoReload, why: string, now: Date): AutoReload {
   const refusals = reload.refusals + 1;
   const reason = `refused ${refusals} times in a row, the last time as ${why}`;
   const attention = refusals >= MAX_REFUSALS ? { since: now, reason } : reload.attention;

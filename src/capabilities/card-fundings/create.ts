@@ -14,7 +14,7 @@ import { presentOperation } from '../cards/presenter.js';
 import type { Funding } from './postings.js';
 import type { FundBody } from './schema.js';
 
-/** What is asked for: by whom, of which card, and for a just-in-time funding by when. */
+/** A request to fund a card. `deadlineAt` is null unless the funding is just in time. */
 export type FundRequest = {
   tenant: Tenant;
   card: Card;
@@ -23,11 +23,12 @@ export type FundRequest = {
   deadlineAt: Date | null;
 };
 
+/** Accepts a funding and returns the response. Saves it under the idempotency key, if there is one. */
 export type FundCard = (
   request: FundRequest,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
-/** Accepts a funding: one commit of operation, hold, key and answer; then the start of its workflow. */
+/** Creates the function that accepts fundings: it commits operation, hold and saved response in one transaction, then starts the workflow. */
 export function createCardFunding(deps: {
   groupCommit: GroupCommit;
   starter: { startSoon(operation: CardOperation): void };

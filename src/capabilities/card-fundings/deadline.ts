@@ -2,20 +2,20 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { newOperation, operationFailure, type CardOperation } from '../cards/card-operation.js';
 
-/** At most one for each funding, so its id says whose it is. No tenant ever sees it. */
-export const unwindingOf = (funding: string) => `${funding}-unwind`;
+/** The id of a funding's reversal. A funding has at most one, and tenants never see it. */
+export const fundReversalIdOf = (funding: string) => `${funding}-reversal`;
 
-export type Expired = { failed: CardOperation; unwinding: CardOperation | null };
+/** A funding that has failed at its deadline, and the reversal that takes over its hold. */
+export type Expired = { failed: CardOperation; fundReversal: CardOperation | null };
 
 /**
- * What the deadline does to a just-in-time funding that is still open: it has failed for who asked for it. If its order
- * may have left us, an unwinding takes over the hold; otherwise nothing can follow, and the hold may go back. Null: the
- * deadline has not come, or the funding had ended before.
+ * Fails a just-in-time funding that is open at its deadline. If it may have been submitted, a fund reversal takes over its
+ * hold; otherwise the caller releases the hold. Null: the deadline has not passed, or the funding has ended before.
  */
 export function expire(operation: CardOperation, now: Date): Expired | null {
-  const { deadline_at: deadline, submissions: sends } = operation;
+  const { deadline_at: deadline, submissions } = operation;
   if (deadline === null || deadline > now || !isOpen(operation)) return null;
-  const left = sends > 0;
+  const maybeSubmitted = submissions > 0;
   const failed: CardOperation = {
     ...operation,
     status: 'failed',
@@ -27,11 +27,11 @@ export function expire(operation: CardOperation, now: Date): Expired | null {
     timeline: [
       ...operation.timeline,
       timelineEntry(now, 'note', 'bursar', {
-        detail: left
+        detail: maybeSubmitted
           ? 'not confirmed by the deadline: the hold is kept until nothing of it is on the card'
           : 'not sent by the deadline',
       }),
-      ...(left
+      ...(maybeSubmitted
         ? []
         : [
             timelineEntry(now, 'released', 'bursar', {
@@ -40,35 +40,35 @@ export function expire(operation: CardOperation, now: Date): Expired | null {
           ]),
     ],
   };
-  return { failed, unwinding: left ? unwind(operation, now) : null };
+  return { failed, fundReversal: maybeSubmitted ? newFundReversal(operation, now) : null };
 }
 
-function unwind(operation: CardOperation, now: Date): CardOperation {
+function newFundReversal(operation: CardOperation, now: Date): CardOperation {
   const {
-    _id: unwinds,
+    _id: reversesOperationId,
     tenant_id: tenantId,
     card_id: card,
     provider,
     amount_minor,
     currency,
   } = operation;
-  const id = unwindingOf(unwinds);
+  const id = fundReversalIdOf(reversesOperationId);
   return newOperation(
     {
       _id: id,
       reference: id,
       type: 'fund_reversal',
       status: 'processing',
-      reverses_operation_id: unwinds,
+      reverses_operation_id: reversesOperationId,
       tenant_id: tenantId,
       card_id: card,
       provider,
       amount_minor,
       currency,
-      // The order that left us: there is something to ask for.
+      // The submission of the funding: the issuer must be asked about it.
       submissions: 1,
     },
     now,
-    `has the hold of ${unwinds} from its deadline on`,
+    `took over the hold of ${reversesOperationId} at its deadline`,
   );
 }

@@ -11,52 +11,59 @@ import {
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
-import { cards, type Card, type CardReload } from '../cards/card.js';
-import { changeCard } from '../cards/change.js';
-import { changeOperation } from '../cards/emit.js';
+import { cards, type Card, type AutoReload } from '../cards/card.js';
+import { changeCard, changeOperation } from '../cards/change-card.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
-import { expire, unwindingOf, type Expired } from './deadline.js';
+import { expire, fundReversalIdOf, type Expired } from './deadline.js';
 import { transitionCardFunding, type FundingFact } from './transitions.js';
 import { holdPosting, releasePosting, type Funding } from './postings.js';
-import { reloadEnded, tryReload } from './auto-reload.js';
+import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
+import type { GroupCommit } from '../../core/commit/group-commit.js';
 
+/** The input of `acceptCardFunding`. */
 export type AcceptCardFunding = {
   tenantId: string;
-  /** Complete, with its id, before it queues. */
+  /** Built with its id before the commit, so that a repeated commit finds it. */
   operation: Funding;
   claim: Claim | null;
-  /** What the client is told when it is accepted. */
+  /** The response that is saved on acceptance. */
   answer: SavedResponse;
 };
-/** Names the funding; a late one's facts are those of its unwinding. */
+/** Names the funding. Facts apply to its reversal, if it has one. */
 type FundingKey = { tenantId: string; id: string; card: string };
+/** The input of `applyCardFundingFact`. */
 export type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
-/** The deadline has come. Whoever says it first. */
+/** The input of `expireCardFunding`. */
 export type ExpireCardFunding = FundingKey;
+/** The auto-reload settings that a tenant chooses. */
 export type AutoReloadSettings = Pick<
-  CardReload,
+  AutoReload,
   'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
 >;
+/** The input of `setAutoReload`. */
 export type SetAutoReload = {
   tenantId: string;
   id: string;
   settings: AutoReloadSettings;
 };
 
-/** The operation that the fact was about as it stands now. */
-type Applied = {
-  kind: 'funding';
+/** The operation of the fact as it is after the commit. */
+type FundingFactApplied = {
+  kind: 'applied';
   verdict: TransitionResult<CardOperation>['verdict'];
   operation: CardOperation;
 };
-export type CardFundingResult = Applied | { kind: 'no_such_funding' };
+/** The result of `applyCardFundingFact` and `expireCardFunding`. */
+export type CardFundingResult = FundingFactApplied | { kind: 'no_such_funding' };
+/** The result of `setAutoReload`. */
 export type SetAutoReloadResult =
-  { kind: 'reload'; card: Card } | { kind: 'refused'; error: ApiError };
+  { kind: 'changed'; card: Card } | { kind: 'refused'; error: ApiError };
 
+/** Creates a funding with its hold and takes its reference, or refuses it. Saves the response under its idempotency key. */
 export const acceptCardFunding: Mutation<AcceptCardFunding, AcceptResult> = {
   reads: ({ tenantId, operation, claim }, full) => ({
     keys: claim ? [claim.id] : [],
-    // One that is its own id can't have been taken.
+    // A reference that is the operation's own id can't have been taken.
     references: operation.reference === operation._id ? [] : [referenceOf(operation)],
     records: [cards.ref(operation.card_id), ...(full ? [cardOperations.ref(operation._id)] : [])],
     wallets: [tenantId],
@@ -66,48 +73,51 @@ export const acceptCardFunding: Mutation<AcceptCardFunding, AcceptResult> = {
 };
 
 const readsOf = ({ tenantId, id, card }: FundingKey) => ({
-  records: [cardOperations.ref(id), cardOperations.ref(unwindingOf(id)), cards.ref(card)],
+  records: [cardOperations.ref(id), cardOperations.ref(fundReversalIdOf(id)), cards.ref(card)],
   wallets: [tenantId],
 });
 
+/** Applies a fact about a funding or its reversal. Repeats and facts out of order are safe. */
 export const applyCardFundingFact: Mutation<ApplyCardFundingFact, CardFundingResult> = {
   reads: readsOf,
-  decide: decideFact,
+  decide: decideFundingFact,
 };
 
+/** Fails a just-in-time funding whose deadline has passed. Changes nothing if it has ended before. */
 export const expireCardFunding: Mutation<ExpireCardFunding, CardFundingResult> = {
   reads: readsOf,
   decide: decideExpiry,
 };
 
+/** Replaces the auto-reload settings of a card, and reloads it if its balance is below the threshold. */
 export const setAutoReload: Mutation<SetAutoReload, SetAutoReloadResult> = {
   reads: ({ tenantId, id }) => ({ records: [cards.ref(id)], wallets: [tenantId] }),
-  decide: decideReload,
+  decide: decideAutoReload,
 };
 
 const referenceOf = ({ tenant_id: tenantId, reference }: CardOperation) =>
   ({ collection: cardOperations, tenantId, reference }) as const;
 
-function decideAccept(uow: UnitOfWork, item: AcceptCardFunding, now: Date): AcceptResult {
-  const { claim, operation, answer } = item;
+function decideAccept(uow: UnitOfWork, input: AcceptCardFunding, now: Date): AcceptResult {
+  const { claim, operation, answer } = input;
   const earlier = findSavedResponse(uow, claim, operation._id, now);
   if (earlier) return earlier;
-  // My own earlier commit, whose result never reached me.
+  // An earlier attempt of this commit succeeded, but its result was lost.
   if (uow.get(cardOperations, operation._id)) {
     return { kind: 'answered', answer, resource: operation._id, replayed: false };
   }
   const refusal = refuse(uow, operation);
-  if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
-  const wallet = uow.wallet(item.tenantId);
+  if (refusal) return saveResponse(uow, input, refusalResponse(refusal));
+  const wallet = uow.wallet(input.tenantId);
   const availableMinor = wallet.availableMinor - operation.amount_minor;
   uow.changeWallet({ ...wallet, availableMinor });
   uow.create(cardOperations, operation);
   uow.takeReference(referenceOf(operation), operation._id);
   uow.post(holdPosting(operation));
-  return saveResponse(uow, item, answer, operation._id);
+  return saveResponse(uow, input, answer, operation._id);
 }
 
-/** Why this card can't be funded so, or null. A refusal uses up no reference. */
+/** The refusal of a funding, or null. A refusal does not take the reference. */
 function refuse(uow: UnitOfWork, operation: Funding): ApiError | null {
   const card = uow.get(cards, operation.card_id);
   if (!card || card.tenant_id !== operation.tenant_id) return new ApiError('not_found');
@@ -139,23 +149,27 @@ function refuseCard({ status, funding }: Card, { type }: CardOperation): ApiErro
   return new ApiError('invalid_state', { message, details: { status, funding } });
 }
 
-function decideFact(uow: UnitOfWork, item: ApplyCardFundingFact, now: Date): CardFundingResult {
-  const found = load(uow, item);
+function decideFundingFact(
+  uow: UnitOfWork,
+  input: ApplyCardFundingFact,
+  now: Date,
+): CardFundingResult {
+  const found = findFundingOrReversal(uow, input);
   if (!found) return { kind: 'no_such_funding' };
   const { operation, card } = found;
-  // Nobody has said yet that its deadline has come: what is confirmed after it is late all the same.
-  const late = item.fact.kind === 'succeeded' ? expire(operation, now) : null;
-  if (late?.unwinding) return { ...bookExpiry(uow, operation, late, now), verdict: 'stale' };
-  const wallet = uow.wallet(item.tenantId);
+  // The funding may not be expired yet, but a success after the deadline is late.
+  const late = input.fact.kind === 'succeeded' ? expire(operation, now) : null;
+  if (late?.fundReversal) return { ...applyExpiry(uow, operation, late, now), verdict: 'stale' };
+  const wallet = uow.wallet(input.tenantId);
   const { available_minor: cardMinor } = card;
   const { availableMinor, owedMinor } = wallet;
-  const transition = transitionCardFunding(operation, item.fact, now, {
+  const transition = transitionCardFunding(operation, input.fact, now, {
     availableMinor,
     owedMinor,
     cardMinor,
   });
   const { verdict, next, postings, ...added } = transition;
-  if (next === operation) return { kind: 'funding', verdict, operation };
+  if (next === operation) return { kind: 'applied', verdict, operation };
   postings.forEach(uow.post);
   if (added.availableMinor !== 0n || added.owedMinor !== 0n) {
     uow.changeWallet({
@@ -164,7 +178,7 @@ function decideFact(uow: UnitOfWork, item: ApplyCardFundingFact, now: Date): Car
       owedMinor: owedMinor + added.owedMinor,
     });
   }
-  const reload = reloadEnded(card, operation, next, now);
+  const reload = afterReloadEnded(card, operation, next, now);
   if (added.cardMinor !== 0n || reload !== card.auto_reload) {
     changeCard(
       uow,
@@ -174,12 +188,12 @@ function decideFact(uow: UnitOfWork, item: ApplyCardFundingFact, now: Date): Car
     );
   }
   const changed = changeOperation(uow, operation, next);
-  tellOfUnwinding(uow, operation, changed);
-  return { kind: 'funding', verdict, operation: changed };
+  updateReversedFunding(uow, operation, changed);
+  return { kind: 'applied', verdict, operation: changed };
 }
 
-/** Who asked for a late funding sees in its own record what its issuer said became of it. */
-function tellOfUnwinding(uow: UnitOfWork, before: CardOperation, after: CardOperation): void {
+/** Copies the progress of a fund reversal to its funding, whose timeline the tenant can read. */
+function updateReversedFunding(uow: UnitOfWork, before: CardOperation, after: CardOperation): void {
   const funding =
     after.reverses_operation_id && uow.get(cardOperations, after.reverses_operation_id);
   if (!funding) return;
@@ -192,23 +206,23 @@ function tellOfUnwinding(uow: UnitOfWork, before: CardOperation, after: CardOper
   });
 }
 
-function decideExpiry(uow: UnitOfWork, item: ExpireCardFunding, now: Date): CardFundingResult {
-  const found = load(uow, item);
+function decideExpiry(uow: UnitOfWork, input: ExpireCardFunding, now: Date): CardFundingResult {
+  const found = findFundingOrReversal(uow, input);
   if (!found) return { kind: 'no_such_funding' };
   const { operation } = found;
   const expired = expire(operation, now);
   return expired
-    ? bookExpiry(uow, operation, expired, now)
-    : { kind: 'funding', verdict: 'unchanged', operation };
+    ? applyExpiry(uow, operation, expired, now)
+    : { kind: 'applied', verdict: 'unchanged', operation };
 }
 
-function bookExpiry(
+function applyExpiry(
   uow: UnitOfWork,
   operation: CardOperation,
-  { failed, unwinding }: Expired,
+  { failed, fundReversal }: Expired,
   now: Date,
-): Applied {
-  if (unwinding) uow.create(cardOperations, unwinding);
+): FundingFactApplied {
+  if (fundReversal) uow.create(cardOperations, fundReversal);
   else {
     const wallet = uow.wallet(operation.tenant_id);
     const availableMinor = wallet.availableMinor + (operation.amount_minor ?? 0n);
@@ -216,42 +230,43 @@ function bookExpiry(
     uow.post(releasePosting(operation as Funding, now));
   }
   const changed = changeOperation(uow, operation, failed);
-  return { kind: 'funding', verdict: 'applied', operation: changed };
+  return { kind: 'applied', verdict: 'applied', operation: changed };
 }
 
-/** The funding, or what unwinds it, with its card. */
-function load(uow: UnitOfWork, { tenantId, id, card: cardId }: FundingKey) {
-  const operation = uow.get(cardOperations, unwindingOf(id)) ?? uow.get(cardOperations, id);
+/** The reversal of a funding, or the funding if it has none, with the card. */
+function findFundingOrReversal(uow: UnitOfWork, { tenantId, id, card: cardId }: FundingKey) {
+  const operation = uow.get(cardOperations, fundReversalIdOf(id)) ?? uow.get(cardOperations, id);
   const card = uow.get(cards, cardId);
   const own = operation?.tenant_id === tenantId && operation.card_id === card?._id;
   return own && card ? { operation, card } : null;
 }
 
-function decideReload(
+function decideAutoReload(
   uow: UnitOfWork,
   { tenantId, id, settings }: SetAutoReload,
   now: Date,
 ): SetAutoReloadResult {
   const card = uow.get(cards, id);
-  if (!card || card.tenant_id !== tenantId)
+  if (!card || card.tenant_id !== tenantId) {
     return { kind: 'refused', error: new ApiError('not_found') };
-  const refusal = refuseReload(card);
+  }
+  const refusal = refuseAutoReload(card);
   if (refusal) return { kind: 'refused', error: refusal };
-  const present = card.auto_reload ?? NEVER_RELOADED;
+  const present = card.auto_reload ?? NEW_AUTO_RELOAD;
   const short = card.available_minor < settings.threshold_minor;
-  // Put again, they are tried again; what is under way and what the day has used stay as they are.
-  const reload: CardReload = {
+  // New settings end the stop after refusals. The open reload and the amount used today stay.
+  const reload: AutoReload = {
     ...present,
     ...settings,
     triggered: present.triggered && short,
     refusals: 0,
     attention: null,
   };
-  const set = { auto_reload: tryReload(uow, card, reload, now) };
-  return { kind: 'reload', card: changeCard(uow, card, set, now) };
+  const set = { auto_reload: tryAutoReload(uow, card, reload, now) };
+  return { kind: 'changed', card: changeCard(uow, card, set, now) };
 }
 
-function refuseReload({ status, funding }: Card): ApiError | null {
+function refuseAutoReload({ status, funding }: Card): ApiError | null {
   if (status !== 'active' && status !== 'locked') {
     const message = `The card is ${status}.`;
     return new ApiError('invalid_state', { message, details: { status } });
@@ -261,7 +276,7 @@ function refuseReload({ status, funding }: Card): ApiError | null {
   return new ApiError('invalid_state', { message, details: { status, funding } });
 }
 
-const NEVER_RELOADED = {
+const NEW_AUTO_RELOAD = {
   triggered: false,
   operation_id: null,
   refusals: 0,
@@ -269,3 +284,35 @@ const NEVER_RELOADED = {
   limit_day: '',
   limit_used_minor: 0n,
 };
+
+type FundingRef = Pick<CardOperation, 'tenant_id' | '_id' | 'card_id' | 'reverses_operation_id'>;
+
+/** Commits a fact about a funding. Repeats and facts out of order are safe. */
+export const commitFundingFact = (
+  groupCommit: GroupCommit,
+  {
+    tenant_id: tenantId,
+    _id,
+    reverses_operation_id: reversesOperationId,
+    card_id: card,
+  }: FundingRef,
+  fact: FundingFact,
+): Promise<CardFundingResult> =>
+  groupCommit.commit(applyCardFundingFact, {
+    tenantId,
+    id: reversesOperationId ?? _id,
+    card,
+    fact,
+  });
+
+/** Commits the expiry of a just-in-time funding whose deadline has passed. */
+export const commitFundingExpiry = (
+  groupCommit: GroupCommit,
+  {
+    tenant_id: tenantId,
+    _id,
+    reverses_operation_id: reversesOperationId,
+    card_id: card,
+  }: FundingRef,
+): Promise<CardFundingResult> =>
+  groupCommit.commit(expireCardFunding, { tenantId, id: reversesOperationId ?? _id, card });

@@ -1,16 +1,16 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
 import type { CardOperation } from '../cards/card-operation.js';
 
-/** Every movement of money that a funding can make. */
+/** An operation that moves money: a funding or a fund reversal. */
 export type Funding = CardOperation & { amount_minor: bigint };
 
-/** An unwinding has the hold of what it unwinds, and ends it: their money has one name. */
-const bookedAs = ({
+/** A fund reversal ends the hold of its funding, so the postings of both are named after the funding. */
+const heldOperationId = ({
   _id,
-  reverses_operation_id: unwinds,
-}: Pick<CardOperation, '_id' | 'reverses_operation_id'>) => unwinds ?? _id;
+  reverses_operation_id: reversesOperationId,
+}: Pick<CardOperation, '_id' | 'reverses_operation_id'>) => reversesOperationId ?? _id;
 
-const step = (funding: Funding, name: string) => `${bookedAs(funding)}/${name}`;
+const step = (funding: Funding, name: string) => `${heldOperationId(funding)}/${name}`;
 
 /** Available → held, at acceptance. */
 export function holdPosting(funding: Funding): Posting {
@@ -21,7 +21,7 @@ export function holdPosting(funding: Funding): Posting {
   ]);
 }
 
-/** Held → the card. Shares its id with the release: only one of them can ever exist. */
+/** Held → the card. Has the same id as the release, so that only one of them can exist. */
 export function capturePosting(funding: Funding, at: Date): Posting {
   const { tenant_id: tenantId, amount_minor: amount } = funding;
   return posting(step(funding, 'resolve'), tenantId, at, [
@@ -39,7 +39,7 @@ export function releasePosting(funding: Funding, at: Date): Posting {
   ]);
 }
 
-/** What the card still has of it → available, less what is owed. */
+/** The rest of the funding on the card → available, after the receivable is paid. */
 export function reversalPosting(
   funding: Funding,
   at: Date,
@@ -53,7 +53,7 @@ export function reversalPosting(
   ]);
 }
 
-/** The issuer did fund what we had given up: with it against suspense, both ways. None of it can be spent. */
+/** Books a funding that succeeded after the release of its hold against suspense, or undoes that. None of it can be spent. */
 export function suspensePosting(funding: Funding, at: Date, direction: 'in' | 'out'): Posting {
   const amountMinor = direction === 'in' ? funding.amount_minor : -funding.amount_minor;
   const name = direction === 'in' ? 'suspense' : 'suspense-reversal';
@@ -63,8 +63,8 @@ export function suspensePosting(funding: Funding, at: Date, direction: 'in' | 'o
   ]);
 }
 
-/** Suspense is paid by the wallet after all, and by a receivable for what it lacks; the card has its money. */
-export function adoptionPosting(funding: Funding, at: Date, owedMinor: bigint): Posting {
+/** Available → the card, and clears suspense. A receivable covers what the wallet lacks. */
+export function suspenseDebitPosting(funding: Funding, at: Date, owedMinor: bigint): Posting {
   const { tenant_id: tenantId, card_id: card, provider, amount_minor: amount } = funding;
   return posting(step(funding, 'suspense-debit'), tenantId, at, [
     { account: accounts.available(tenantId), amountMinor: owedMinor - amount },

@@ -3,8 +3,9 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention } from '../../core/instructions/api-fields.js';
 import type { Card } from '../cards/card.js';
-import type { autoReloadResource } from './api.js';
+import type { autoReloadResource } from './schema.js';
 
+/** The auto-reload settings of a card for tenants, with the amount used today. */
 export function presentAutoReload(
   { _id, auto_reload: reload }: Card,
   now: Date,

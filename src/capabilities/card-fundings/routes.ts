@@ -1,4 +1,4 @@
-import { setAutoReload } from './mutations.js';
+import { setAutoReload, commitFundingExpiry } from './mutations.js';
 import { callerOf, type Context } from '../../platform/http/context.js';
 import { withIdempotency, type Present } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
@@ -10,12 +10,11 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { amountWithin } from '../transfers/new-transfer.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { cardFinder } from '../cards/find.js';
+import { cardFinder } from '../cards/routes.js';
 import type { CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/presenter.js';
 import type { CardOperations, Cards } from '../cards/store.js';
 import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
-import { expireFunding } from './apply.js';
 import type { FundCard } from './create.js';
 import { presentAutoReload } from './presenter.js';
 import type { AutoReloadBody, FundBody } from './schema.js';
@@ -31,6 +30,7 @@ type Deps = {
   safeguard: ReturnType<typeof createSafeguard>;
 };
 
+/** The routes that fund a card and set its auto-reload. */
 export function cardFundingRoutes(deps: Deps): Route[] {
   const { cards, groupCommit, safeguard } = deps;
   const find = cardFinder(cards);
@@ -52,7 +52,7 @@ export function cardFundingRoutes(deps: Deps): Route[] {
         ...(jit && { waitMs: jitDeadlineMs }),
       },
       (claim) => deps.fundCard({ tenant, card, body, claim, deadlineAt }),
-      jit ? presentInTime(deps, tenant.id) : presentWhenEnded(deps, tenant.id),
+      jit ? presentByDeadline(deps, tenant.id) : presentWhenEnded(deps, tenant.id),
     );
   }
 
@@ -69,7 +69,7 @@ export function cardFundingRoutes(deps: Deps): Route[] {
 
     route(putCardAutoReload, async (ctx, { params, body }) => {
       const { tenant } = callerOf(ctx);
-      const settings = reloadSettings(tenant, body);
+      const settings = autoReloadSettings(tenant, body);
       const outcome = await groupCommit.commit(setAutoReload, {
         tenantId: tenant.id,
         id: params.id,
@@ -89,24 +89,24 @@ const presentWhenEnded =
     return operation && presentOperation(operation);
   };
 
-/** A timer may come a little before its time, and nothing expires before that. */
-const TIMERS_EARLY_MS = 5;
+/** Timers may fire early by this much, and a funding does not expire before its deadline. */
+const EARLY_TIMER_MS = 5;
 
-/** Until its deadline and no longer: then it has failed for who waits, whether its workflow runs or not. */
-const presentInTime =
+/** Waits until the deadline at most. Then the funding is expired here, even if its workflow does not run. */
+const presentByDeadline =
   (deps: Deps, tenantId: string): Present =>
   async (id, { signal }) => {
     const { cardOperations, cardOperationWatch: watch, groupCommit } = deps;
     const operation = await cardOperations.get(tenantId, id);
     if (!operation?.deadline_at) return null;
     const leftMs = () => Number(operation.deadline_at) - Date.now();
-    const ended = await watch.waitForEnd(id, { ms: leftMs() + TIMERS_EARLY_MS, signal });
-    if (!ended && leftMs() <= 0) await expireFunding(groupCommit, operation);
+    const ended = await watch.waitForEnd(id, { ms: leftMs() + EARLY_TIMER_MS, signal });
+    if (!ended && leftMs() <= 0) await commitFundingExpiry(groupCommit, operation);
     const present = ended ?? (await cardOperations.get(tenantId, id));
     return present && presentOperation(present);
   };
 
-function reloadSettings(tenant: Tenant, body: AutoReloadBody) {
+function autoReloadSettings(tenant: Tenant, body: AutoReloadBody) {
   return {
     enabled: body.enabled,
     threshold_minor: BigInt(body.threshold_minor),

@@ -1,14 +1,16 @@
 import { z } from 'zod';
-import { MAX_AMOUNT_MINOR, plainText } from '../../platform/http/wire.js';
-import { freeForm, noCardNumber } from '../cards/free-form.js';
+import { MAX_AMOUNT_MINOR, plainText, amountMinor } from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import { BELOW_MINIMUM } from '../../platform/tenants/tenant.js';
+import { freeForm, noCardNumber, exampleOperation } from '../cards/schema.js';
+import { idSchema } from '../../shared/ids.js';
+import { attentionField } from '../../core/instructions/api-fields.js';
 
 const amount = z
   .int()
   .min(1, BELOW_MINIMUM)
   .meta({
-    description: 'Kobo. These are the bounds of a tenant that has not agreed on others.',
+    description: 'Kobo. The bounds are the default; a tenant may have other ones.',
     example: 500_000,
     override: { minimum: 100, maximum: 500_000_000 },
   });
@@ -24,7 +26,7 @@ const fundFields = {
   amount_minor: amount,
   currency: z.literal('NGN').default('NGN'),
   transaction_reference: reference().meta({
-    description: 'Your own name for it, unique for ever among the fundings of the card.',
+    description: 'Your own reference, unique among all fundings of the card.',
     example: 'top-up-7',
   }),
   reference: reference().meta({
@@ -35,11 +37,11 @@ const fundFields = {
   reason: plainText(200)
     .refine(...noCardNumber)
     .optional()
-    .meta({ description: 'Why, for whoever reads it later.' }),
+    .meta({ description: 'The reason for the funding.' }),
   request_id: reference().meta({ description: 'Your own id of the request.' }),
 };
 
-/** The body of a funding. Free-form: what is not known is kept as metadata. */
+/** The body of a funding. Unknown fields are kept as metadata. */
 export const fundBody = freeForm('CardFunding', fundFields).superRefine((body, ctx) => {
   const { transaction_reference: name, reference: older } = body;
   if (name === undefined || older === undefined || name === older) return;
@@ -47,22 +49,20 @@ export const fundBody = freeForm('CardFunding', fundFields).superRefine((body, c
   ctx.addIssue({ code: 'custom', path: ['reference'], message });
 });
 
+/** The validated body of a funding. */
 export type FundBody = z.output<typeof fundBody>;
 
 const minor = (description: string, example: number) =>
   z.int().min(1).max(MAX_AMOUNT_MINOR).meta({ description, example });
 
-/** The body of PUT …/auto-reload, whole. */
+/** The body of `PUT /cards/{id}/auto-reload`. It replaces all settings. */
 export const autoReloadBody = z
   .strictObject({
     enabled: z.boolean(),
-    threshold_minor: minor(
-      'Kobo. Spending that leaves the card less than this reloads it.',
-      100_000,
-    ),
+    threshold_minor: minor('Kobo. A payment that leaves a lower balance starts a reload.', 100_000),
     amount_minor: amount,
     daily_cap_minor: minor(
-      'Kobo that reloads may take of the wallet on one day (Africa/Lagos); at least one of them.',
+      'Kobo. The most that reloads may take from the wallet on one day in Africa/Lagos; at least amount_minor.',
       2_000_000,
     ),
   })
@@ -72,4 +72,40 @@ export const autoReloadBody = z
   })
   .meta({ id: 'CardAutoReloadSettings' });
 
+/** The validated body of `PUT /cards/{id}/auto-reload`. */
 export type AutoReloadBody = z.output<typeof autoReloadBody>;
+
+/** The settings in the examples of the API reference. */
+export const exampleSettings = {
+  enabled: true,
+  threshold_minor: 100_000,
+  amount_minor: 500_000,
+  daily_cap_minor: 2_000_000,
+};
+
+/** The auto-reload settings of a card in answers. */
+export const autoReloadResource = z
+  .object({
+    card_id: idSchema('card'),
+    enabled: z.boolean(),
+    threshold_minor: amountMinor('Kobo; null until the settings are saved.').nullable(),
+    amount_minor: amountMinor('Kobo of one reload.').nullable(),
+    daily_cap_minor: amountMinor('Kobo for one day in Africa/Lagos.').nullable(),
+    used_today_minor: amountMinor('Kobo that reloads have taken today.'),
+    operation_id: idSchema('cardOperation').nullable().meta({ description: 'The open reload.' }),
+    refusals: z.int().min(0).meta({ description: 'The number of consecutive refusals.' }),
+    attention: attentionField.meta({
+      description: 'Why no reload is tried until the settings are saved again.',
+    }),
+  })
+  .meta({
+    id: 'CardAutoReload',
+    example: {
+      card_id: exampleOperation.card_id,
+      ...exampleSettings,
+      used_today_minor: 500_000,
+      operation_id: null,
+      refusals: 0,
+      attention: null,
+    },
+  });

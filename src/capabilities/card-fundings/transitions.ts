@@ -9,7 +9,7 @@ import {
 import { isOpen } from '../../core/instructions/instruction.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
 import {
-  adoptionPosting,
+  suspenseDebitPosting,
   capturePosting,
   releasePosting,
   reversalPosting,
@@ -17,74 +17,79 @@ import {
   type Funding,
 } from './postings.js';
 import { cardFundingContract, fundReversalLabels } from './workflow-contract.js';
+import type { FundingState } from '../../core/providers/card-issuer.js';
 
-/** The issuer does not take back what it has funded: only an unwinding asks for that. */
+/** The issuer has refused to reverse a funding. Only a fund reversal asks for that. */
 export type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
 
-/** What became known of a funding, whoever said it. */
+/** A fact about a funding or its reversal. */
 export type FundingFact = InstructionFact | (FactSource & NotReversible);
 
-/** What can be spent of the wallet and of the card, and what the wallet owes. */
-export type Purse = { availableMinor: bigint; owedMinor: bigint; cardMinor: bigint };
+/** The available balances of wallet and card, and the receivable of the wallet. */
+export type WalletBalances = { availableMinor: bigint; owedMinor: bigint; cardMinor: bigint };
 
-/** What a fact does to a funding, and to the money: amounts are what is added (negative: taken). */
+/** The effect of a fact: the next record, its postings, and the changes of the balances (negative: decreases). */
 export type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> & {
   postings: Posting[];
-} & Purse;
+} & WalletBalances;
 
-const idle = { postings: [], availableMinor: 0n, owedMinor: 0n, cardMinor: 0n };
+const NO_EFFECTS = { postings: [], availableMinor: 0n, owedMinor: 0n, cardMinor: 0n };
 
-/** The state guard for fundings and their unwinding: core/instructions/held-transitions.ts decides, here its moves become postings. */
+/**
+ * The state machine of fundings and fund reversals. core/instructions/held-transitions.ts decides the transition; this
+ * function turns its ledger effects into postings and balance changes.
+ */
 export function transitionCardFunding(
   operation: CardOperation,
   fact: FundingFact,
   now: Date,
-  purse: Purse,
+  balances: WalletBalances,
 ): FundingTransition {
   const funding = operation as Funding;
-  const read = operation.reverses_operation_id === null ? fact : readLate(funding, fact);
-  if (read === 'stale' || read.kind === 'not_reversible') {
-    return { verdict: 'stale', next: operation, ...idle };
+  const interpreted =
+    operation.reverses_operation_id === null ? fact : interpretLateFact(funding, fact);
+  if (interpreted === 'stale' || interpreted.kind === 'not_reversible') {
+    return { verdict: 'stale', next: operation, ...NO_EFFECTS };
   }
-  const terms = termsOf(funding, fact, now, purse);
-  const { verdict, next, ledgerEffects } = transitionHeld(operation, read, now, terms);
-  // What is known to be off the card again is not taken for late by a word that was sent while it was there.
-  const taken = next !== operation && read.kind === 'rejected' && fact.kind === 'reversed';
-  const known = taken ? { ...next, reversed_at: now } : next;
-  return { verdict, next: known, ...book(funding, ledgerEffects, now, purse) };
+  const rules = transitionRules(funding, fact, now, balances);
+  const { verdict, next, ledgerEffects } = transitionHeld(operation, interpreted, now, rules);
+  // A reversed funding is recorded as reversed, so that an older `succeeded` that arrives later is not a late success.
+  const isReversed =
+    next !== operation && interpreted.kind === 'rejected' && fact.kind === 'reversed';
+  const known = isReversed ? { ...next, reversed_at: now } : next;
+  return { verdict, next: known, ...applyLedgerEffects(funding, ledgerEffects, now, balances) };
 }
 
 /**
- * A fact about a funding that is being unwound. That it is on the card is the reason for it and not its end; that
- * nothing of it is there any more, or ever was, gives the hold back; that it stays there lets the wallet pay for it. Once
- * the unwinding has ended, on the card is a payment like any other.
+ * Facts about a funding that is being reversed: `succeeded` is ignored (it is why we reverse); `reversed` and `rejected`
+ * release the hold; `not_reversible` captures it. After the end of the reversal, facts have their usual meaning.
  */
-function readLate(funding: Funding, fact: FundingFact): FundingFact | 'stale' {
+function interpretLateFact(funding: Funding, fact: FundingFact): FundingFact | 'stale' {
   const { via, actor, providerRequestId, note } = fact;
-  const origin = { via, actor, providerRequestId, note };
+  const source = { via, actor, providerRequestId, note };
   if (!isOpen(funding) && fact.kind !== 'not_reversible') return fact;
   switch (fact.kind) {
     case 'succeeded':
       return 'stale';
     case 'reversed': {
-      const other = fact.amountMinor !== null && fact.amountMinor !== funding.amount_minor;
-      return other ? fact : { ...origin, kind: 'rejected', code: 'deadline_exceeded' };
+      const otherAmount = fact.amountMinor !== null && fact.amountMinor !== funding.amount_minor;
+      return otherAmount ? fact : { ...source, kind: 'rejected', code: 'deadline_exceeded' };
     }
     case 'not_reversible':
-      return { ...origin, kind: 'succeeded', amountMinor: fact.amountMinor, sessionId: null };
+      return { ...source, kind: 'succeeded', amountMinor: fact.amountMinor, sessionId: null };
     default:
       return fact;
   }
 }
 
-function termsOf(
+function transitionRules(
   funding: Funding,
   fact: FundingFact,
   now: Date,
-  { availableMinor }: Purse,
+  { availableMinor }: WalletBalances,
 ): TransitionRules<CardOperation> {
   const late = fact.kind === 'not_reversible' && isOpen(funding);
-  const reason = `funded after the deadline, and the issuer does not take it back`;
+  const reason = 'funded after the deadline, and the issuer does not take it back';
   return {
     labels:
       funding.reverses_operation_id === null ? cardFundingContract.labels : fundReversalLabels,
@@ -92,8 +97,8 @@ function termsOf(
     covered: availableMinor >= funding.amount_minor,
     failure: operationFailure,
     timelineDetails: {
-      captured: 'the hold went to the card',
-      reversed: 'what the card had left of it went back to the wallet',
+      captured: 'the hold was captured for the card',
+      reversed: 'the rest of the funding on the card was returned to the wallet',
     },
     ...(late && {
       proof: () => ({ attention: { since: now, reason } }),
@@ -103,36 +108,41 @@ function termsOf(
   };
 }
 
-function book(funding: Funding, moves: LedgerEffect[], now: Date, purse: Purse) {
-  return moves.reduce<Purse & { postings: Posting[] }>((sum, move) => {
-    const added = effectOf(funding, move, now, plus(purse, sum));
+function applyLedgerEffects(
+  funding: Funding,
+  ledgerEffects: LedgerEffect[],
+  now: Date,
+  balances: WalletBalances,
+) {
+  return ledgerEffects.reduce<WalletBalances & { postings: Posting[] }>((sum, ledgerEffect) => {
+    const added = balanceChangeOf(funding, ledgerEffect, now, plus(balances, sum));
     return { ...plus(sum, added), postings: [...sum.postings, ...added.postings] };
-  }, idle);
+  }, NO_EFFECTS);
 }
 
-const plus = (a: Purse, b: Purse): Purse => ({
+const plus = (a: WalletBalances, b: WalletBalances): WalletBalances => ({
   availableMinor: a.availableMinor + b.availableMinor,
   owedMinor: a.owedMinor + b.owedMinor,
   cardMinor: a.cardMinor + b.cardMinor,
 });
 
-function effectOf(
+function balanceChangeOf(
   funding: Funding,
-  move: LedgerEffect,
+  ledgerEffect: LedgerEffect,
   now: Date,
-  purse: Purse,
-): Purse & { postings: Posting[] } {
+  balances: WalletBalances,
+): WalletBalances & { postings: Posting[] } {
   const { amount_minor: amount } = funding;
-  switch (move) {
+  switch (ledgerEffect) {
     case 'capture':
-      return { ...idle, postings: [capturePosting(funding, now)], cardMinor: amount };
+      return { ...NO_EFFECTS, postings: [capturePosting(funding, now)], cardMinor: amount };
     case 'release':
-      return { ...idle, postings: [releasePosting(funding, now)], availableMinor: amount };
+      return { ...NO_EFFECTS, postings: [releasePosting(funding, now)], availableMinor: amount };
     case 'reversal': {
-      // What was spent of it can't come back; of the rest, what the tenant owes is taken first.
-      const leftMinor = least(purse.cardMinor, amount);
-      if (leftMinor === 0n) return idle;
-      const repaidMinor = least(purse.owedMinor, leftMinor);
+      // The spent part can't be returned. The rest pays the tenant's receivable first.
+      const leftMinor = least(balances.cardMinor, amount);
+      if (leftMinor === 0n) return NO_EFFECTS;
+      const repaidMinor = least(balances.owedMinor, leftMinor);
       return {
         postings: [reversalPosting(funding, now, { leftMinor, repaidMinor })],
         availableMinor: leftMinor - repaidMinor,
@@ -141,15 +151,29 @@ function effectOf(
       };
     }
     case 'suspense':
-      return { ...idle, postings: [suspensePosting(funding, now, 'in')] };
+      return { ...NO_EFFECTS, postings: [suspensePosting(funding, now, 'in')] };
     case 'suspense-reversal':
-      return { ...idle, postings: [suspensePosting(funding, now, 'out')] };
+      return { ...NO_EFFECTS, postings: [suspensePosting(funding, now, 'out')] };
     case 'suspense-debit': {
-      const owedMinor = amount - least(purse.availableMinor, amount);
-      const postings = [adoptionPosting(funding, now, owedMinor)];
+      const owedMinor = amount - least(balances.availableMinor, amount);
+      const postings = [suspenseDebitPosting(funding, now, owedMinor)];
       return { postings, availableMinor: owedMinor - amount, owedMinor, cardMinor: amount };
     }
   }
 }
 
 const least = (a: bigint, b: bigint) => (a < b ? a : b);
+
+/** The fact in an issuer's report about a funding, or null if the outcome is not final yet. */
+export function fundingFactOf(state: FundingState, source: FactSource): FundingFact | null {
+  switch (state.kind) {
+    case 'pending':
+      return null;
+    case 'rejected':
+      return { ...source, kind: 'rejected', code: state.code };
+    default: {
+      const kind = state.kind === 'funded' ? 'succeeded' : 'reversed';
+      return { ...source, kind, amountMinor: state.amountMinor, sessionId: null };
+    }
+  }
+}

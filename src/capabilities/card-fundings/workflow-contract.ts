@@ -4,7 +4,7 @@ import type {
   InstructionLabels,
 } from '../../core/instructions/workflow-contract.js';
 
-/** Contract of the workflow `cardFunding`. */
+/** The contract of the workflow `cardFunding`. Its labels are the texts for operators about a funding. */
 export const cardFundingContract = {
   type: 'cardFunding',
   labels: {
@@ -16,23 +16,23 @@ export const cardFundingContract = {
     meanwhile: 'The money is held',
     release: 'the hold is released',
     late: 'a late funding goes to suspense',
-    suspenseDebit: 'one in suspense is then paid by the wallet',
+    suspenseDebit: 'the wallet is debited for a funding in suspense',
   },
 } as const satisfies InstructionContract;
 
-/** Labels of the same workflow while it reverses a just-in-time funding that missed its deadline. */
+/** The texts for operators about the reversal of a just-in-time funding, which the same workflow executes. */
 export const fundReversalLabels: InstructionLabels = {
   ...cardFundingContract.labels,
   record: 'late funding',
   meanwhile:
-    'The just-in-time funding missed its deadline and was declined; its hold is kept until the issuer confirms that nothing of it is on the card',
+    'The funding has failed at its deadline; its hold is kept until nothing of it is on the card',
 };
 
-/** Input of `cardFunding`. */
+/** The input of `cardFunding`. Workflow histories keep it, so it must not hold personal data. */
 export type CardFundingInput = InstructionInput & {
-  /** Deadline of a just-in-time funding; null for other fundings. */
+  /** The deadline of a just-in-time funding; null for other fundings. */
   deadlineAtMs: number | null;
 };
 
-/** A just-in-time funding at its deadline: whether its record is closed, and the operation that reverses it, if any. */
+/** A just-in-time funding after the check of its deadline: whether it has ended, and the id of its reversal, if any. */
 export type ExpireCardFundingResult = { closed: boolean; fundReversalId: string | null };

@@ -1,19 +1,14 @@
 import { operation } from '../../platform/http/operation.js';
-import {
-  CARDS_TAG,
-  cardOperationResource,
-  cardParams,
-  cardResource,
-  exampleOperation,
-} from '../cards/api.js';
-import { controlBody } from './schema.js';
+import { CARDS_TAG, cardParams } from '../cards/api.js';
+import { cardOperationResource, cardResource, exampleOperation } from '../cards/schema.js';
+import { cardStateChangeBody } from './schema.js';
 
 const common = {
   tag: CARDS_TAG,
   method: 'post',
   feature: 'cards',
   params: cardParams,
-  body: controlBody,
+  body: cardStateChangeBody,
   idempotent: true,
   waits: true,
   answer: { status: 201, data: cardOperationResource },
@@ -30,27 +25,29 @@ const example = (type: 'lock' | 'unlock' | 'close') => ({
   completed_at: null,
 });
 
+/** `POST /cards/{id}/lock`. */
 export const lockCard = operation({
   ...common,
   id: 'lockCard',
   path: '/cards/{id}/lock',
   summary: 'Lock a card',
   description:
-    'From the answer on nothing is approved and nothing is funded. The issuer is told until it agrees; then the ' +
-    'operation is `completed`. A later lock or unlock takes the place of one that is not (`superseded`).',
+    'The lock takes effect with the answer: no payment is approved and no funding is accepted. The operation is ' +
+    '`completed` when the issuer has confirmed the lock. A later lock or unlock replaces an open one (`superseded`).',
   examples: {
     body: { reason: 'reported as lost', request_id: 'req-1042' },
     data: { ...example('lock'), reason: 'reported as lost', request_id: 'req-1042' },
   },
 });
 
+/** `POST /cards/{id}/unlock`. */
 export const unlockCard = operation({
   ...common,
   id: 'unlockCard',
   path: '/cards/{id}/unlock',
   summary: 'Unlock a card',
   description: 'The card stays locked until the issuer has confirmed that it is open.',
-  // Of a card that is open already: done with the answer.
+  // The example is of a card that is open already: the operation is completed at once.
   examples: {
     body: {},
     data: {
@@ -61,26 +58,28 @@ export const unlockCard = operation({
   },
 });
 
+/** `POST /cards/{id}/close`. */
 export const closeCard = operation({
   ...common,
   id: 'closeCard',
   path: '/cards/{id}/close',
   summary: 'Close a card for good',
   description:
-    'Closed from the answer on. What is left of its balance goes back to the wallet as soon as nothing of it is held.',
+    'The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.',
   examples: {
     body: { reason: 'not needed any more' },
     data: { ...example('close'), reason: 'not needed any more' },
   },
 });
 
-export const cardControlOperations = { lockCard, unlockCard, closeCard };
+/** The operations of this capability, for the router and the API reference. */
+export const cardStateOperations = { lockCard, unlockCard, closeCard };
 
-/** What tenants are told of a card itself. */
-export const cardStandingEvents = {
+/** The webhook events about the status of a card. */
+export const cardStateEvents = {
   when: {
-    'card.locked': 'a card is locked: nothing is approved or funded from then on',
-    'card.unlocked': 'the issuer has confirmed that a card is open',
+    'card.locked': 'a card is locked: payments are declined and fundings are refused',
+    'card.unlocked': 'the issuer has confirmed that a card is unlocked',
   },
   data: cardResource,
 };

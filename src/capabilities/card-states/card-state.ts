@@ -1,66 +1,75 @@
 import { ApiError } from '../../shared/errors.js';
-import type { CardStanding } from '../../core/providers/card-issuer.js';
+import type { IssuerCardState } from '../../core/providers/card-issuer.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { Card, CardStatus } from '../cards/card.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
 
-/** What changes how a card stands at the issuer. */
-const CONTROL_TYPES = ['lock', 'unlock', 'close'] as const;
-export type ControlType = (typeof CONTROL_TYPES)[number];
-export type ControlOperation = CardOperation & { type: ControlType };
+/** The types of operations that change the state of a card at the issuer. */
+const CARD_STATE_TYPES = ['lock', 'unlock', 'close'] as const;
+/** A type of change of a card's state. */
+export type CardStateType = (typeof CARD_STATE_TYPES)[number];
+/** A lock, an unlock or a closing. */
+export type CardStateOperation = CardOperation & { type: CardStateType };
 
-export const isControl = (operation: CardOperation): operation is ControlOperation =>
-  CONTROL_TYPES.some((type) => type === operation.type);
+/** True for a lock, an unlock or a closing. */
+export const isCardStateOperation = (operation: CardOperation): operation is CardStateOperation =>
+  CARD_STATE_TYPES.some((type) => type === operation.type);
 
-/** How the card has to stand at the issuer. */
-export const STANDING: Record<ControlType, CardStanding> = {
+/** The state that each type of operation sets at the issuer. */
+export const STATE_AT_ISSUER: Record<CardStateType, IssuerCardState> = {
   lock: 'locked',
   unlock: 'open',
   close: 'closed',
 };
 
-/** How the card stands with us from the moment of the answer on. An unlock waits for the issuer. */
-const AT_ONCE: Partial<Record<ControlType, CardStatus>> = { lock: 'locked', close: 'closed' };
+/** The status that the card takes on acceptance. An unlock has none: the card stays locked until the issuer confirms. */
+const IMMEDIATE_STATUS: Partial<Record<CardStateType, CardStatus>> = {
+  lock: 'locked',
+  close: 'closed',
+};
 
-/** Why the card takes no such operation, or null. */
-export function refuseControl({ status }: Card, type: ControlType): ApiError | null {
-  if (TAKES[status].some((each) => each === type)) return null;
+/** The refusal of an operation that the card's status does not allow, or null. */
+export function refuseCardState({ status }: Card, type: CardStateType): ApiError | null {
+  if (ALLOWED_TYPES[status].some((each) => each === type)) return null;
   return new ApiError('invalid_state', { message: `The card is ${status}.`, details: { status } });
 }
 
-/** A card that is over can only be closed. */
-const TAKES: Record<CardStatus, readonly ControlType[]> = {
+/** The operations that each status allows. An expired card can only be closed. */
+const ALLOWED_TYPES: Record<CardStatus, readonly CardStateType[]> = {
   pending: [],
   failed: [],
-  active: CONTROL_TYPES,
-  locked: CONTROL_TYPES,
+  active: CARD_STATE_TYPES,
+  locked: CARD_STATE_TYPES,
   expired: ['close'],
   closed: ['close'],
 };
 
-/** Whether the card stands so already, and the issuer has agreed: then nothing has to be done. */
-export function isSo({ state_control: control }: Card, type: ControlType): boolean {
-  const settled =
+/** True if the issuer has confirmed the desired state already, so that nothing must be submitted. */
+export function isAlreadyInState({ state_control: control }: Card, type: CardStateType): boolean {
+  const confirmed =
     control.pending_operation_id === null && control.confirmed_sequence === control.sequence;
-  return settled && control.desired === STANDING[type];
+  return confirmed && control.desired === STATE_AT_ISSUER[type];
 }
 
-/** What of a card changes when an operation is accepted, which is the one under way from then on. */
-export function controlled(card: Card, { _id: operation, type }: ControlOperation): Partial<Card> {
+/** The change of a card that accepts an operation and makes it the pending one. */
+export function withPendingOperation(
+  card: Card,
+  { _id: operation, type }: CardStateOperation,
+): Partial<Card> {
   const { state_control: control, status } = card;
   return {
-    status: AT_ONCE[type] ?? status,
+    status: IMMEDIATE_STATUS[type] ?? status,
     state_control: {
       ...control,
-      desired: STANDING[type],
+      desired: STATE_AT_ISSUER[type],
       sequence: control.sequence + 1,
       pending_operation_id: operation,
     },
   };
 }
 
-/** The end of an operation that became needless before the issuer had agreed. */
-export function givenUp(
+/** Fails an open operation that a later one has replaced, or that the expiry of the card has ended. */
+export function supersede(
   operation: CardOperation,
   code: string,
   why: string,

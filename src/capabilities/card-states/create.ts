@@ -8,30 +8,31 @@ import {
 import type { Card } from '../cards/card.js';
 import { newOperation, type CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/presenter.js';
-import type { ControlOperation, ControlType } from './card-state.js';
-import type { ControlBody } from './schema.js';
+import type { CardStateOperation, CardStateType } from './card-state.js';
+import type { CardStateChangeBody } from './schema.js';
 
-export type ControlCard = (
+/** Accepts a lock, an unlock or a closing and returns the response. Saves it under the idempotency key, if there is one. */
+export type ChangeCardState = (
   card: Card,
-  type: ControlType,
-  body: ControlBody,
+  type: CardStateType,
+  body: CardStateChangeBody,
   claim: Claim | null,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 /**
- * Accepts a lock, an unlock or a closing: one commit of card, operation, what it supersedes, key and answer; then the
- * card's workflow is woken, or started.
+ * Creates the function that accepts changes of a card's state. It commits card, operation, superseded operation and saved
+ * response in one transaction, then starts or wakes the workflow of the card.
  */
-export function createCardControl(deps: {
+export function createCardStateChange(deps: {
   groupCommit: GroupCommit;
   starter: { startSoon(operation: CardOperation): void };
   clock?: () => Date;
-}): ControlCard {
+}): ChangeCardState {
   const { groupCommit, starter, clock = () => new Date() } = deps;
 
   return async (card, type, body, claim) => {
     const { tenant_id: tenantId } = card;
-    const operation = newControl(card, type, body, clock());
+    const operation = newCardStateOperation(card, type, body, clock());
     const outcome = throwIfKeyReused(
       await groupCommit.commit(acceptCardState, { tenantId, operation, claim, answer }),
     );
@@ -45,22 +46,22 @@ const answer = (operation: CardOperation): SavedResponse => ({
   body: JSON.stringify({ success: true, data: presentOperation(operation) }),
 });
 
-function newControl(
+function newCardStateOperation(
   { _id: card, tenant_id: tenantId, provider }: Card,
-  type: ControlType,
-  { reason, request_id, metadata }: ControlBody,
+  type: CardStateType,
+  { reason, request_id, metadata }: CardStateChangeBody,
   now: Date,
-): ControlOperation {
+): CardStateOperation {
   const given = { reason: reason ?? null, request_id: request_id ?? null, metadata };
   const accepted = newOperation(
     { tenant_id: tenantId, card_id: card, type, provider, ...given },
     now,
-    TOLD[type],
+    ACCEPTED_DETAILS[type],
   );
   return { ...accepted, type };
 }
 
-const TOLD: Record<ControlType, string> = {
+const ACCEPTED_DETAILS: Record<CardStateType, string> = {
   lock: 'the card is locked here from now on',
   unlock: 'the card opens when the issuer confirms it',
   close: 'the card is closed here for good',

@@ -3,7 +3,10 @@ import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { monthOf, type Card } from '../cards/card.js';
 
-/** Ends cards whose month is over, oldest first; answers how many were found. Several workers may do it at once. */
+/**
+ * Creates the function that expires cards after their last month, the oldest first, at most `limit` at once. Several workers
+ * may run it at the same time: the mutation ignores cards that have ended already.
+ */
 export function createCardExpiry({
   db,
   groupCommit,
@@ -16,7 +19,7 @@ export function createCardExpiry({
   const collection = db.collection<Card>('cards');
   return async (limit: number): Promise<{ found: number; expired: number }> => {
     const { year, month } = monthOf(clock());
-    const due = await collection
+    const pastExpiry = await collection
       .find(
         {
           status: { $in: ['active', 'locked'] },
@@ -31,10 +34,10 @@ export function createCardExpiry({
       .limit(limit)
       .toArray();
     const ended = await Promise.all(
-      due.map(({ _id: card, tenant_id: tenantId }) =>
+      pastExpiry.map(({ _id: card, tenant_id: tenantId }) =>
         groupCommit.commit(expireCard, { tenantId, card }),
       ),
     );
-    return { found: due.length, expired: ended.filter(({ expired }) => expired).length };
+    return { found: pastExpiry.length, expired: ended.filter(({ expired }) => expired).length };
   };
 }

@@ -1,11 +1,11 @@
 import { defineCapability } from '../../core/capability.js';
-import { cardControlOperations, cardStandingEvents } from './api.js';
-import { cardControlRoutes } from './routes.js';
+import { cardStateOperations, cardStateEvents } from './api.js';
+import { cardStateRoutes } from './routes.js';
 
-/** The capability `card-states`. */
+/** The capability `card-states`: locks, unlocks and closings of cards. `createCards` makes its parts. */
 export const cardStateCapability = defineCapability({
   name: 'card-states',
-  operations: cardControlOperations,
-  events: cardStandingEvents,
-  routes: cardControlRoutes,
+  operations: cardStateOperations,
+  events: cardStateEvents,
+  routes: cardStateRoutes,
 });

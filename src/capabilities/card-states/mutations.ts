@@ -14,146 +14,160 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, isPastExpiry, type Card } from '../cards/card.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
-import { changeCardAndTell, changeOperation, createOperation } from '../cards/emit.js';
+import { changeCardAndEmit, changeOperation, createOperation } from '../cards/change-card.js';
 import {
-  controlled,
-  isControl,
-  isSo,
-  refuseControl,
-  givenUp,
-  type ControlOperation,
+  withPendingOperation,
+  isCardStateOperation,
+  isAlreadyInState,
+  refuseCardState,
+  supersede,
+  type CardStateOperation,
 } from './card-state.js';
 import { transitionCardState } from './transitions.js';
 
-/** A lock, an unlock or a closing that is asked for. */
+/** The input of `acceptCardState`. */
 export type AcceptCardState = {
   tenantId: string;
-  /** Complete, with its id, before it queues; as it is if something has to be done for it. */
-  operation: ControlOperation;
+  /** The operation as it is if the issuer must be asked; built with its id, so that a repeated commit finds it. */
+  operation: CardStateOperation;
   claim: Claim | null;
-  /** What the client is told of the operation as it was decided. */
+  /** The response for the operation as it was committed. */
   answer: (operation: CardOperation) => SavedResponse;
 };
+/** The input of `applyCardStateFact`. */
 export type ApplyCardStateFact = {
   tenantId: string;
   id: string;
   card: string;
   fact: InstructionFact;
 };
+/** The input of `expireCard`. */
 export type ExpireCard = { tenantId: string; card: string };
 
-/** Null where there is no such operation. */
+/** The result of `applyCardStateFact`: the operation as written, or null if there is no such operation. */
 export type ApplyCardStateFactResult = { operation: CardOperation | null };
+/** The result of `expireCard`. */
 export type ExpireCardResult = { expired: boolean };
 
-/** What is under way for the cards, which only they can name. */
-const underWay =
+/** The pending operation of a card, which is known only when the card has been read. */
+const pendingOperation =
   (card: string) =>
   (found: FoundRecords): RecordKey[] => {
     const id = found.get(cards, card)?.state_control.pending_operation_id ?? null;
     return id === null ? [] : [cardOperations.ref(id)];
   };
 
+/** Creates a change of a card's state, supersedes the open one, and saves the response under its idempotency key. */
 export const acceptCardState: Mutation<AcceptCardState, AcceptResult> = {
   reads: ({ tenantId, operation: { _id: id, card_id: card }, claim }, full) => ({
     keys: claim ? [claim.id] : [],
     records: [cards.ref(card), ...(full ? [cardOperations.ref(id)] : [])],
     wallets: [tenantId],
-    further: underWay(card),
+    further: pendingOperation(card),
   }),
-  decide: decideControl,
+  decide: decideAccept,
 };
 
+/** Applies a fact about a change of a card's state. Repeats and facts out of order are safe. */
 export const applyCardStateFact: Mutation<ApplyCardStateFact, ApplyCardStateFactResult> = {
   reads: ({ tenantId, id, card }) => ({
     records: [cards.ref(card), cardOperations.ref(id)],
     wallets: [tenantId],
   }),
-  decide: decideFact,
+  decide: decideCardStateFact,
 };
 
+/** Expires a card after its last month, and ends its pending operation. Changes nothing else. */
 export const expireCard: Mutation<ExpireCard, ExpireCardResult> = {
   reads: ({ tenantId, card }) => ({
     records: [cards.ref(card)],
     wallets: [tenantId],
-    further: underWay(card),
+    further: pendingOperation(card),
   }),
   decide: decideExpiry,
 };
 
-function decideControl(uow: UnitOfWork, item: AcceptCardState, now: Date): AcceptResult {
-  const { claim, operation } = item;
+function decideAccept(uow: UnitOfWork, input: AcceptCardState, now: Date): AcceptResult {
+  const { claim, operation } = input;
   const earlier = findSavedResponse(uow, claim, operation._id, now);
   if (earlier) return earlier;
-  // My own earlier commit, whose result never reached me.
+  // An earlier attempt of this commit succeeded, but its result was lost.
   const own = uow.get(cardOperations, operation._id);
-  if (own)
-    return { kind: 'answered', answer: item.answer(own), resource: own._id, replayed: false };
+  if (own) {
+    return { kind: 'answered', answer: input.answer(own), resource: own._id, replayed: false };
+  }
   const card = uow.get(cards, operation.card_id);
-  if (!card) throw new Error('a card that was there is gone');
-  const refusal = refuseControl(card, operation.type);
-  if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
+  if (!card) throw new Error(`there is no ${operation.card_id}`);
+  const refusal = refuseCardState(card, operation.type);
+  if (refusal) return saveResponse(uow, input, refusalResponse(refusal));
   const accepted = accept(uow, card, operation, now);
-  return saveResponse(uow, item, item.answer(accepted), accepted._id);
+  return saveResponse(uow, input, input.answer(accepted), accepted._id);
 }
 
-/** The newest operation counts: one that is still under way ends with it, and the issuer is told no more of it. */
+/** Accepts an operation. The newest one counts, so an open one is superseded and no longer submitted. */
 function accept(
   uow: UnitOfWork,
   card: Card,
-  operation: ControlOperation,
+  operation: CardStateOperation,
   now: Date,
 ): CardOperation {
-  if (isSo(card, operation.type)) return createOperation(uow, doneAlready(operation, now));
+  if (isAlreadyInState(card, operation.type)) {
+    return createOperation(uow, completedAtOnce(operation, now));
+  }
   supersedePending(uow, card, 'superseded', `by the ${operation.type} ${operation._id}`, now);
-  const changed = changeCardAndTell(uow, card, controlled(card, operation), now);
+  const changed = changeCardAndEmit(uow, card, withPendingOperation(card, operation), now);
   return createOperation(uow, { ...operation, state_sequence: changed.state_control.sequence });
 }
 
-const doneAlready = (operation: ControlOperation, now: Date): CardOperation => ({
+const completedAtOnce = (operation: CardStateOperation, now: Date): CardOperation => ({
   ...operation,
   status: 'completed',
   completed_at: now,
   next_check_at: null,
   timeline: [
     ...operation.timeline,
-    timelineEntry(now, 'completed', 'bursar', { detail: 'it was so already' }),
+    timelineEntry(now, 'completed', 'bursar', { detail: 'the card is in this state already' }),
   ],
 });
 
-/** Ends what is under way for a card. */
+/** Ends the pending operation of a card. */
 function supersedePending(uow: UnitOfWork, card: Card, code: string, why: string, now: Date): void {
   const { pending_operation_id: id } = card.state_control;
   const before = id === null ? undefined : uow.get(cardOperations, id);
-  if (before && isOpen(before)) changeOperation(uow, before, givenUp(before, code, why, now));
+  if (before && isOpen(before)) changeOperation(uow, before, supersede(before, code, why, now));
 }
 
-function decideFact(
+function decideCardStateFact(
   uow: UnitOfWork,
-  item: ApplyCardStateFact,
+  input: ApplyCardStateFact,
   now: Date,
 ): ApplyCardStateFactResult {
-  const operation = uow.get(cardOperations, item.id);
-  const card = uow.get(cards, item.card);
-  if (!operation || !card || operation.tenant_id !== item.tenantId || !isControl(operation)) {
+  const operation = uow.get(cardOperations, input.id);
+  const card = uow.get(cards, input.card);
+  if (
+    !operation ||
+    !card ||
+    operation.tenant_id !== input.tenantId ||
+    !isCardStateOperation(operation)
+  ) {
     return { operation: null };
   }
-  const { next, card: set } = transitionCardState(operation, card, item.fact, now);
-  if (set) changeCardAndTell(uow, card, set, now);
+  const { next, card: set } = transitionCardState(operation, card, input.fact, now);
+  if (set) changeCardAndEmit(uow, card, set, now);
   return {
     operation: next === operation ? operation : changeOperation(uow, operation, next),
   };
 }
 
-/** The end of a card whose month is over. The issuer knows that as well as we do. */
-function decideExpiry(uow: UnitOfWork, item: ExpireCard, now: Date): ExpireCardResult {
-  const card = uow.get(cards, item.card);
+/** Expires a card. The issuer is not asked, because it declines expired cards by itself. */
+function decideExpiry(uow: UnitOfWork, input: ExpireCard, now: Date): ExpireCardResult {
+  const card = uow.get(cards, input.card);
   const isLive = card?.status === 'active' || card?.status === 'locked';
-  if (!card || !isLive || card.tenant_id !== item.tenantId || !isPastExpiry(card, now)) {
+  if (!card || !isLive || card.tenant_id !== input.tenantId || !isPastExpiry(card, now)) {
     return { expired: false };
   }
   supersedePending(uow, card, 'card_expired', 'the card has expired', now);
   const control = { ...card.state_control, pending_operation_id: null };
-  changeCardAndTell(uow, card, { status: 'expired', state_control: control }, now);
+  changeCardAndEmit(uow, card, { status: 'expired', state_control: control }, now);
   return { expired: true };
 }

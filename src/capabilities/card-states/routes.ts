@@ -4,36 +4,37 @@ import { API_PREFIX } from '../../platform/http/operation.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { cardFinder } from '../cards/find.js';
+import { cardFinder } from '../cards/routes.js';
 import type { CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/presenter.js';
 import type { CardOperations, Cards } from '../cards/store.js';
 import { closeCard, lockCard, unlockCard } from './api.js';
-import type { ControlType } from './card-state.js';
-import type { ControlCard } from './create.js';
-import type { ControlBody } from './schema.js';
+import type { CardStateType } from './card-state.js';
+import type { ChangeCardState } from './create.js';
+import type { CardStateChangeBody } from './schema.js';
 
-export function cardControlRoutes(deps: {
+/** The routes that lock, unlock and close a card. */
+export function cardStateRoutes(deps: {
   cards: Cards;
   cardOperations: CardOperations;
   cardOperationWatch: CompletionWaiter<CardOperation>;
-  controlCard: ControlCard;
+  changeCardState: ChangeCardState;
   idempotency: Idempotency;
 }): Route[] {
   const { cards, cardOperations, cardOperationWatch: watch, idempotency } = deps;
   const find = cardFinder(cards);
 
-  type Asked = { params: { id: string }; body: ControlBody };
+  type Request = { params: { id: string }; body: CardStateChangeBody };
 
   const answer =
-    (type: ControlType) =>
-    async (ctx: Context, { params, body }: Asked) => {
+    (type: CardStateType) =>
+    async (ctx: Context, { params, body }: Request) => {
       const tenantId = callerOf(ctx).tenant.id;
       const path = `${API_PREFIX}/cards/${params.id}`;
       await withIdempotency(
         ctx,
         { idempotency, resource: `${path}/operations`, path: `${path}/${type}` },
-        async (claim) => deps.controlCard(await find(ctx, params.id), type, body, claim),
+        async (claim) => deps.changeCardState(await find(ctx, params.id), type, body, claim),
         async (id, wait) => {
           const found =
             (await watch.waitForEnd(id, wait)) ?? (await cardOperations.get(tenantId, id));

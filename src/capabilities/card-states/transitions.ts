@@ -3,41 +3,41 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { Card } from '../cards/card.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
-import type { ControlOperation, ControlType } from './card-state.js';
+import type { CardStateOperation, CardStateType } from './card-state.js';
 
-/** What a fact does; the card is null where it stays as it is. `unchanged` and `stale` write nothing. */
-export type ControlTransition = {
+/** The effect of a fact. `unchanged` and `stale` write nothing. `card` is null if the card does not change. */
+export type CardStateTransition = {
   verdict: 'applied' | 'unchanged' | 'stale';
   next: CardOperation;
   card: Partial<Card> | null;
 };
 
-const CONFIRMED: Record<ControlType, string> = {
+const CONFIRMED: Record<CardStateType, string> = {
   lock: 'the card is locked at the issuer too',
   unlock: 'the card is open',
   close: 'the card is closed at the issuer too',
 };
 
-/** Whatever the issuer may do: with us the card stays shut, and nothing is approved. */
-const NOT_CONFIRMED: Record<ControlType, string> = {
+/** Without the issuer's confirmation the card stays locked or closed here, and payments are declined. */
+const NOT_CONFIRMED: Record<CardStateType, string> = {
   lock: 'the card stays locked here; the issuer has not confirmed it',
   unlock: 'the card stays locked',
   close: 'the card stays closed here; the issuer has not confirmed it',
 };
 
 /**
- * The state guard of locks, unlocks and closings: pure, and the only place where one ends, but for being superseded.
- * What became known of one that has ended changes nothing: another one says how the card has to stand.
+ * The state machine of locks, unlocks and closings. It ends them all, except those that `supersede` ends. Facts about an
+ * operation that has ended change nothing, because a later operation determines the desired state.
  */
 export function transitionCardState(
-  operation: ControlOperation,
+  operation: CardStateOperation,
   card: Card,
   fact: InstructionFact,
   now: Date,
-): ControlTransition {
+): CardStateTransition {
   const idle = { next: operation, card: null };
   if (!isOpen(operation))
-    return { verdict: agrees(operation, fact) ? 'unchanged' : 'stale', ...idle };
+    return { verdict: confirmsStatus(operation, fact) ? 'unchanged' : 'stale', ...idle };
   if (fact.kind === 'succeeded') return confirm(operation, card, fact, now);
   if (fact.kind !== 'rejected' || (fact.ifNotSubmitted && operation.submissions > 0)) {
     return { verdict: 'stale', ...idle };
@@ -45,48 +45,48 @@ export function transitionCardState(
   return fail(operation, card, fact, now);
 }
 
-const agrees = ({ status }: CardOperation, { kind }: InstructionFact) =>
+const confirmsStatus = ({ status }: CardOperation, { kind }: InstructionFact) =>
   (kind === 'succeeded' && status === 'completed') || (kind === 'rejected' && status === 'failed');
 
 function confirm(
-  operation: ControlOperation,
+  operation: CardStateOperation,
   card: Card,
   fact: InstructionFact,
   now: Date,
-): ControlTransition {
-  const { type, state_sequence: number } = operation;
+): CardStateTransition {
+  const { type, state_sequence: sequence } = operation;
   const set = { status: 'completed', completed_at: now } as const;
   const opens = type === 'unlock' && card.status === 'locked';
   const control = {
     ...card.state_control,
-    confirmed_sequence: Number(number),
+    confirmed_sequence: Number(sequence),
     pending_operation_id: null,
   };
   return {
     verdict: 'applied',
-    next: ended(operation, fact, now, set, CONFIRMED[type]),
+    next: finish(operation, fact, now, set, CONFIRMED[type]),
     card: { state_control: control, ...(opens && { status: 'active' as const }) },
   };
 }
 
 function fail(
-  operation: ControlOperation,
+  operation: CardStateOperation,
   card: Card,
   fact: InstructionFact & { kind: 'rejected' },
   now: Date,
-): ControlTransition {
+): CardStateTransition {
   const { type } = operation;
   const set = { status: 'failed', failure: operationFailure(fact.code) } as const;
   const { state_control: control } = card;
-  const wanted = type === 'unlock' ? 'locked' : control.desired;
+  const desired = type === 'unlock' ? 'locked' : control.desired;
   return {
     verdict: 'applied',
-    next: ended(operation, fact, now, set, NOT_CONFIRMED[type]),
-    card: { state_control: { ...control, desired: wanted, pending_operation_id: null } },
+    next: finish(operation, fact, now, set, NOT_CONFIRMED[type]),
+    card: { state_control: { ...control, desired, pending_operation_id: null } },
   };
 }
 
-function ended(
+function finish(
   operation: CardOperation,
   fact: InstructionFact,
   now: Date,
@@ -94,8 +94,8 @@ function ended(
   detail: string,
 ): CardOperation {
   const { via, actor, providerRequestId, note } = fact;
-  const said = fact.kind === 'rejected' ? `rejected: ${fact.code}` : 'set';
-  const told = [said, note].filter((part) => part !== null).join('; ');
+  const outcome = fact.kind === 'rejected' ? `rejected: ${fact.code}` : 'set';
+  const detailOfFact = [outcome, note].filter((part) => part !== null).join('; ');
   return {
     ...operation,
     ...set,
@@ -105,7 +105,10 @@ function ended(
     updated_at: now,
     timeline: [
       ...operation.timeline,
-      timelineEntry(now, via, actor ?? operation.provider, { detail: told, providerRequestId }),
+      timelineEntry(now, via, actor ?? operation.provider, {
+        detail: detailOfFact,
+        providerRequestId,
+      }),
       timelineEntry(now, 'completed', 'bursar', { detail }),
     ],
   };

@@ -23,14 +23,14 @@ import {
 import { cardOperations, isFunding, type CardOperation } from './card-operation.js';
 
 /**
- * Every card has what its accounts say, every operation the postings of its state and no others, and what is held is
- * held by open fundings and authorizations.
+ * Audits cards and their operations: the balances of every card equal its accounts, every operation has exactly the postings
+ * of its status, and every hold belongs to an open funding or authorization.
  */
-export async function auditCards(books: LedgerSnapshot): Promise<AuditResult> {
+export async function auditCards(snapshot: LedgerSnapshot): Promise<AuditResult> {
   const held = new Map<string, bigint>();
-  const holds = await readHolds(books, held);
-  const cards = await checkCards(books, holds);
-  const operations = await checkOperations(books, held);
+  const holds = await readHolds(snapshot, held);
+  const cards = await checkCards(snapshot, holds);
+  const operations = await checkOperations(snapshot, held);
   return {
     counts: { cards: cards.count, card_operations: operations.count },
     problems: [...cards.problems, ...operations.problems],
@@ -38,7 +38,7 @@ export async function auditCards(books: LedgerSnapshot): Promise<AuditResult> {
   };
 }
 
-/** What authorizations hold: of a card, or of the wallet for cards that have no money of their own. */
+/** Adds the holds of authorizations to `held`, by account. Returns their number by card. */
 async function readHolds(
   { collections: { records }, session }: LedgerSnapshot,
   held: Map<string, bigint>,
@@ -68,14 +68,15 @@ async function checkCards(
   const compare = (account: string, stored: bigint) => {
     known.add(account);
     const booked = balances.get(account) ?? 0n;
-    if (stored !== booked)
+    if (stored !== booked) {
       problems.push(`${account}: the card says ${stored}, its postings ${booked}`);
+    }
   };
   for await (const card of records(cards).find({}, { session })) {
     count += 1;
     compare(accounts.cardAvailable(card._id), card.available_minor);
     compare(accounts.cardHeld(card._id), card.held_minor);
-    problems.push(...checkStanding(card, holds.get(card._id) ?? 0));
+    problems.push(...checkCard(card, holds.get(card._id) ?? 0));
   }
   for (const account of balances.keys()) {
     if (account.startsWith('card:') && !known.has(account)) problems.push(`${account} has no card`);
@@ -83,7 +84,7 @@ async function checkCards(
   return { count, problems };
 }
 
-function checkStanding(card: Card, holds: number): string[] {
+function checkCard(card: Card, holds: number): string[] {
   const { _id: id, status, open_holds: counted, issued } = card;
   const problems: string[] = [];
   if (counted !== holds)
@@ -95,32 +96,36 @@ function checkStanding(card: Card, holds: number): string[] {
 
 const NO_STEPS: Steps = { must: [], may: [] };
 
-/** Whether the hold was made, and went where the state says. Taken back, it may have gone either way before. */
-function checkMoney(operation: CardOperation & RecordWithPostings): string[] {
+/** The hold must exist and end as the status says. A reversed funding may have ended either way before the reversal. */
+function checkPostings(operation: CardOperation & RecordWithPostings): string[] {
   const { status, reversed_at: reversed, created_at: at } = operation;
   const funding = operation as Funding & RecordWithPostings;
-  const adopted = stepsOf(operation).includes('suspense-debit');
-  const captured = status === 'completed' && !adopted;
+  const debitedFromSuspense = stepsOf(operation).includes('suspense-debit');
+  const captured = status === 'completed' && !debitedFromSuspense;
   const resolve = captured ? capturePosting(funding, at) : releasePosting(funding, at);
   const sure = isOpen(operation) || (status === 'failed' && reversed !== null) ? {} : { resolve };
   return checkLegs(operation, { hold: holdPosting(funding), ...sure }, 'funding');
 }
 
-async function checkOperations(books: LedgerSnapshot, held: Map<string, bigint>) {
-  const operations = books.collections.records(cardOperations);
+async function checkOperations(snapshot: LedgerSnapshot, held: Map<string, bigint>) {
+  const operations = snapshot.collections.records(cardOperations);
   const problems: string[] = [];
   let count = 0;
-  const unwindings = new Map<string | null, CardOperation>();
-  for await (const one of operations.find({ type: 'fund_reversal' }, { session: books.session })) {
-    unwindings.set(one.reverses_operation_id, one);
+  const fundReversals = new Map<string | null, CardOperation>();
+  for await (const one of operations.find(
+    { type: 'fund_reversal' },
+    { session: snapshot.session },
+  )) {
+    fundReversals.set(one.reverses_operation_id, one);
   }
-  for await (const operation of withPostings(operations, books)) {
+  for await (const operation of withPostings(operations, snapshot)) {
     count += 1;
-    // From its deadline on a funding's money is its unwinding's.
-    const { status, reversed_at } = unwindings.get(operation._id) ?? operation;
+    // From the deadline on, the hold of a funding belongs to its fund reversal.
+    const { status, reversed_at } = fundReversals.get(operation._id) ?? operation;
     const steps = isFunding(operation) ? STEPS_OF_HELD[status] : NO_STEPS;
     problems.push(...checkSteps({ ...operation, status }, steps));
-    if (isFunding(operation)) problems.push(...checkMoney({ ...operation, status, reversed_at }));
+    if (isFunding(operation))
+      problems.push(...checkPostings({ ...operation, status, reversed_at }));
     if (isFunding(operation) && isOpen({ status })) {
       addTo(held, accounts.held(operation.tenant_id), operation.amount_minor ?? 0n);
     }

@@ -5,8 +5,8 @@ import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions
 import { timelineEntry } from '../../core/instructions/timeline.js';
 
 /**
- * Everything that the issuer is told about a card. Tenants see funding, locks and closing; issuing shows as the card
- * itself, and `unwind` takes back a just-in-time funding that was not confirmed in time.
+ * Every type of instruction to a card issuer. `issue` issues the card. `fund_reversal` reverses a just-in-time funding that
+ * was not confirmed by its deadline. Tenants see the other types as operations; see `SHOWN_TYPES`.
  */
 export const CARD_OPERATION_TYPES = [
   'fund',
@@ -18,82 +18,62 @@ export const CARD_OPERATION_TYPES = [
   'issue',
   'fund_reversal',
 ] as const;
+/** A type of instruction to a card issuer. */
 export type CardOperationType = (typeof CARD_OPERATION_TYPES)[number];
 
-/** An operation as it is stored. Amounts in kobo. */
+/** An operation on a card as it is stored. Amounts are in kobo. */
 export type CardOperation = InstructionRecord & {
   card_id: string;
   type: CardOperationType;
-  /** Unique among the tenant's operations: `<card>/<transaction reference>`, or its own id where it has none. */
+  /** Unique for the tenant: `<card id>/<transaction reference>`, or the operation's id if it has no such reference. */
   reference: string;
-  /** The tenant's name for it, unique for each card. */
+  /** The tenant's own reference, unique for the card. */
   transaction_reference: string | null;
-  /** Null where no money moves. */
+  /** Null if no money moves. */
   amount_minor: bigint | null;
   currency: 'NGN';
   reason: string | null;
   request_id: string | null;
   metadata: Record<string, unknown> | null;
   failure: { code: string; message: string } | null;
-  /** Of a lock, an unlock or a closing: which of the card's control numbers it is. */
+  /** The `state_control.sequence` of the card that a lock, an unlock or a closing has set. */
   state_sequence: number | null;
-  /** Of a just-in-time funding: when it has failed for who asked for it. */
+  /** The time at which a just-in-time funding fails if it is not confirmed. */
   deadline_at: Date | null;
-  /** Of an unwinding: the funding that it takes back, whose hold it has. */
+  /** The funding that a fund reversal reverses. The reversal owns the hold of that funding. */
   reverses_operation_id: string | null;
-  /** A funding that was proven after its hold had been released stands in `suspense`. */
+  /** True while a funding that succeeded after the release of its hold is booked in suspense. */
   in_suspense: boolean;
   completed_at: Date | null;
   reversed_at: Date | null;
 };
 
+/** The stored `reference` of an operation with a transaction reference of the tenant. */
 export const operationReference = (card: string, transactionReference: string) =>
   `${card}/${transactionReference}`;
 
-/** What tenants see as operations; the others are part of something else. */
+/** The types that tenants see as operations. */
 export const SHOWN_TYPES = ['fund', 'jit_fund', 'auto_reload', 'lock', 'unlock', 'close'] as const;
+/** The types that move money from the wallet to a card. */
 export const FUNDING_TYPES = ['fund', 'jit_fund', 'auto_reload'] as const;
 
+/** True for operations that tenants see. */
 export const isShown = ({ type }: Pick<CardOperation, 'type'>): boolean =>
   (SHOWN_TYPES as readonly string[]).includes(type);
 
+/** True for operations that move money from the wallet to a card. */
 export const isFunding = ({ type }: Pick<CardOperation, 'type'>): boolean =>
   (FUNDING_TYPES as readonly string[]).includes(type);
 
-/** What of an operation says which workflow drives it. */
-export type OperationKey = Pick<
-  CardOperation,
-  '_id' | 'type' | 'card_id' | 'reverses_operation_id'
->;
-
-/** An unwinding is driven by the workflow of what it unwinds, orders about a card's state by one for the card. */
-export function operationWorkflowId({
-  _id,
-  type,
-  card_id: card,
-  reverses_operation_id: unwinds,
-}: OperationKey): string {
-  switch (type) {
-    case 'issue':
-      return `card-issuance/${_id}`;
-    case 'lock':
-    case 'unlock':
-    case 'close':
-      return `card-state/${card}`;
-    default:
-      return `card-funding/${unwinds ?? _id}`;
-  }
-}
-
-/** Nobody asked for it: what a card, or a funding, has come to made it. */
-const isOurOwn = ({ type }: Pick<CardOperation, 'type'>) =>
+/** Created by the system, not by an API request. */
+const isCreatedBySystem = ({ type }: Pick<CardOperation, 'type'>) =>
   type === 'auto_reload' || type === 'fund_reversal';
 
-type Ordered = Pick<CardOperation, 'tenant_id' | 'card_id' | 'type' | 'provider'> &
+type NewOperation = Pick<CardOperation, 'tenant_id' | 'card_id' | 'type' | 'provider'> &
   Partial<Omit<CardOperation, 'timeline' | 'next_check_at'>>;
 
-/** An operation as it is accepted: what is not given is not there yet. `detail` is its first line on the timeline. */
-export function newOperation(given: Ordered, now: Date, detail: string): CardOperation {
+/** A new operation with default values for the fields that are not given. `detail` is the first entry of its timeline. */
+export function newOperation(given: NewOperation, now: Date, detail: string): CardOperation {
   const id = given._id ?? newId('cardOperation');
   return {
     _id: id,
@@ -119,7 +99,9 @@ export function newOperation(given: Ordered, now: Date, detail: string): CardOpe
     attention: null,
     monitor_until: null,
     next_check_at: new Date(now.getTime() + START_WITHIN_MS),
-    timeline: [timelineEntry(now, 'accepted', isOurOwn(given) ? 'bursar' : 'api', { detail })],
+    timeline: [
+      timelineEntry(now, 'accepted', isCreatedBySystem(given) ? 'bursar' : 'api', { detail }),
+    ],
     created_at: now,
     updated_at: now,
     completed_at: null,
@@ -129,18 +111,18 @@ export function newOperation(given: Ordered, now: Date, detail: string): CardOpe
 }
 
 const FAILURES: Record<string, string> = {
-  not_eligible: 'The issuer gives this customer no card.',
+  not_eligible: 'The issuer does not issue cards to this customer.',
   funding_refused: 'The issuer refused the funding.',
   card_locked: 'The card is locked at the issuer.',
   card_closed: 'The card is closed at the issuer.',
   card_expired: 'The card has expired.',
   deadline_exceeded: 'The issuer had not confirmed the funding in time.',
-  superseded: 'A later order about the card took its place.',
+  superseded: 'A later change of the card replaced it.',
   reversed: 'The funding was made and then taken back by the issuer.',
   operator: 'An operator ended it.',
 };
 
-/** A failure with our own words for its code; a code that we do not know is still told as it is. */
+/** The failure that tenants see for a code. Unknown codes have a general message. */
 export const operationFailure = (code: string) => ({
   code,
   message: FAILURES[code] ?? 'The issuer refused.',

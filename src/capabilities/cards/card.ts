@@ -1,28 +1,29 @@
 import { collection } from '../../core/commit/collection.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
-import type { CardStanding } from '../../core/providers/card-issuer.js';
+import type { IssuerCardState } from '../../core/providers/card-issuer.js';
 
+/** The status of a card. */
 export type CardStatus = 'pending' | 'active' | 'locked' | 'failed' | 'expired' | 'closed';
 
-/** A card as it is stored. Amounts in kobo. Of the card itself only what may be shown: never a number or a code. */
+/** A card as it is stored. Amounts are in kobo. Card numbers and security codes are never stored. */
 export type Card = {
   _id: string;
   tenant_id: string;
   version: number;
-  /** Changes of state so far: the order number of the latest event. Not there before the first. */
+  /** The sequence number of the card's latest webhook event; 0 before the first. */
   event_sequence: number;
-  /** The tenant's own id of who holds the card. */
+  /** The tenant's own id of the card holder. */
   customer_id: string;
   type: 'virtual' | 'physical';
-  /** Prepaid: spends what was funded. Just in time: also what the wallet has, held there for each authorization. */
+  /** Authorizations of a `prepaid` card spend the card's balance; those of a `jit` card may also be held in the wallet. */
   funding: 'prepaid' | 'jit';
   currency: 'NGN';
-  /** To be printed. Personal: it goes to the issuer and to the tenant, and nowhere else. */
+  /** The name to print. Personal data: only the issuer and the tenant receive it. */
   name: string | null;
   metadata: Record<string, unknown> | null;
   status: CardStatus;
   provider: string;
-  /** What the issuer told when it issued the card; `card` is its id there. */
+  /** The issuer's data of the card; null until it has issued the card. */
   issued: {
     issuer_card_id: string;
     brand: string;
@@ -30,15 +31,15 @@ export type Card = {
     expiry_month: number;
     expiry_year: number;
   } | null;
-  /** What can be spent, and what authorizations hold of it: the sums of the card's own accounts. */
+  /** The balances of the card's accounts: the spendable amount, and the amount held by authorizations. */
   available_minor: bigint;
   held_minor: bigint;
-  /** Authorizations that hold money, of the card or of the wallet. */
+  /** The number of authorizations of the card with a hold, on the card or in the wallet. */
   open_holds: number;
-  state_control: CardControl;
+  state_control: CardStateControl;
   security: CardSecurity;
-  auto_reload: CardReload | null;
-  /** What was approved on the Africa/Lagos day `day`. */
+  auto_reload: AutoReload | null;
+  /** The amount approved on `day`, a day in Africa/Lagos. */
   daily_spend: { day: string; minor: bigint };
   failure: { code: string; message: string } | null;
   created_at: Date;
@@ -46,17 +47,17 @@ export type Card = {
 };
 
 /**
- * How the card has to stand at the issuer. `number` grows with every lock, unlock and closing that is accepted;
- * `confirmed` is the one that the issuer has agreed to last. `operation` is the one under way.
+ * The state that the issuer must set. `sequence` is incremented by every accepted lock, unlock and closing;
+ * `confirmed_sequence` is the latest one that the issuer has confirmed. `pending_operation_id` is the open operation.
  */
-export type CardControl = {
-  desired: CardStanding;
+export type CardStateControl = {
+  desired: IssuerCardState;
   sequence: number;
   confirmed_sequence: number;
   pending_operation_id: string | null;
 };
 
-/** What authorizations may be. Null and empty lists: no such bound. */
+/** The tenant's limits on authorizations. Null and empty lists mean no limit. */
 export type CardSecurity = {
   channels: { online: boolean; pos: boolean; atm: boolean; contactless: boolean };
   per_transaction_limit_minor: bigint | null;
@@ -67,22 +68,24 @@ export type CardSecurity = {
   blocked_merchant_categories: string[];
 };
 
-export type CardReload = {
+/** The auto-reload settings of a card, with the state of its reloads. */
+export type AutoReload = {
   enabled: boolean;
   threshold_minor: bigint;
   amount_minor: bigint;
   daily_cap_minor: bigint;
-  /** Whether this fall below the threshold has had its reload. */
+  /** True if the current fall below the threshold has had its reload. */
   triggered: boolean;
-  /** The reload under way. */
+  /** The open reload. */
   operation_id: string | null;
-  /** Refused in a row. */
+  /** The number of consecutive refusals. */
   refusals: number;
   attention: { since: Date; reason: string } | null;
   limit_day: string;
   limit_used_minor: bigint;
 };
 
+/** Security settings without limits. */
 export const OPEN_SECURITY: CardSecurity = {
   channels: { online: true, pos: true, atm: true, contactless: true },
   per_transaction_limit_minor: null,
@@ -91,18 +94,18 @@ export const OPEN_SECURITY: CardSecurity = {
   blocked_merchant_categories: [],
 };
 
-/** The end of a card: nothing is spent from it any more, and what is left of it goes back to the wallet. */
-export const isOver = ({ status }: Pick<Card, 'status'>): boolean =>
+/** True for a card that is closed or expired: it declines every payment, and its balance is returned to the wallet. */
+export const isTerminal = ({ status }: Pick<Card, 'status'>): boolean =>
   status === 'closed' || status === 'expired';
 
-/** A card is good to the end of its month, in Africa/Lagos. */
+/** True if the card's last month, in Africa/Lagos, has ended. */
 export function isPastExpiry({ issued }: Pick<Card, 'issued'>, now: Date): boolean {
   if (!issued) return false;
   const { year, month } = monthOf(now);
   return issued.expiry_year < year || (issued.expiry_year === year && issued.expiry_month < month);
 }
 
-/** The Lagos month of a moment. */
+/** The year and month in Africa/Lagos at a time. */
 export function monthOf(now: Date): { year: number; month: number } {
   const [year, month] = lagosDay(now).split('-').map(Number);
   return { year: Number(year), month: Number(month) };
@@ -110,7 +113,7 @@ export function monthOf(now: Date): { year: number; month: number } {
 
 const long = { bsonType: 'long' };
 
-/** Cards. A card is found by our id, and by its id at the issuer. */
+/** The collection of cards. */
 export const cards = collection<Card>('cards', {
   validator: {
     bsonType: 'object',
@@ -126,7 +129,7 @@ export const cards = collection<Card>('cards', {
   },
   indexes: [
     { key: { tenant_id: 1, created_at: -1, _id: -1 } },
-    // What the issuer calls it, which is all that its messages say.
+    // The issuer's messages name only the issuer's id.
     {
       key: { provider: 1, 'issued.issuer_card_id': 1 },
       unique: true,

@@ -13,13 +13,14 @@ import { newOperation, type CardOperation } from './card-operation.js';
 import { presentCard } from './presenter.js';
 import type { CreateCardBody } from './schema.js';
 
+/** Accepts a card and returns the response to the request. Saves it under the idempotency key, if there is one. */
 export type CreateCard = (
   tenant: Tenant,
   body: CreateCardBody,
   claim: Claim | null,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
-/** Accepts a card: one commit of card, the order that issues it, key and answer; then the start of its workflow. */
+/** Creates the function that accepts cards: it commits card, issuing operation and saved response in one transaction, then starts the workflow. */
 export function createCardCreation(deps: {
   groupCommit: GroupCommit;
   starter: { startSoon(operation: CardOperation): void };

@@ -1,24 +1,21 @@
 import { cardOperations as operations } from './api.js';
 import { auditCards } from './audit.js';
 import { cards } from './card.js';
-import { issuingRoutes } from './issuance-routes.js';
 import { cardRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
-import type { CardStarters } from './starters.js';
-import type { CardOperations } from './store.js';
+import { type CardStarters, createCardStarters } from './workflow-starter.js';
+import { type CardOperations, createCardOperationStore, createCardStore } from './store.js';
 import { cardOperations as cardOperationRecords } from './card-operation.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
-import { createCardControl } from '../card-states/create.js';
+import { createCardStateChange } from '../card-states/create.js';
 import { createCardExpiry } from '../card-states/expiry.js';
 import { createCardFunding } from '../card-fundings/create.js';
 import { createAuthorizations } from '../card-authorizations/index.js';
-import { createApplyCardEvent, createFindOwner } from './provider-events.js';
-import { createCardEvents } from '../../core/provider-events/index.js';
+import { createApplyProviderEvent, createFindOwner } from './provider-events.js';
+import { createProviderEvents } from '../../core/provider-events/index.js';
 import { createCardCreation } from './create.js';
-import { createCardStarters } from './starters.js';
-import { createCardOperationStore, createCardStore } from './store.js';
 
-/** Everything that cards are made of; a line in deps.ts. */
+/** Creates the parts of cards, their states, fundings and authorizations. */
 export function createCards(deps: CoreDeps) {
   const { config, database, groupCommit, client, providers, completionWaiters, log } = deps;
   const { attentionAfterMs, pollMaxMs, stallTimeoutMs } = config.instructions;
@@ -38,14 +35,14 @@ export function createCards(deps: CoreDeps) {
     cards,
     log,
   });
-  const apply = createApplyCardEvent({
+  const apply = createApplyProviderEvent({
     groupCommit,
     cardOperations,
     cardStarters,
     authorizations,
   });
   const provider = providers.forCards.name;
-  // Whoever's spending has made one fall due has not made it itself.
+  // Auto-reloads are created inside other commits, so no caller starts their workflow: start it here.
   groupCommit.onCreated(cardOperationRecords, (created) => {
     created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
   });
@@ -59,10 +56,10 @@ export function createCards(deps: CoreDeps) {
       findEnded: (ids) => cardOperations.findEnded(ids),
     }),
     createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
-    controlCard: createCardControl({ groupCommit, starter: cardStarters }),
+    changeCardState: createCardStateChange({ groupCommit, starter: cardStarters }),
     expireCards: createCardExpiry({ db: database.db, groupCommit }),
     fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
-    cardEvents: createCardEvents({ ...deps, apply, findOwner: createFindOwner(database) }),
+    providerEvents: createProviderEvents({ ...deps, apply, findOwner: createFindOwner(database) }),
   };
 }
 
@@ -72,10 +69,7 @@ export const cardCapability = defineCapability({
   collections: [cards, cardOperationRecords],
   operations,
   audit: auditCards,
-  routes: (deps: Parameters<typeof cardRoutes>[0] & Parameters<typeof issuingRoutes>[0]) => [
-    ...cardRoutes(deps),
-    ...issuingRoutes(deps),
-  ],
+  routes: cardRoutes,
   supervised: (deps: { cardOperations: CardOperations; cardStarters: CardStarters }) => ({
     card_operations: supervised(deps.cardOperations, deps.cardStarters),
   }),

@@ -1,11 +1,11 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
-import type { balanceResource, cardOperationResource, cardResource } from './api.js';
+import type { balanceResource, cardOperationResource, cardResource } from './schema.js';
 import type { Card } from './card.js';
 import type { CardOperation } from './card-operation.js';
 
-/** A card as clients see it: every field is named here, so that a new stored field never leaks. */
+/** A card for tenants. Lists every field, so that a new stored field is not exposed by accident. */
 export function presentCard(card: Card): z.infer<typeof cardResource> {
   return {
     id: card._id,
@@ -26,6 +26,7 @@ export function presentCard(card: Card): z.infer<typeof cardResource> {
   };
 }
 
+/** The balance of a card for tenants. */
 export function presentBalance(card: Card, now: Date): z.infer<typeof balanceResource> {
   return {
     card_id: card._id,
@@ -35,7 +36,7 @@ export function presentBalance(card: Card, now: Date): z.infer<typeof balanceRes
   };
 }
 
-/** An operation as tenants and operators see it. What issues a card or unwinds a funding no tenant ever gets to see. */
+/** An operation for tenants and operators. Callers must not present operations to tenants unless `isShown` is true. */
 export function presentOperation(
   operation: Omit<CardOperation, 'timeline'>,
 ): z.infer<typeof cardOperationResource> {

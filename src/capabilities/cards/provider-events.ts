@@ -2,10 +2,10 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { FactSource } from '../../core/instructions/fact.js';
 import type {
   Applied,
-  ApplyCardEvent,
-  CardEventOwner,
+  ApplyProviderEvent,
+  ProviderEventOwner,
   FindOwner,
-  StoredCardEvent,
+  ProviderEvent,
 } from '../../core/provider-events/event.js';
 import type { Database } from '../../platform/database/client.js';
 import { isId } from '../../shared/ids.js';
@@ -14,11 +14,13 @@ import {
   type CardAuthorization,
 } from '../card-authorizations/card-authorization.js';
 import type { Authorizations } from '../card-authorizations/index.js';
-import { applyFundingFact, fundingFactOf } from '../card-fundings/apply.js';
-import { applyIssueFact, issueFactOf } from './apply-issuance.js';
+import { commitFundingFact } from '../card-fundings/mutations.js';
+import { fundingFactOf } from '../card-fundings/transitions.js';
+import { commitIssuanceFact } from './mutations.js';
+import { issuanceFactOf } from './transitions.js';
 import type { Card } from './card.js';
 import { isFunding, type CardOperation } from './card-operation.js';
-import type { CardStarters } from './starters.js';
+import type { CardStarters } from './workflow-starter.js';
 import type { CardOperations } from './store.js';
 
 const NOT_THERE: Applied = { kind: 'not_there' };
@@ -26,16 +28,16 @@ const applied = (outcome: string): Applied => ({ kind: 'applied', outcome });
 const NOTHING_TO_APPLY = applied('nothing_to_apply');
 
 /** Applies an issuer's events by the transition of their record, and wakes its workflow. Repeatable, in any order. */
-export function createApplyCardEvent(deps: {
+export function createApplyProviderEvent(deps: {
   groupCommit: GroupCommit;
   cardOperations: Pick<CardOperations, 'get' | 'issueOf'>;
   cardStarters: Pick<CardStarters, 'notifyChangedSoon'>;
   authorizations: Pick<Authorizations, 'applyAuthorizationState'>;
-}): ApplyCardEvent {
+}): ApplyProviderEvent {
   const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
 
   /** Of this card, and a funding: whatever an issuer may mix up. */
-  async function fundingOf({ reference }: StoredCardEvent, { tenantId, card }: CardEventOwner) {
+  async function fundingOf({ reference }: ProviderEvent, { tenantId, card }: ProviderEventOwner) {
     const found = reference === null ? null : await cardOperations.get(tenantId, reference);
     return found?.card_id === card && isFunding(found) ? found : null;
   }
@@ -55,20 +57,20 @@ export function createApplyCardEvent(deps: {
 
   return async (event, { tenantId, card }) => {
     const { subject, state } = event.state;
-    const origin = originOf(event);
+    const source = sourceOf(event);
     switch (subject) {
       case 'card':
         return toOperation(
           await cardOperations.issueOf({ _id: card, tenant_id: tenantId }),
           (operation) => {
-            const fact = issueFactOf(state, origin);
-            return fact && applyIssueFact(groupCommit, operation, fact);
+            const fact = issuanceFactOf(state, source);
+            return fact && commitIssuanceFact(groupCommit, operation, fact);
           },
         );
       case 'funding':
         return toOperation(await fundingOf(event, { tenantId, card }), (operation) => {
-          const fact = fundingFactOf(state, origin);
-          return fact && applyFundingFact(groupCommit, operation, fact);
+          const fact = fundingFactOf(state, source);
+          return fact && commitFundingFact(groupCommit, operation, fact);
         });
       case 'authorization': {
         const { provider, reference: token, dedupe_key: key, occurred_at: at, received_at } = event;
@@ -81,7 +83,7 @@ export function createApplyCardEvent(deps: {
   };
 }
 
-const originOf = ({ _id, provider }: StoredCardEvent): FactSource => ({
+const sourceOf = ({ _id, provider }: ProviderEvent): FactSource => ({
   via: 'webhook',
   actor: provider,
   providerRequestId: _id,
@@ -102,7 +104,10 @@ export function createFindOwner({ db }: Database): FindOwner {
     record && { tenantId: record.tenant_id, card: record.card_id };
   const projection = { tenant_id: 1, card_id: 1 } as const;
 
-  async function byReference(provider: string, reference: string): Promise<CardEventOwner | null> {
+  async function byReference(
+    provider: string,
+    reference: string,
+  ): Promise<ProviderEventOwner | null> {
     const own = { _id: reference, provider };
     if (isId('card', reference)) return ofCard(await cards.findOne(own, { projection }));
     if (!isId('cardOperation', reference)) return null;

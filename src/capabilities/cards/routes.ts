@@ -6,6 +6,7 @@ import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import {
+  createCard,
   getCard,
   getCardBalance,
   getCardOperation,
@@ -13,21 +14,42 @@ import {
   listCardFundings,
   listCards,
 } from './api.js';
-import { cardFinder } from './find.js';
 import { isShown, type CardOperation } from './card-operation.js';
 import { presentBalance, presentCard, presentOperation } from './presenter.js';
 import type { CardOperations, Cards } from './store.js';
+import type { Card } from './card.js';
+import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
+import { API_PREFIX } from '../../platform/http/operation.js';
+import type { Idempotency } from '../../core/idempotency/store.js';
+import type { CompletionWaiter } from '../../shared/completion-waiter.js';
+import type { CreateCard } from './create.js';
 
-/** What is read of cards and of the operations on them. */
+/** The routes of cards and of the operations on them. */
 export function cardRoutes(deps: {
   cards: Cards;
   cardOperations: CardOperations;
+  cardWatch: CompletionWaiter<Card>;
+  createCard: CreateCard;
+  idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
 }): Route[] {
-  const { cards, cardOperations, webhooks } = deps;
+  const { cards, cardOperations, cardWatch, idempotency, webhooks } = deps;
   const find = cardFinder(cards);
 
   return [
+    route(createCard, async (ctx, { body }) => {
+      const { tenant } = callerOf(ctx);
+      await withIdempotency(
+        ctx,
+        { idempotency, resource: `${API_PREFIX}/cards` },
+        (claim) => deps.createCard(tenant, body, claim),
+        async (id, wait) => {
+          const card = (await cardWatch.waitForEnd(id, wait)) ?? (await cards.get(tenant.id, id));
+          return card && presentCard(card);
+        },
+      );
+    }),
+
     route(listCards, async (ctx, { query }) => {
       const { items, total } = await cards.list(callerOf(ctx).tenant.id, query);
       sendList(ctx, items.map(presentCard), { ...query, total });
@@ -42,13 +64,13 @@ export function cardRoutes(deps: {
     }),
 
     route(getCardOperation, async (ctx, { params }) => {
-      sendData(ctx, 200, presentOperation(await findOperation(ctx, params)));
+      sendData(ctx, 200, presentOperation(await findOperation(cardOperations, ctx, params)));
     }),
 
     route(getCardOperationTimeline, async (ctx, { params, query }) => {
-      const operation = await findOperation(ctx, params);
-      const told = await webhooks.deliveries.timelineOf(operation.tenant_id, operation._id);
-      const all = timelineWithDeliveries(operation, told).map(presentTimelineEntry);
+      const operation = await findOperation(cardOperations, ctx, params);
+      const events = await webhooks.deliveries.timelineOf(operation.tenant_id, operation._id);
+      const all = timelineWithDeliveries(operation, events).map(presentTimelineEntry);
       const items = all.slice(query.offset, query.offset + query.limit);
       sendList(ctx, items, { ...query, total: all.length });
     }),
@@ -59,14 +81,24 @@ export function cardRoutes(deps: {
       sendList(ctx, items.map(presentOperation), { ...query, total });
     }),
   ];
-
-  /** The caller's operation on that very card. What tenants do not get to see is not found either. */
-  async function findOperation(
-    ctx: Context,
-    { id, operation_id: operation }: { id: string; operation_id: string },
-  ): Promise<CardOperation> {
-    const found = await cardOperations.get(callerOf(ctx).tenant.id, operation);
-    if (found?.card_id !== id || !isShown(found)) throw new ApiError('not_found');
-    return found;
-  }
 }
+
+/** The caller's operation on this card. Operations that tenants do not see are `not_found`. */
+async function findOperation(
+  cardOperations: Pick<CardOperations, 'get'>,
+  ctx: Context,
+  { id, operation_id: operation }: { id: string; operation_id: string },
+): Promise<CardOperation> {
+  const found = await cardOperations.get(callerOf(ctx).tenant.id, operation);
+  if (found?.card_id !== id || !isShown(found)) throw new ApiError('not_found');
+  return found;
+}
+
+/** Finds the caller's card, or throws `not_found`, also for the card of another tenant. */
+export const cardFinder =
+  (cards: Pick<Cards, 'get'>) =>
+  async (ctx: Context, id: string): Promise<Card> => {
+    const found = await cards.get(callerOf(ctx).tenant.id, id);
+    if (!found) throw new ApiError('not_found');
+    return found;
+  };

@@ -1,32 +1,188 @@
 import { z } from 'zod';
-import { idempotencyKey, plainText } from '../../platform/http/wire.js';
-import { holdsCardNumber, metadata } from '../../shared/metadata.js';
+import { idempotencyKey, plainText, amountMinor, timestamp } from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
+import {
+  FIELD_NAME,
+  findMetadataProblem,
+  holdsCardNumber,
+  MAX_KEYS,
+  metadata,
+  METADATA_BOUNDS,
+} from '../../shared/metadata.js';
+import { idSchema } from '../../shared/ids.js';
+import {
+  attentionField,
+  failureField,
+  instructionStatus,
+} from '../../core/instructions/api-fields.js';
+import { SHOWN_TYPES } from './card-operation.js';
 
-const noCardNumber = (text: string) => !holdsCardNumber(text);
-const REFUSED = 'must not hold a card number';
+/** Arguments of `refine` for texts that are stored or sent to the issuer: they must not hold a card number. */
+export const noCardNumber = [
+  (text: string) => !holdsCardNumber(text),
+  'must not hold a card number',
+] as const;
 
-/** The body of POST /cards. */
+/**
+ * A body that accepts unknown fields. Known fields are validated; the output's `metadata` holds the unknown fields and the
+ * content of the field `metadata`, or is null if there are none.
+ */
+export function freeForm<Known extends z.ZodRawShape>(id: string, known: Known) {
+  const fields = {
+    ...known,
+    metadata: metadata.optional(),
+    idempotency_key: idempotencyKey.optional(),
+  };
+  const restOf = (body: Record<string, unknown>): Record<string, unknown> => {
+    const rest = Object.entries(body).filter(([name]) => !Object.hasOwn(fields, name));
+    return { ...Object.fromEntries(rest), ...(body['metadata'] as object | undefined) };
+  };
+  return z
+    .object(fields)
+    .catchall(z.unknown())
+    .superRefine((body, ctx) => {
+      const problem = findMetadataProblem(restOf(body));
+      if (problem) ctx.addIssue({ code: 'custom', path: problem.path, message: problem.message });
+    })
+    .meta({
+      id,
+      description: `Fields that are not named here are stored as metadata, with the fields of \`metadata\`. ${METADATA_BOUNDS}`,
+      override: {
+        propertyNames: FIELD_NAME,
+        maxProperties: Object.keys(fields).length + MAX_KEYS,
+        additionalProperties: { $ref: '#/components/schemas/MetadataLevel4' },
+      },
+    })
+    .transform((body) => {
+      const rest = restOf(body);
+      const given = body as z.output<z.ZodObject<Known>>;
+      return { ...given, metadata: Object.keys(rest).length > 0 ? rest : null };
+    });
+}
+
+/** The body of `POST /cards`. */
 export const createCardBody = z
   .strictObject({
     customer_id: z
       .string()
       .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
-      .refine(noCardNumber, REFUSED)
-      .meta({ description: 'Your own id of who is to hold it.', example: 'customer-7' }),
+      .refine(...noCardNumber)
+      .meta({ description: 'Your own id of the card holder.', example: 'customer-7' }),
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).default('prepaid').meta({
       description:
-        '`prepaid` spends what it was funded with; `jit` does so too, and a payment that this does not cover is held in the wallet, all of it.',
+        '`prepaid`: payments spend the balance of the card. `jit`: a payment that the balance of the card does not cover is held in the wallet, in full.',
     }),
     currency: z.literal('NGN').default('NGN'),
     name: plainText(100)
-      .refine(noCardNumber, REFUSED)
+      .refine(...noCardNumber)
       .optional()
-      .meta({ description: 'To be printed on it.', example: 'Ada Obi' }),
+      .meta({ description: 'The name to print on the card.', example: 'Ada Obi' }),
     metadata: metadata.optional(),
     idempotency_key: idempotencyKey.optional(),
   })
   .meta({ id: 'NewCard' });
 
+/** The validated body of `POST /cards`. */
 export type CreateCardBody = z.infer<typeof createCardBody>;
+
+/** The card in the examples of the API reference. */
+export const exampleCard = {
+  id: 'crd_01kaj2v6wte8v9kcz0t3yd4m5n',
+  customer_id: 'customer-7',
+  type: 'virtual',
+  funding: 'prepaid',
+  name: 'Ada Obi',
+  brand: 'verve',
+  last4: '4242',
+  expiry_month: 11,
+  expiry_year: 2029,
+  currency: 'NGN',
+  status: 'active',
+  provider: 'sandbox-bank',
+  failure: null,
+  metadata: { team: 'sales' },
+  created_at: '2026-11-21T09:30:00.000Z',
+};
+
+const issuedDescription = 'Null until the issuer has issued the card.';
+
+/** A card in answers and webhook events. */
+export const cardResource = z
+  .object({
+    id: idSchema('card'),
+    customer_id: z.string().meta({ description: 'Your own id of the card holder.' }),
+    type: z.enum(['virtual', 'physical']),
+    funding: z.enum(['prepaid', 'jit']).meta({
+      description:
+        '`prepaid`: payments spend the balance of the card. `jit`: a payment that the balance of the card does not cover is held in the wallet, in full.',
+    }),
+    name: z.string().nullable().meta({ description: 'The name to print on the card.' }),
+    brand: z.string().nullable().meta({ description: issuedDescription }),
+    last4: z.string().nullable().meta({ description: issuedDescription }),
+    expiry_month: z.int().min(1).max(12).nullable().meta({ description: issuedDescription }),
+    expiry_year: z.int().nullable().meta({ description: issuedDescription }),
+    currency: z.literal('NGN'),
+    status: z.enum(['pending', 'active', 'locked', 'failed', 'expired', 'closed']),
+    provider: z.string(),
+    failure: failureField,
+    metadata: z.record(z.string(), z.unknown()),
+    created_at: timestamp('When it was accepted.'),
+  })
+  .meta({ id: 'Card', example: exampleCard });
+
+/** The balance of a card in answers. */
+export const balanceResource = z
+  .object({
+    card_id: idSchema('card'),
+    available_minor: amountMinor('Kobo that can be spent, less what authorizations hold.'),
+    currency: z.literal('NGN'),
+    as_of: timestamp('When it was read.'),
+  })
+  .meta({
+    id: 'CardBalance',
+    example: {
+      card_id: exampleCard.id,
+      available_minor: 500_000,
+      currency: 'NGN',
+      as_of: '2026-11-21T09:31:00.000Z',
+    },
+  });
+
+/** The operation in the examples of the API reference. */
+export const exampleOperation = {
+  id: 'cop_01kaj2v6wte8v9kcz0t3yd4m5n',
+  card_id: exampleCard.id,
+  type: 'fund',
+  status: 'completed',
+  amount_minor: 500_000,
+  currency: 'NGN',
+  transaction_reference: 'top-up-7',
+  reason: null,
+  request_id: null,
+  metadata: {},
+  failure: null,
+  attention: null,
+  created_at: '2026-11-21T09:30:30.000Z',
+  completed_at: '2026-11-21T09:30:31.000Z',
+};
+
+/** An operation on a card in answers and webhook events. */
+export const cardOperationResource = z
+  .object({
+    id: idSchema('cardOperation'),
+    card_id: idSchema('card'),
+    type: z.enum(SHOWN_TYPES),
+    status: instructionStatus,
+    amount_minor: amountMinor('Kobo; null where no money moves.').nullable(),
+    currency: z.literal('NGN'),
+    transaction_reference: z.string().nullable(),
+    reason: z.string().nullable(),
+    request_id: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    failure: failureField,
+    attention: attentionField,
+    created_at: timestamp('When it was accepted.'),
+    completed_at: timestamp('When it was completed; null while it is not.').nullable(),
+  })
+  .meta({ id: 'CardOperation', example: exampleOperation });

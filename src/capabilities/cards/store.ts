@@ -5,26 +5,28 @@ import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import type { Card } from './card.js';
 import { FUNDING_TYPES, type CardOperation } from './card-operation.js';
 
+/** A page of a list: its size, and the number of records before it. */
 export type OffsetListing = { limit: number; offset: number };
 
 const NEWEST_FIRST = { created_at: -1, _id: -1 } as const;
 
+/** The store of cards. */
 export type Cards = ReturnType<typeof createCardStore>;
 
-/** What is read of cards. They change only by commits, through `changeCard`. */
+/** Queries of cards. Cards are changed only by commits, through `changeCard`. */
 export function createCardStore({ db }: Database) {
   const collection = db.collection<Card>('cards');
   return {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    /** By our id alone: for operators, and for issuers' messages, which know no tenant. */
+    /** Finds a card of any tenant. For operators, and for messages of issuers, which name no tenant. */
     find: (id: string) => collection.findOne({ _id: id }),
 
-    /** By the issuer's id. */
+    /** Finds a card by its id at the issuer. */
     findIssued: (provider: string, card: string) =>
       collection.findOne({ provider, 'issued.issuer_card_id': card }),
 
-    /** The total is counted by the index: one tenant's cards are few beside its transfers. */
+    /** A tenant's cards, newest first. Counting all of them is cheap: tenants have few cards. */
     async list(tenantId: string, { limit, offset }: OffsetListing) {
       const [items, total] = await Promise.all([
         collection
@@ -38,11 +40,11 @@ export function createCardStore({ db }: Database) {
       return { items, total };
     },
 
-    /** Those whose issuing has come to its end. */
+    /** The cards of `ids` that are no longer pending. */
     issued: (ids: string[]): Promise<Card[]> =>
       collection.find({ _id: { $in: ids }, status: { $ne: 'pending' } }).toArray(),
 
-    /** For operators, over all tenants: the latest first. */
+    /** For operators: the newest cards of one tenant or of all tenants. */
     latest: ({ tenantId, limit }: { tenantId?: string; limit: number }): Promise<Card[]> =>
       collection
         .find(tenantId === undefined ? {} : { tenant_id: tenantId })
@@ -52,9 +54,10 @@ export function createCardStore({ db }: Database) {
   };
 }
 
+/** The store of operations on cards. */
 export type CardOperations = ReturnType<typeof createCardOperationStore>;
 
-/** The store of what issuers are told. Ends and money only by commits; what an attempt has learned is written here. */
+/** Queries of operations, and the writes of attempts. Commits alone end an operation or move money. */
 export function createCardOperationStore(
   { db }: Database,
   stallTimeoutMs: number,
@@ -73,11 +76,11 @@ export function createCardOperationStore(
 
 function operationQueries(collection: Collection<CardOperation>) {
   return {
-    /** The one that issues this card. */
+    /** The operation that issues a card. */
     issueOf: ({ _id, tenant_id: tenantId }: Pick<Card, '_id' | 'tenant_id'>) =>
       collection.findOne({ tenant_id: tenantId, reference: _id }),
 
-    /** A card's fundings, newest first; counted by the index that has nothing else in it. */
+    /** A card's fundings, newest first. The index `fundings` counts them without other operations. */
     async fundings(card: string, { limit, offset }: OffsetListing) {
       const filter = { card_id: card, type: { $in: [...FUNDING_TYPES] } };
       const [items, total] = await Promise.all([
@@ -92,7 +95,7 @@ function operationQueries(collection: Collection<CardOperation>) {
       return { items, total };
     },
 
-    /** For operators: all that its issuer was told of a card, the latest first. */
+    /** For operators: the newest operations on a card, of all types. */
     ofCard: (card: string, limit: number) =>
       collection
         .find({ card_id: card }, { projection: { timeline: 0 } })

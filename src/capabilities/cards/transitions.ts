@@ -1,38 +1,41 @@
-import type { IssuedCard } from '../../core/providers/card-issuer.js';
+import type { IssuedCard, IssueState } from '../../core/providers/card-issuer.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
 import { timelineEntry, type TimelineType } from '../../core/instructions/timeline.js';
 import type { Card } from './card.js';
 import { operationFailure, type CardOperation } from './card-operation.js';
 
-/** `issued` is what the issuer tells of the card. `paid` stands for it in histories, which must not hold that. */
+/**
+ * A fact about the issuance of a card. `issued` has the card data that the issuer returned. Workflow histories must not hold
+ * that data, so a workflow has `succeeded` in its place, which is applied after `issued`.
+ */
 export type IssuanceFact = InstructionFact | (FactSource & { kind: 'issued' } & IssuedCard);
 
-/** What a fact does. `unchanged` and `stale` write nothing; `card` is null where the card stays as it is. */
-export type IssueTransition = {
+/** The effect of a fact. `unchanged` and `stale` write nothing. `card` is null if the card does not change. */
+export type IssuanceTransition = {
   verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
   operation: CardOperation;
   card: Partial<Card> | null;
 };
 
-/** How long the issuer is asked on after an operator gave a card up against its silence. */
-const WATCH_MS = 24 * 60 * 60 * 1000;
+/** The issuer is polled for this long after an operator has failed an issuance whose outcome was unknown. */
+const MONITOR_MS = 24 * 60 * 60 * 1000;
 
-type Change = {
+type IssuanceChange = {
   set: Partial<CardOperation>;
   entry: [TimelineType, string];
   card?: Partial<Card>;
   verdict?: 'applied' | 'attention';
 };
 
-/** The state guard of issuing: pure, total, and the only place where a card begins. No money moves. */
+/** The state machine of a card's issuance: total, without side effects, and the only way for a card to become active. No money moves. */
 export function transitionIssuance(
   operation: CardOperation,
   card: Card,
   fact: IssuanceFact,
   now: Date,
-): IssueTransition {
-  const change = decideFact(operation, card, fact, now);
+): IssuanceTransition {
+  const change = changeFor(operation, card, fact, now);
   if (typeof change === 'string') return { verdict: change, operation, card: null };
   const actor = fact.actor ?? operation.provider;
   const { providerRequestId } = fact;
@@ -43,7 +46,7 @@ export function transitionIssuance(
     updated_at: now,
     timeline: [
       ...operation.timeline,
-      timelineEntry(now, fact.via, actor, { detail: tell(fact), providerRequestId }),
+      timelineEntry(now, fact.via, actor, { detail: describeFact(fact), providerRequestId }),
       timelineEntry(now, change.entry[0], 'bursar', { detail: change.entry[1] }),
     ],
   };
@@ -52,33 +55,37 @@ export function transitionIssuance(
   return { verdict: change.verdict ?? 'applied', operation: next, card: change.card ?? null };
 }
 
-const tell = (fact: IssuanceFact) =>
+const describeFact = (fact: IssuanceFact) =>
   [fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind, fact.note]
     .filter((part) => part !== null)
     .join('; ');
 
-function decideFact(
+function changeFor(
   operation: CardOperation,
   card: Card,
   fact: IssuanceFact,
   now: Date,
-): Change | 'unchanged' | 'stale' {
-  // What the issuer tells of a card is booked where it is heard; what comes after it has nothing to add.
+): IssuanceChange | 'unchanged' | 'stale' {
+  // The answer's card data was applied as `issued` before, so `succeeded` adds nothing.
   if (fact.kind === 'succeeded') return card.issued === null ? 'stale' : 'unchanged';
   if (fact.kind === 'reversed') return 'stale';
   if (fact.kind === 'rejected' && fact.ifNotSubmitted && operation.submissions > 0) return 'stale';
-  if (fact.kind === 'operator_confirmed') return confirm(operation, card, now);
+  if (fact.kind === 'operator_confirmed') return confirmByOperator(operation, card, now);
   if (fact.kind === 'issued' && card.issued !== null) {
     return card.issued.issuer_card_id === fact.card
       ? 'unchanged'
-      : raise(operation, now, 'the issuer reports another card than before');
+      : raiseAttention(operation, now, 'the issuer reports another card than before');
   }
   if (isOpen(operation)) {
-    return fact.kind === 'issued' ? open(fact, now) : refuse(operation, fact, now);
+    return fact.kind === 'issued' ? activate(fact, now) : reject(operation, fact, now);
   }
-  if (fact.kind === 'issued') return issuedLate(fact, now);
+  if (fact.kind === 'issued') return recordLateIssuance(fact, now);
   if (operation.status === 'completed') {
-    return raise(operation, now, 'the issuer refused what it had reported as issued');
+    return raiseAttention(
+      operation,
+      now,
+      'the issuer rejected a card that it had reported as issued',
+    );
   }
   if (operation.monitor_until === null || fact.via === 'operator') return 'unchanged';
   return {
@@ -97,50 +104,54 @@ const asIssued = ({ card, brand, last4, expiryMonth, expiryYear }: Issued): Card
   expiry_year: expiryYear,
 });
 
-const open = (fact: Issued, now: Date): Change => ({
+const activate = (fact: Issued, now: Date): IssuanceChange => ({
   set: { status: 'completed', completed_at: now, attention: null },
   entry: ['completed', 'the card is active'],
   card: { status: 'active', issued: asIssued(fact) },
 });
 
-function refuse(
+function reject(
   operation: CardOperation,
   { code, via }: Extract<IssuanceFact, { kind: 'rejected' }>,
   now: Date,
-): Change {
-  const watched = via === 'operator' && operation.submissions > 0;
+): IssuanceChange {
+  const monitored = via === 'operator' && operation.submissions > 0;
   const failure = operationFailure(code);
   return {
     set: {
       status: 'failed',
       failure,
       attention: null,
-      monitor_until: watched ? new Date(now.getTime() + WATCH_MS) : null,
+      monitor_until: monitored ? new Date(now.getTime() + MONITOR_MS) : null,
     },
     entry: ['completed', 'there is no card'],
     card: { status: 'failed', failure },
   };
 }
 
-/** Given up, and there all the same: nobody can spend from it as long as it is not ours. */
-const issuedLate = (fact: Issued, now: Date): Change => ({
+/** The issuer has issued a card that had failed here. It stays failed, so all its payments are declined. */
+const recordLateIssuance = (fact: Issued, now: Date): IssuanceChange => ({
   set: {
     monitor_until: null,
-    attention: { since: now, reason: 'issued by the issuer after the card had been given up' },
+    attention: { since: now, reason: 'issued by the issuer after the card had failed' },
   },
-  entry: ['attention_raised', 'the card stays failed until an operator stands by it'],
+  entry: ['attention_raised', 'the card stays failed until an operator confirms it'],
   card: { issued: asIssued(fact) },
   verdict: 'attention',
 });
 
-/** An operator stands by a card that the issuer confirms, also by one that had been given up. */
-function confirm(operation: CardOperation, card: Card, now: Date): Change | 'unchanged' | 'stale' {
+/** An operator confirms a card that the issuer has issued. A failed card becomes active. */
+function confirmByOperator(
+  operation: CardOperation,
+  card: Card,
+  now: Date,
+): IssuanceChange | 'unchanged' | 'stale' {
   if (isOpen(operation) || card.issued === null) return 'stale';
   if (operation.status === 'completed') {
     if (operation.attention === null) return 'unchanged';
     return {
       set: { attention: null },
-      entry: ['attention_cleared', 'an operator stands by the card, and so does the issuer'],
+      entry: ['attention_cleared', 'an operator and the issuer confirm the card'],
     };
   }
   return {
@@ -150,12 +161,21 @@ function confirm(operation: CardOperation, card: Card, now: Date): Change | 'unc
   };
 }
 
-/** An operator has to look. Said once: the same reason again changes nothing. */
-function raise(operation: CardOperation, now: Date, reason: string): Change | 'unchanged' {
+/** Requests an operator's attention. The same reason a second time changes nothing. */
+function raiseAttention(
+  operation: CardOperation,
+  now: Date,
+  reason: string,
+): IssuanceChange | 'unchanged' {
   if (operation.attention?.reason === reason) return 'unchanged';
   return {
     set: { attention: { since: now, reason } },
     entry: ['attention_raised', reason],
     verdict: 'attention',
   };
+}
+
+/** The fact in an issuer's report about a card, or null if the outcome is not final yet. */
+export function issuanceFactOf(state: IssueState, source: FactSource): IssuanceFact | null {
+  return state.kind === 'pending' ? null : { ...source, ...state };
 }

@@ -6,22 +6,22 @@ import type { Log } from '../../shared/log.js';
 import type { Providers } from '../../core/providers/registry.js';
 import { receiveCardEvent } from '../../core/provider-events/callback-api.js';
 import type { Decisions } from '../card-authorizations/decisions.js';
-import type { ReceiveCardEvent } from '../../core/provider-events/receive.js';
+import type { ReceiveProviderEvent } from '../../core/provider-events/receive.js';
 
 /**
- * What card issuers send: the signature over the raw bytes is the only key. An event is stored once, answered, then
- * applied; what can't be stored is a 503, so that the issuer comes again. A request for an authorization is decided in
- * its answer.
+ * The route for messages of card issuers. The signature over the raw bytes authenticates them. An event is stored before it
+ * is answered, and applied afterwards; if it cannot be stored, the answer is 503 and the issuer sends it again. The answer to
+ * an authorization request has the decision.
  */
 export function cardWebhookRoutes({
   providers,
   authorizations,
-  cardEvents,
+  providerEvents,
   log,
 }: {
   providers: Pick<Providers, 'findIssuer'>;
   authorizations: { decisions: Pick<Decisions, 'decide'> };
-  cardEvents: { receive: ReceiveCardEvent };
+  providerEvents: { receive: ReceiveProviderEvent };
   log: Log;
 }): Route[] {
   return [
@@ -29,24 +29,24 @@ export function cardWebhookRoutes({
       const issuer = providers.findIssuer(params.provider);
       if (!issuer) throw new ApiError('not_found');
       const bytes = ctx.state.body?.bytes ?? Buffer.alloc(0);
-      const reading = issuer.readEvent(bytes, headersOf(ctx), new Date());
-      switch (reading.kind) {
+      const message = issuer.readEvent(bytes, headersOf(ctx), new Date());
+      switch (message.kind) {
         case 'bad_signature':
           throw new ApiError('invalid_signature');
         case 'authorization': {
-          const decision = await authorizations.decisions.decide(issuer.name, reading.request);
+          const decision = await authorizations.decisions.decide(issuer.name, message.request);
           const { status, body } = issuer.renderDecision(decision);
           return sendBytes(ctx, status, JSON.stringify(body));
         }
         case 'event': {
-          const kept = await cardEvents.receive(issuer.name, reading.event);
-          ctx.res.once('finish', () => kept.after());
+          const received = await providerEvents.receive(issuer.name, message.event);
+          ctx.res.once('finish', () => received.after());
           return sendData(ctx, 200, { received: true });
         }
         case 'ignored':
-          // It would only come again as it is. Somebody should learn the issuer's new words.
+          // The issuer would only repeat an unreadable event, so it is accepted. The log tells operators.
           log.warn(
-            { provider: issuer.name, event: reading.dedupeKey },
+            { provider: issuer.name, event: message.dedupeKey },
             'provider event unreadable',
           );
           return sendData(ctx, 200, { received: true });

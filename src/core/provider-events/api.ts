@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { operation } from '../../platform/http/operation.js';
 import { pageQuery, timestamp } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
-import { CARD_EVENT_STATUSES } from './event.js';
+import { PROVIDER_EVENT_STATUSES } from './event.js';
 
 const exampleEvent = {
   id: 'pev_01kaj2v6wte8v9kcz0t3yd4m5n',
@@ -20,7 +20,7 @@ export const cardEventResource = z
     card_id: idSchema('card').nullable(),
     provider: z.string(),
     event: z.string().meta({ description: 'Our name for it, whoever the issuer is.' }),
-    status: z.enum(CARD_EVENT_STATUSES).meta({
+    status: z.enum(PROVIDER_EVENT_STATUSES).meta({
       description:
         '`processed`: what it says is in our books, or changed nothing there. `failed`: it could not be applied, and a replay may.',
     }),

@@ -1,10 +1,10 @@
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
-import { CARD_EVENT_STATUSES } from './event.js';
+import { PROVIDER_EVENT_STATUSES } from './event.js';
 
 const amount = { bsonType: ['long', 'null'] };
 
-export const cardEventsCollection: CollectionSpec = {
+export const providerEventsCollection: CollectionSpec = {
   name: 'provider_events',
   validator: {
     bsonType: 'object',
@@ -21,7 +21,7 @@ export const cardEventsCollection: CollectionSpec = {
     properties: {
       tenant_id: { bsonType: ['string', 'null'] },
       card_id: { bsonType: ['string', 'null'] },
-      status: { enum: [...CARD_EVENT_STATUSES] },
+      status: { enum: [...PROVIDER_EVENT_STATUSES] },
       state: {
         bsonType: 'object',
         properties: { state: { bsonType: 'object', properties: { amountMinor: amount } } },

@@ -6,14 +6,14 @@ import type { CardEvent, CardEventState } from '../providers/card-issuer.js';
 import { START_WITHIN_MS } from '../instructions/instruction.js';
 
 /** `ignored`: of no card of ours, or about something that we never heard of and that is over. */
-export const CARD_EVENT_STATUSES = ['received', 'processed', 'ignored', 'failed'] as const;
-export type CardEventStatus = (typeof CARD_EVENT_STATUSES)[number];
+export const PROVIDER_EVENT_STATUSES = ['received', 'processed', 'ignored', 'failed'] as const;
+export type ProviderEventStatus = (typeof PROVIDER_EVENT_STATUSES)[number];
 
 /** Whose an event is. */
-export type CardEventOwner = { tenantId: string; card: string };
+export type ProviderEventOwner = { tenantId: string; card: string };
 
 /** An issuer's word about a card as it is kept: what it says, never the body that said it. */
-export type StoredCardEvent = {
+export type ProviderEvent = {
   _id: string;
   /** Null as long as it is about no card of ours. */
   tenant_id: string | null;
@@ -28,7 +28,7 @@ export type StoredCardEvent = {
   /** Our id of the card or of the operation, or the token of the authorization. */
   reference: string | null;
   state: CardEventState;
-  status: CardEventStatus;
+  status: ProviderEventStatus;
   /** What it came to: a verdict of the state guard, or why nothing was done. */
   result: string | null;
   attempt_count: number;
@@ -41,7 +41,7 @@ export type StoredCardEvent = {
 };
 
 /** An event once more, by its tenant or by an operator. */
-export type CardEventReplay = {
+export type ProviderEventReplay = {
   _id: string;
   tenant_id: string;
   event_id: string;
@@ -55,11 +55,11 @@ export type CardEventReplay = {
 };
 
 /** Whose it is has still to be found out. */
-export function newCardEvent(
+export function newProviderEvent(
   provider: string,
   { dedupeKey, name, card, reference, state, occurredAt }: CardEvent,
   now: Date,
-): StoredCardEvent {
+): ProviderEvent {
   return {
     _id: newId('providerEvent'),
     tenant_id: null,
@@ -82,14 +82,14 @@ export function newCardEvent(
   };
 }
 
-export const newReplay = (
+export const newProviderEventReplay = (
   {
     _id: event,
     tenant_id: tenantId,
     provider,
-  }: Pick<StoredCardEvent, '_id' | 'provider'> & { tenant_id: string },
+  }: Pick<ProviderEvent, '_id' | 'provider'> & { tenant_id: string },
   now: Date,
-): CardEventReplay => ({
+): ProviderEventReplay => ({
   _id: newId('providerEventReplay'),
   tenant_id: tenantId,
   event_id: event,
@@ -110,7 +110,7 @@ const harmless = (name: string | null): string | null =>
   name !== null && /^[A-Za-z][A-Za-z0-9_-]{0,99}$/.test(name) ? name : null;
 
 /** Replays of provider events. */
-export const providerEventReplays = collection<CardEventReplay>('provider_event_replays', {
+export const providerEventReplays = collection<ProviderEventReplay>('provider_event_replays', {
   validator: {
     bsonType: 'object',
     required: ['tenant_id', 'event_id', 'status', 'created_at'],
@@ -128,10 +128,13 @@ export const providerEventReplays = collection<CardEventReplay>('provider_event_
 export type Applied = { kind: 'applied'; outcome: string } | { kind: 'not_there' };
 
 /** Applies an event to the record that it is about. Repeatable, in any order of arrival. */
-export type ApplyCardEvent = (event: StoredCardEvent, owner: CardEventOwner) => Promise<Applied>;
+export type ApplyProviderEvent = (
+  event: ProviderEvent,
+  owner: ProviderEventOwner,
+) => Promise<Applied>;
 
 /** Finds the card that an issuer speaks of, and its tenant; null if it is none of ours at this issuer. */
 export type FindOwner = (
   provider: string,
   about: { reference: string | null; issuer_card: string | null },
-) => Promise<CardEventOwner | null>;
+) => Promise<ProviderEventOwner | null>;

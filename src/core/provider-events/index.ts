@@ -4,23 +4,23 @@ import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { Log } from '../../shared/log.js';
 import type { CompletionWaiters } from '../../shared/completion-waiter.js';
-import type { ApplyCardEvent, FindOwner, StoredCardEvent } from './event.js';
-import { createCardEventHandling } from './handle.js';
-import { createReceiveCardEvent } from './receive.js';
+import type { ApplyProviderEvent, FindOwner, ProviderEvent } from './event.js';
+import { createProviderEventHandling } from './handle.js';
+import { createReceiveProviderEvent } from './receive.js';
 import { createReplayCreation } from './replay.js';
-import { createCardEventReplays } from './replay-store.js';
-import { createCardEventRetention } from './retention.js';
-import { createCardEventStarter, createReplayStarter } from './starter.js';
-import { createCardEventStore } from './store.js';
+import { createProviderEventReplayStore } from './replay-store.js';
+import { createProviderEventRetention } from './retention.js';
+import { createProviderEventStarter, createReplayStarter } from './starter.js';
+import { createProviderEventStore } from './store.js';
 
 /** What issuers tell about cards: taken, applied, applied again, put together. */
-export function createCardEvents(deps: {
+export function createProviderEvents(deps: {
   config: Pick<Config, 'instructions' | 'providerEvents' | 'temporal'>;
   database: Database;
   groupCommit: GroupCommit;
   client: Client;
   /** Books what an event says, by the guard of its subject. */
-  apply: ApplyCardEvent;
+  apply: ApplyProviderEvent;
   findOwner: FindOwner;
   completionWaiters: CompletionWaiters;
   log: Log;
@@ -29,9 +29,9 @@ export function createCardEvents(deps: {
   const { stallTimeoutMs } = config.instructions;
   const { retryMs: scheduleMs, retentionMs } = config.providerEvents;
   const { taskQueue } = config.temporal;
-  const store = createCardEventStore(database, stallTimeoutMs);
-  const replays = createCardEventReplays(database, groupCommit, stallTimeoutMs);
-  const starter = createCardEventStarter({ client, taskQueue, scheduleMs, log });
+  const store = createProviderEventStore(database, stallTimeoutMs);
+  const replays = createProviderEventReplayStore(database, groupCommit, stallTimeoutMs);
+  const starter = createProviderEventStarter({ client, taskQueue, scheduleMs, log });
   const replayStarter = createReplayStarter({ client, taskQueue, log });
   return {
     store,
@@ -39,13 +39,13 @@ export function createCardEvents(deps: {
     replays,
     replayStarter,
     replayWatch: deps.completionWaiters.create({ findEnded: (ids) => replays.ended(ids) }),
-    handling: createCardEventHandling({ events: store, replays, findOwner, apply, log }),
-    receive: createReceiveCardEvent({ events: store, findOwner, starter, log }),
+    handling: createProviderEventHandling({ events: store, replays, findOwner, apply, log }),
+    receive: createReceiveProviderEvent({ events: store, findOwner, starter, log }),
     replay: createReplayCreation({ replays, starter: replayStarter }),
-    removeOld: createCardEventRetention({ db: database.db, retentionMs }),
+    removeOld: createProviderEventRetention({ db: database.db, retentionMs }),
 
     /** Whose it is, also if that has become known only since it came. Null for an event of no card of ours. */
-    async owned(event: StoredCardEvent) {
+    async owned(event: ProviderEvent) {
       if (event.tenant_id !== null)
         return { ...event, tenant_id: event.tenant_id, card_id: event.card_id };
       const owner = await findOwner(event.provider, event);
@@ -60,4 +60,4 @@ export function createCardEvents(deps: {
   };
 }
 
-export type CardEvents = ReturnType<typeof createCardEvents>;
+export type ProviderEvents = ReturnType<typeof createProviderEvents>;

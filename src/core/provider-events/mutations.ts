@@ -6,12 +6,12 @@ import {
   type SavedResponse,
   type Claim,
 } from '../commit/saved-response.js';
-import { providerEventReplays, type CardEventReplay } from './event.js';
+import { providerEventReplays, type ProviderEventReplay } from './event.js';
 
 export type AcceptProviderEventReplay = {
   tenantId: string;
   /** Complete, with its id, before it queues. */
-  replay: CardEventReplay;
+  replay: ProviderEventReplay;
   claim: Claim | null;
   answer: SavedResponse;
 };

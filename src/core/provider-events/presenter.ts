@@ -1,9 +1,9 @@
 import type { z } from 'zod';
 import type { cardEventResource, replayResource } from './api.js';
-import type { CardEventReplay, StoredCardEvent } from './event.js';
+import type { ProviderEventReplay, ProviderEvent } from './event.js';
 
 /** An event as its tenant sees it; every field is named here, so that a new stored field never leaks. */
-export const presentCardEvent = (event: StoredCardEvent): z.infer<typeof cardEventResource> => ({
+export const presentCardEvent = (event: ProviderEvent): z.infer<typeof cardEventResource> => ({
   id: event._id,
   card_id: event.card_id,
   provider: event.provider,
@@ -13,7 +13,7 @@ export const presentCardEvent = (event: StoredCardEvent): z.infer<typeof cardEve
   processed_at: event.processed_at?.toISOString() ?? null,
 });
 
-export const presentReplay = (replay: CardEventReplay): z.infer<typeof replayResource> => ({
+export const presentReplay = (replay: ProviderEventReplay): z.infer<typeof replayResource> => ({
   id: replay._id,
   event_id: replay.event_id,
   status: replay.status,

@@ -1,12 +1,11 @@
 import { failpoint } from '../../shared/failpoints.js';
 import type { Log } from '../../shared/log.js';
 import type { CardEvent } from '../providers/card-issuer.js';
-import { newCardEvent } from './event.js';
-import type { FindOwner } from './event.js';
-import type { CardEventStarter } from './starter.js';
-import type { CardEventStore } from './store.js';
+import { newProviderEvent, type FindOwner } from './event.js';
+import type { ProviderEventStarter } from './starter.js';
+import type { ProviderEventStore } from './store.js';
 
-export type ReceiveCardEvent = (
+export type ReceiveProviderEvent = (
   provider: string,
   event: CardEvent,
 ) => Promise<{ stored: boolean; after(): void }>;
@@ -15,16 +14,16 @@ export type ReceiveCardEvent = (
  * Takes what an issuer tells: stored once, with whose it is. `after` is for when the issuer has its answer, and starts
  * the workflow that applies it; what a crash leaves out, the dispatcher does.
  */
-export function createReceiveCardEvent(deps: {
-  events: CardEventStore;
+export function createReceiveProviderEvent(deps: {
+  events: ProviderEventStore;
   findOwner: FindOwner;
-  starter: CardEventStarter;
+  starter: ProviderEventStarter;
   log: Log;
   clock?: () => Date;
-}): ReceiveCardEvent {
+}): ReceiveProviderEvent {
   const { events, findOwner, starter, log, clock = () => new Date() } = deps;
-  return async (provider, told) => {
-    const received = newCardEvent(provider, told, clock());
+  return async (provider, message) => {
+    const received = newProviderEvent(provider, message, clock());
     const owner = await findOwner(provider, received);
     const event = owner ? { ...received, ...owner } : received;
     if (!(await events.insert(event))) return { stored: false, after: () => undefined };

@@ -2,22 +2,22 @@ import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../supervision/supervision.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { AcceptResult } from '../commit/saved-response.js';
-import type { CardEventReplay } from './event.js';
+import type { ProviderEventReplay } from './event.js';
 import { acceptProviderEventReplay, type AcceptProviderEventReplay } from './mutations.js';
 
-export type CardEventReplays = ReturnType<typeof createCardEventReplays>;
+export type ProviderEventReplayStore = ReturnType<typeof createProviderEventReplayStore>;
 
 /** What the event came to this time, or why it could not be applied. */
 export type ReplayEnd = { outcome: string } | { code: string; message: string };
 
 /** The store of replays. One is made by a commit together with its idempotency key. */
-export function createCardEventReplays(
+export function createProviderEventReplayStore(
   { db }: Database,
   groupCommit: GroupCommit,
   stallTimeoutMs: number,
   clock: () => Date = () => new Date(),
 ) {
-  const collection = db.collection<CardEventReplay>('provider_event_replays');
+  const collection = db.collection<ProviderEventReplay>('provider_event_replays');
 
   return {
     ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
@@ -29,7 +29,7 @@ export function createCardEventReplays(
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    ended: (ids: string[]): Promise<CardEventReplay[]> =>
+    ended: (ids: string[]): Promise<ProviderEventReplay[]> =>
       collection.find({ _id: { $in: ids }, status: { $ne: 'pending' } }).toArray(),
 
     /** Ends it, once. */

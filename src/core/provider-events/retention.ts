@@ -1,6 +1,6 @@
 import type { Db } from 'mongodb';
 import { firstIdAt } from '../../shared/ids.js';
-import type { CardEventReplay, StoredCardEvent } from './event.js';
+import type { ProviderEventReplay, ProviderEvent } from './event.js';
 
 const PAGE = 500;
 
@@ -8,7 +8,7 @@ const PAGE = 500;
  * Removes events of a certain age with their replays, one page; answers how many. What was never applied stays: somebody
  * still has to look at it.
  */
-export function createCardEventRetention({
+export function createProviderEventRetention({
   db,
   retentionMs,
   clock = () => new Date(),
@@ -17,8 +17,8 @@ export function createCardEventRetention({
   retentionMs: number;
   clock?: () => Date;
 }) {
-  const events = db.collection<StoredCardEvent>('provider_events');
-  const replays = db.collection<CardEventReplay>('provider_event_replays');
+  const events = db.collection<ProviderEvent>('provider_events');
+  const replays = db.collection<ProviderEventReplay>('provider_event_replays');
   return async (): Promise<{ removed: number; more: boolean }> => {
     const before = firstIdAt('providerEvent', new Date(clock().getTime() - retentionMs));
     const page = await events

@@ -7,17 +7,17 @@ import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../idempotency/store.js';
 import { getCardEventReplay, listCardEvents, replayCardEvent } from './api.js';
-import type { CardEvents } from './index.js';
+import type { ProviderEvents } from './index.js';
 import { presentCardEvent, presentReplay } from './presenter.js';
 
 export function cardEventRoutes(deps: {
   cards: { get(tenantId: string, id: string): Promise<object | null> };
-  cardEvents: CardEvents;
+  providerEvents: ProviderEvents;
   idempotency: Idempotency;
   safeguard: ReturnType<typeof createSafeguard>;
 }): Route[] {
-  const { cards, cardEvents, idempotency, safeguard } = deps;
-  const { store, replays, replayWatch } = cardEvents;
+  const { cards, providerEvents, idempotency, safeguard } = deps;
+  const { store, replays, replayWatch } = providerEvents;
 
   return [
     route(listCardEvents, async (ctx, { params, query }) => {
@@ -38,7 +38,7 @@ export function cardEventRoutes(deps: {
         async (claim) => {
           const event = await store.get(tenantId, params.event_id);
           if (!event) throw new ApiError('not_found');
-          return cardEvents.replay({ ...event, tenant_id: tenantId }, claim);
+          return providerEvents.replay({ ...event, tenant_id: tenantId }, claim);
         },
         async (id, wait) => {
           const replay =

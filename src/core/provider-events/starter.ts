@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Log } from '../../shared/log.js';
 import { providerEventReplaysQueue } from '../../platform/temporal/queues.js';
 import { createWorkflowStarter, type WorkflowStarter } from '../supervision/workflow-starter.js';
-import type { CardEventReplay, StoredCardEvent } from './event.js';
+import type { ProviderEventReplay, ProviderEvent } from './event.js';
 import {
   providerEventWorkflowId,
   providerEventReplayWorkflowId,
@@ -12,17 +12,20 @@ import {
 
 type Settings = { client: Client; taskQueue: string; log: Log };
 
-export type CardEventStarter = Pick<
-  WorkflowStarter<StoredCardEvent>,
+export type ProviderEventStarter = Pick<
+  WorkflowStarter<ProviderEvent>,
   'start' | 'startSoon' | 'idle'
 >;
-export type ReplayStarter = Pick<WorkflowStarter<CardEventReplay>, 'start' | 'startSoon' | 'idle'>;
+export type ReplayStarter = Pick<
+  WorkflowStarter<ProviderEventReplay>,
+  'start' | 'startSoon' | 'idle'
+>;
 
 /** Starts the workflow that applies what an issuer told. */
-export const createCardEventStarter = (
+export const createProviderEventStarter = (
   settings: Settings & { scheduleMs: number[] },
-): CardEventStarter =>
-  createWorkflowStarter<StoredCardEvent>({
+): ProviderEventStarter =>
+  createWorkflowStarter<ProviderEvent>({
     ...settings,
     workflow: 'providerEvent',
     workflowId: ({ _id }) => providerEventWorkflowId(_id),
@@ -43,7 +46,7 @@ export const createCardEventStarter = (
 
 /** Starts the workflow that applies an event once more. */
 export const createReplayStarter = (settings: Settings): ReplayStarter =>
-  createWorkflowStarter<CardEventReplay>({
+  createWorkflowStarter<ProviderEventReplay>({
     ...settings,
     workflow: 'providerEventReplay',
     workflowId: ({ _id }) => providerEventReplayWorkflowId(_id),

@@ -2,25 +2,25 @@ import type { Collection } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { isDuplicate } from '../../platform/database/duplicate.js';
 import { supervisionOf } from '../supervision/supervision.js';
-import type { CardEventOwner, StoredCardEvent } from './event.js';
+import type { ProviderEventOwner, ProviderEvent } from './event.js';
 
-export type CardEventStore = ReturnType<typeof createCardEventStore>;
+export type ProviderEventStore = ReturnType<typeof createProviderEventStore>;
 
 const IS_DATE = { $type: 'date' } as const;
 
 /** The store of what issuers told us. Nothing here moves money: see handle.ts. */
-export function createCardEventStore(
+export function createProviderEventStore(
   { db }: Database,
   stallTimeoutMs: number,
   clock: () => Date = () => new Date(),
 ) {
-  const collection = db.collection<StoredCardEvent>('provider_events');
+  const collection = db.collection<ProviderEvent>('provider_events');
   return {
     ...outcomes(collection, stallTimeoutMs, clock),
     ...supervisionOf(collection, 'received_at', { clock, stallTimeoutMs }),
 
     /** False for one that was stored before. */
-    async insert(event: StoredCardEvent): Promise<boolean> {
+    async insert(event: ProviderEvent): Promise<boolean> {
       try {
         await collection.insertOne(event);
         return true;
@@ -38,9 +38,9 @@ export function createCardEventStore(
 
     /** A card's, the latest first. */
     async list(
-      { tenantId, card }: CardEventOwner,
+      { tenantId, card }: ProviderEventOwner,
       { page, limit }: { page: number; limit: number },
-    ): Promise<{ items: StoredCardEvent[]; total: number }> {
+    ): Promise<{ items: ProviderEvent[]; total: number }> {
       const filter = { card_id: card, tenant_id: tenantId };
       const found = collection.find(filter, { sort: { _id: -1 }, skip: (page - 1) * limit, limit });
       const [items, total] = await Promise.all([
@@ -65,14 +65,14 @@ export function createCardEventStore(
 
 /** What was learned about an event, and when somebody has to look again. */
 function outcomes(
-  collection: Collection<StoredCardEvent>,
+  collection: Collection<ProviderEvent>,
   stallTimeoutMs: number,
   clock: () => Date,
 ) {
   const dueAfter = (ms: number) => new Date(clock().getTime() + ms + stallTimeoutMs);
   return {
     /** Its card has come to be known. */
-    async give(id: string, { tenantId, card }: CardEventOwner): Promise<void> {
+    async give(id: string, { tenantId, card }: ProviderEventOwner): Promise<void> {
       await collection.updateOne(
         { _id: id, tenant_id: null },
         { $set: { tenant_id: tenantId, card_id: card } },

@@ -66,12 +66,12 @@ export type FindFundingAnswer = CallTrace & (FundingState | NotFound | Unknown);
 export type ReverseAnswer = CallTrace &
   ({ kind: 'reversed' } | { kind: 'rejected'; code: string } | NotFound | Throttled | Unknown);
 
-export type CardStanding = 'open' | 'locked' | 'closed';
+export type IssuerCardState = 'open' | 'locked' | 'closed';
 
 export type StateOrder = {
   /** The issuer's id. */
   card: string;
-  state: CardStanding;
+  state: IssuerCardState;
   /** Grows with every order about this card: an older one never overwrites a newer. */
   version: number;
   /** The tenant's request id, or our id of the operation. */
@@ -84,7 +84,7 @@ export type SetStateAnswer = CallTrace &
   ({ kind: 'set' } | { kind: 'rejected'; code: string } | Throttled | Unknown);
 
 export type ReadStateAnswer = CallTrace &
-  ({ kind: 'state'; state: CardStanding; version: number } | NotFound | Unknown);
+  ({ kind: 'state'; state: IssuerCardState; version: number } | NotFound | Unknown);
 
 /** Something that happened to a card, a funding or an authorization. */
 export type CardEventState =

@@ -55,7 +55,7 @@ export function addCardAuthorizationCommands(program: Command): void {
     async (deps, { json, args, options: { reason, actor } }) => {
       const found = await find(deps, String(args[0]));
       const { _id: id, attention } = found;
-      const acknowledged = await deps.authorizations.store.seen(found, { actor, reason });
+      const acknowledged = await deps.authorizations.store.acknowledge(found, { actor, reason });
       if (!acknowledged)
         throw new CommandError(`${id} needs no attention, or has changed since: show it again`);
       print(json, { id, acknowledged: attention?.reason ?? null });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { StoredCardEvent } from '../../core/provider-events/event.js';
+import type { ProviderEvent } from '../../core/provider-events/event.js';
 import type { Deps } from '../../composition/deps.js';
 import { addCommand, CommandError } from './command.js';
 import { print, printLatest } from './print.js';
@@ -17,9 +17,9 @@ export function addProviderEventCommands(program: Command): void {
         .description(`list the latest ${LISTED}`)
         .option('--card <id>')
         .option('--attention', 'only those that could not be applied, the oldest first'),
-    async ({ cardEvents }, { json, options: { card, attention = false } }) => {
+    async ({ providerEvents }, { json, options: { card, attention = false } }) => {
       const query = { attention, limit: LISTED, ...(card !== undefined && { card }) };
-      printLatest(json, (await cardEvents.store.latest(query)).map(presentRow), LISTED);
+      printLatest(json, (await providerEvents.store.latest(query)).map(presentRow), LISTED);
     },
   );
   addCommand(
@@ -33,16 +33,16 @@ export function addProviderEventCommands(program: Command): void {
 }
 
 /** Starts a replay, which the worker carries out. Its result is in the list, or in the replay that is returned here. */
-async function replayEvent({ cardEvents }: Deps, id: string) {
-  const event = await cardEvents.store.find(id);
+async function replayEvent({ providerEvents }: Deps, id: string) {
+  const event = await providerEvents.store.find(id);
   if (!event) throw new CommandError(`there is no event ${id}`);
-  const owned = await cardEvents.owned(event);
+  const owned = await providerEvents.owned(event);
   if (!owned) throw new CommandError(`${id} is about no card of ours`);
-  const { resource } = await cardEvents.replay(owned, null);
+  const { resource } = await providerEvents.replay(owned, null);
   return { id, replay: resource };
 }
 
-const presentRow = (event: StoredCardEvent) => ({
+const presentRow = (event: ProviderEvent) => ({
   id: event._id,
   tenant: event.tenant_id,
   card: event.card_id,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { unwindingOf } from '../../../src/capabilities/card-fundings/deadline.js';
+import { fundReversalIdOf } from '../../../src/capabilities/card-fundings/deadline.js';
 import { isOpen } from '../../../src/core/instructions/instruction.js';
 import { eventually } from '../../support/eventually.js';
 import { casesOf, type Case, type Outcome } from './capability.js';
@@ -36,7 +36,7 @@ async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): 
   const funding = await ended(cluster, id);
   expect(funding.status).toBe('failed');
   await cluster.isTold(id, ['card.operation.failed']);
-  const fundReversal = await ended(cluster, unwindingOf(id));
+  const fundReversal = await ended(cluster, fundReversalIdOf(id));
   expect(fundReversal.status).toBe(ends);
   const back = times === 0 ? ['funding_reversed'] : [];
   expect(await cluster.effects(id)).toEqual(['funded', ...back]);
@@ -56,7 +56,7 @@ export const lateFundings: Case[] = casesOf({
   // What was not sent in time is not late: it has failed, and nothing is unwound.
   async isReached(cluster, { id }) {
     await ended(cluster, id);
-    const fundReversal = await stored(cluster, unwindingOf(id));
+    const fundReversal = await stored(cluster, fundReversalIdOf(id));
     return fundReversal !== null && (await cluster.effects(id)).length > 0;
   },
   points: {

@@ -1,8 +1,8 @@
 import {
   authorizationId,
-  authorizationWorkflowId,
   type CardAuthorization,
 } from '../../../src/capabilities/card-authorizations/card-authorization.js';
+import { authorizationWorkflowId } from '../../../src/capabilities/card-authorizations/workflow-contract.js';
 import { cardClient } from '../../support/cards.js';
 import { eventually } from '../../support/eventually.js';
 import { authorizationRequest, issuerClient, type IssuerClient } from '../../support/issuer.js';

@@ -18,7 +18,7 @@ const isDocumented = (header: string) =>
   documented.test(header) && header.length >= minLength && header.length <= maxLength;
 
 function isAccepted(header: string): boolean {
-  const owner = { tenant: 'ten_a', kind: 'secret' } as const;
+  const owner = { tenantId: 'ten_a', kind: 'secret' } as const;
   try {
     readClaim({ owner, method: 'POST', path: '/', header, body: {}, now: new Date(0) });
     return true;

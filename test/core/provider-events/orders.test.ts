@@ -3,9 +3,9 @@ import { audits } from '../../../src/composition/capabilities.js';
 import fc from 'fast-check';
 import type { Funding } from '../../../src/capabilities/card-fundings/postings.js';
 import {
-  newCardEvent,
-  newReplay,
-  type StoredCardEvent,
+  newProviderEvent,
+  newProviderEventReplay,
+  type ProviderEvent,
 } from '../../../src/core/provider-events/event.js';
 import { newOperation } from '../../../src/capabilities/cards/card-operation.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
@@ -61,17 +61,17 @@ const ISSUED = (card: string): Told => ({
 
 type Whom = { reference: string; card: string };
 
-const asStored = (whom: Whom, { name, state, at }: Told): StoredCardEvent => {
+const asStored = (whom: Whom, { name, state, at }: Told): ProviderEvent => {
   const occurredAt = new Date(Date.UTC(2026, 10, 21) + at);
   const dedupeKey = `${whom.reference}-${at}`;
   const now = new Date();
-  return newCardEvent(PROVIDER, { dedupeKey, ...whom, name, state, occurredAt }, now);
+  return newProviderEvent(PROVIDER, { dedupeKey, ...whom, name, state, occurredAt }, now);
 };
 
 /** Applies an event as a worker does: the first time as what came in, later as replays. */
 async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
-  const { store, replays, handling } = service.deps.cardEvents;
-  const known = new Map<Told, StoredCardEvent>();
+  const { store, replays, handling } = service.deps.providerEvents;
+  const known = new Map<Told, ProviderEvent>();
   for (const one of told) {
     const earlier = known.get(one);
     if (!earlier) {
@@ -79,11 +79,11 @@ async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
       known.set(one, event);
       expect(await store.insert(event)).toBe(true);
       expect(await store.insert(asStored(whom, one))).toBe(false);
-      expect(await handling.applyCardEvent({ id: event._id, nextMs: null })).toEqual({
+      expect(await handling.applyProviderEvent({ id: event._id, nextMs: null })).toEqual({
         kind: 'done',
       });
     } else {
-      const replay = newReplay({ ...earlier, tenant_id: tenant.id }, new Date());
+      const replay = newProviderEventReplay({ ...earlier, tenant_id: tenant.id }, new Date());
       const answer = { status: 201, body: '{}' };
       await replays.accept({
         tenantId: tenant.id,
@@ -91,7 +91,7 @@ async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
         claim: null,
         answer,
       });
-      await handling.replayCardEvent({ id: replay._id });
+      await handling.replayProviderEvent({ id: replay._id });
       expect(await replays.get(tenant.id, replay._id)).toMatchObject({ status: 'completed' });
     }
   }

@@ -1,10 +1,10 @@
 import {
-  newCardEvent,
-  type CardEventReplay,
-  type StoredCardEvent,
+  newProviderEvent,
+  type ProviderEventReplay,
+  type ProviderEvent,
 } from '../../../src/core/provider-events/event.js';
-import { createCardEventRetention } from '../../../src/core/provider-events/retention.js';
-import { createCardEventStore } from '../../../src/core/provider-events/store.js';
+import { createProviderEventRetention } from '../../../src/core/provider-events/retention.js';
+import { createProviderEventStore } from '../../../src/core/provider-events/store.js';
 import { newId } from '../../../src/shared/ids.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const newEvent = () =>
-  newCardEvent(
+  newProviderEvent(
     'sandbox-bank',
     {
       dedupeKey: newId('event'),
@@ -32,12 +32,12 @@ const newEvent = () =>
 
 /** An event that has been replayed once, in a state. */
 async function insert(status: 'processed' | 'received' | 'failed'): Promise<string> {
-  const store = createCardEventStore(database, 1_000);
+  const store = createProviderEventStore(database, 1_000);
   const event = newEvent();
   await store.insert(event);
   if (status === 'processed') await store.processed(event._id, 'applied');
   if (status === 'failed') await store.giveUp(event._id, 'not there', 'failed');
-  await database.db.collection<Partial<CardEventReplay>>('provider_event_replays').insertOne({
+  await database.db.collection<Partial<ProviderEventReplay>>('provider_event_replays').insertOne({
     _id: newId('providerEventReplay'),
     tenant_id: 'ten_a',
     event_id: event._id,
@@ -49,7 +49,7 @@ async function insert(status: 'processed' | 'received' | 'failed'): Promise<stri
 
 async function removeOld(daysFromNow: number): Promise<void> {
   const clock = () => new Date(Date.now() + daysFromNow * DAY_MS);
-  const page = createCardEventRetention({ db: database.db, retentionMs: 90 * DAY_MS, clock });
+  const page = createProviderEventRetention({ db: database.db, retentionMs: 90 * DAY_MS, clock });
   while ((await page()).more);
 }
 
@@ -73,7 +73,7 @@ test('an event that was dealt with goes when it is old, with its replays; one th
 });
 
 test('more than a page goes too', async () => {
-  const events = database.db.collection<StoredCardEvent>('provider_events');
+  const events = database.db.collection<ProviderEvent>('provider_events');
   const done = Array.from({ length: 501 }, () => ({
     ...newEvent(),
     status: 'processed' as const,

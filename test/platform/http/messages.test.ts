@@ -1,8 +1,12 @@
 import { z } from 'zod';
 import { ApiError } from '../../../src/shared/errors.js';
-import type { Operation } from '../../../src/platform/http/operation.js';
 import { validate, type FieldIssue } from '../../../src/platform/http/validate.js';
-import { amountMinor, idempotencyKey, pageQuery, plainText } from '../../../src/platform/http/wire.js';
+import {
+  amountMinor,
+  idempotencyKey,
+  pageQuery,
+  plainText,
+} from '../../../src/platform/http/wire.js';
 import { metadata } from '../../../src/shared/metadata.js';
 import { operations } from '../../../src/composition/operations.js';
 import { bulkItemBody } from '../../../src/capabilities/transfers/schema.js';
@@ -127,7 +131,7 @@ const WRONG = [
 
 type Bodied = [name: string, schema: z.ZodType, example: Record<string, unknown>];
 
-const all = Object.values(operations) as Operation[];
+const all = Object.values(operations);
 const bodies: Bodied[] = [
   ...all.flatMap(({ id, body, examples }): Bodied[] =>
     body ? [[`${id}, body`, body, (examples?.body ?? {}) as Record<string, unknown>]] : [],

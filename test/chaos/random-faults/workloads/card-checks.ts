@@ -1,6 +1,6 @@
 import type { CardAuthorization } from '../../../../src/capabilities/card-authorizations/card-authorization.js';
 import type { Card } from '../../../../src/capabilities/cards/card.js';
-import type { StoredCardEvent } from '../../../../src/core/provider-events/event.js';
+import type { ProviderEvent } from '../../../../src/core/provider-events/event.js';
 import { isShown, type CardOperation } from '../../../../src/capabilities/cards/card-operation.js';
 import type { newCard } from '../../../support/cards.js';
 import type { SentRequest } from '../requests.js';
@@ -97,7 +97,7 @@ async function nothingLeft({ service }: ChaosCluster, cards: readonly Card[]): P
     .find({ $or: [{ held_minor: { $gt: 0n } }, { next_check_at: { $type: 'date' } }] })
     .toArray();
   const events = await db
-    .collection<StoredCardEvent>('provider_events')
+    .collection<ProviderEvent>('provider_events')
     .find({
       $or: [{ status: { $in: ['received', 'failed'] } }, { next_check_at: { $type: 'date' } }],
     })

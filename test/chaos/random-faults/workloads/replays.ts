@@ -1,6 +1,6 @@
 import type {
-  CardEventReplay,
-  StoredCardEvent,
+  ProviderEventReplay,
+  ProviderEvent,
 } from '../../../../src/core/provider-events/event.js';
 import type { Delivery } from '../../../../src/core/webhooks/event.js';
 import type { CardView } from '../../../support/cards.js';
@@ -79,8 +79,11 @@ async function check(
   asked: readonly SentRequest<{ note?: string }>[],
 ): Promise<string[]> {
   const { db } = cluster.service.deps.database;
-  const replays = await db.collection<CardEventReplay>('provider_event_replays').find().toArray();
-  const events = await db.collection<StoredCardEvent>('provider_events').find().toArray();
+  const replays = await db
+    .collection<ProviderEventReplay>('provider_event_replays')
+    .find()
+    .toArray();
+  const events = await db.collection<ProviderEvent>('provider_events').find().toArray();
   const byId = new Map(replays.map((one) => [one._id, one]));
   const statusOf = new Map(events.map(({ _id, status }) => [_id, status]));
   const accepted = asked.filter(({ answer }) => answer?.status === 201);

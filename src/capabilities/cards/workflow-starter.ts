@@ -5,30 +5,28 @@ import {
   type InstructionStarterSettings,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import { createControlStarter } from '../card-states/starter.js';
-import {
-  operationWorkflowId,
-  type CardOperation,
-  type CardOperationType,
-  type OperationKey,
-} from './card-operation.js';
+import { createCardStateStarter } from '../card-states/workflow-starter.js';
+import type { CardOperation, CardOperationType } from './card-operation.js';
+import { operationWorkflowId, type OperationKey } from './workflow-contract.js';
 import type { CardFundingInput } from '../card-fundings/workflow-contract.js';
 import type { InstructionInput } from '../../core/instructions/workflow-contract.js';
 
+/** Starts, wakes and commands the workflow of an operation. */
 export type OperationStarter = Omit<WorkflowStarter<CardOperation, OperationKey>, 'idle'>;
 
+/** The starters of the workflows of operations on cards. */
 export type CardStarters = ReturnType<typeof createCardStarters>;
 
-/** Starts and wakes the workflow of any operation: which one it is, its type says. */
+/** Creates the starter for operations of all types. The type of the operation selects the workflow. */
 export function createCardStarters(settings: InstructionStarterSettings) {
-  const issuing = createOperationStarter(settings, 'cardIssuance');
-  const control = createControlStarter(settings);
-  const funding = createOperationStarter(settings, 'cardFunding', fundingInput);
+  const issuance = createOperationStarter(settings, 'cardIssuance');
+  const cardState = createCardStateStarter(settings);
+  const funding = createOperationStarter(settings, 'cardFunding', cardFundingInput);
   const byType: Partial<Record<CardOperationType, WorkflowStarter<CardOperation, OperationKey>>> = {
-    issue: issuing,
-    lock: control,
-    unlock: control,
-    close: control,
+    issue: issuance,
+    lock: cardState,
+    unlock: cardState,
+    close: cardState,
     fund: funding,
     jit_fund: funding,
     auto_reload: funding,
@@ -37,7 +35,7 @@ export function createCardStarters(settings: InstructionStarterSettings) {
 
   function starterOf({ type }: Pick<CardOperation, 'type'>): OperationStarter {
     const starter = byType[type];
-    if (!starter) throw new Error(`nothing drives operations of type ${type}`);
+    if (!starter) throw new Error(`no workflow executes operations of type ${type}`);
     return starter;
   }
 
@@ -53,7 +51,7 @@ export function createCardStarters(settings: InstructionStarterSettings) {
   };
 }
 
-/** The starter of a workflow that is given one operation. */
+/** Creates the starter of a workflow whose input is one operation. */
 function createOperationStarter(
   settings: InstructionStarterSettings,
   workflow: string,
@@ -87,7 +85,7 @@ function createOperationStarter(
 
 type InputSettings = Pick<InstructionStarterSettings, 'taskQueue' | 'policy'>;
 
-/** What a workflow is given of an operation. */
+/** The workflow input of an operation. */
 const operationInput = (
   { taskQueue, policy }: InputSettings,
   { _id: id, tenant_id: tenantId, provider, created_at: acceptedAt }: CardOperation,
@@ -100,18 +98,18 @@ const operationInput = (
   policy,
 });
 
-/** That of an unwinding is driven as what it unwinds, whose deadline was when the unwinding began. */
-function fundingInput(settings: InputSettings, operation: CardOperation): CardFundingInput {
+/** The input of a funding's workflow, also for its reversal. The reversal was created at the deadline of the funding. */
+function cardFundingInput(settings: InputSettings, operation: CardOperation): CardFundingInput {
   const {
     _id: id,
-    reverses_operation_id: unwinds,
+    reverses_operation_id: reversesOperationId,
     deadline_at: deadlineAt,
     created_at: createdAt,
   } = operation;
-  const deadline = unwinds === null ? deadlineAt : createdAt;
+  const deadline = reversesOperationId === null ? deadlineAt : createdAt;
   return {
     ...operationInput(settings, operation),
-    id: unwinds ?? id,
+    id: reversesOperationId ?? id,
     deadlineAtMs: deadline?.getTime() ?? null,
   };
 }

@@ -5,13 +5,13 @@ import {
   createWorkflowStarter,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import { authorizationWorkflowId, type CardAuthorization } from './card-authorization.js';
-import type { AuthorizationRef } from './workflow-contract.js';
+import type { CardAuthorization } from './card-authorization.js';
+import { authorizationWorkflowId, type AuthorizationRef } from './workflow-contract.js';
 
-/** It takes no commands: what became of a payment is the issuer's to say. */
+/** Starts and wakes an authorization's workflow. It takes no operator commands: only the issuer knows the outcome. */
 export type AuthorizationStarter = Omit<WorkflowStarter<CardAuthorization>, 'command'>;
 
-/** Starts and wakes the workflow that follows an authorization. */
+/** Creates the starter of the workflows that end holds. */
 export const createAuthorizationStarter = (settings: {
   client: Client;
   taskQueue: string;

@@ -5,18 +5,15 @@ import {
   type InstructionStarterSettings,
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
-import {
-  operationWorkflowId,
-  type CardOperation,
-  type OperationKey,
-} from '../cards/card-operation.js';
+import type { CardOperation } from '../cards/card-operation.js';
+import { operationWorkflowId, type OperationKey } from '../cards/workflow-contract.js';
 import type { CardStateInput } from './workflow-contract.js';
 
 /**
- * Starts and wakes the workflow of a card, which looks for what is under way by itself. So a command about an operation
- * that has ended must not reach it: it would be taken for one about another.
+ * Starts, wakes and commands the workflow of a card's state. The workflow applies commands to its current operation, so
+ * commands for an operation that has ended are refused here.
  */
-export function createControlStarter(
+export function createCardStateStarter(
   settings: InstructionStarterSettings,
 ): WorkflowStarter<CardOperation, OperationKey> {
   const { taskQueue, policy } = settings;
