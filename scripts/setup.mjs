@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -182,6 +183,9 @@ function build() {
       fail(`the build failed: ${name} ended with ${result} (its own words are above).`);
     }
   }
+  // `npm link` puts the command on the PATH once; what it leads to stays a program after each build.
+  const { bin = {} } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'));
+  for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755);
   writeFileSync(join(next, basename(distStamp)), hash);
   if (existsSync(inRoot('dist'))) renameSync(inRoot('dist'), inRoot('dist-old'));
   renameSync(next, inRoot('dist'));

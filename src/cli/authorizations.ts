@@ -11,7 +11,7 @@ const LISTED = 100;
 
 /** Payments with cards. What became of one is its issuer's to say; operators look, and say that they have. */
 export function addAuthorizationCommands(program: Command): void {
-  const authorizations = program.command('authorizations').description('payments with cards');
+  const authorizations = program.command('authorizations');
   addCommand<{ card?: string; attention?: boolean }>(
     authorizations,
     'list',

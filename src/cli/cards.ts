@@ -21,7 +21,7 @@ const pursued: Pursued<CardOperation> = {
 type List = { attention?: boolean; tenant?: string };
 
 export function addCardCommands(program: Command): void {
-  const cards = program.command('cards').description('cards, and what their issuers are told');
+  const cards = program.command('cards');
 
   addCommand<List>(
     cards,

@@ -12,7 +12,7 @@ const pursued: Pursued<Charge> = {
 };
 
 export function addChargeCommands(program: Command): void {
-  const charges = program.command('charges').description('what customers pay');
+  const charges = program.command('charges');
 
   addPursuedCommands(charges, pursued, {
     latest: (deps, of) => deps.charges.latest(of),

@@ -1,16 +1,17 @@
 import type { Command } from 'commander';
-import { examineService } from '../doctor/doctor.js';
 import { addPlainCommand } from './command.js';
-import { findService } from './connect.js';
 import { printTable } from './print.js';
 
 export function addDoctorCommand(program: Command): void {
   addPlainCommand(
     program,
     'doctor',
-    (command) =>
-      command.description('whether all that the service stands on is right; exit code 1 if not'),
+    (command) => command,
     async ({ json }) => {
+      const [{ examineService }, { findService }] = await Promise.all([
+        import('../doctor/doctor.js'),
+        import('./connect.js'),
+      ]);
       const checks = await examineService(findService());
       if (json) printTable(json, checks);
       else {

@@ -9,7 +9,7 @@ const LISTED = 100;
 
 /** Events in both directions: what tenants are told (`evt_`), and what issuers told us about cards (`cwe_`). */
 export function addEventCommands(program: Command): void {
-  const events = program.command('events').description('what happened');
+  const events = program.command('events');
   addCommand<{ card?: string; attention?: boolean }>(
     events,
     'list',

@@ -23,7 +23,7 @@ type Create = {
 };
 
 export function addKeyCommands(program: Command): void {
-  const keys = program.command('keys').description('API keys');
+  const keys = program.command('keys');
   addCreate(keys);
   addRotate(keys);
 

@@ -17,7 +17,6 @@ export function addReconcileCommand(program: Command): void {
     'reconcile',
     (command) =>
       addYes(command)
-        .description('hold our records against the provider; exit code 1 when anything differs')
         .option('--since <date>', `ended ones since then (default: ${USUAL_DAYS} days)`, parseDate)
         .option('--apply', 'book what the provider says, by the rules of the state guard')
         .option('--per-second <n>', 'questions to the provider', parseRate, USUAL_PER_SECOND),

@@ -15,7 +15,7 @@ import { print, printLatest } from './print.js';
 const LISTED = 100;
 
 export function addRecurringCommands(program: Command): void {
-  const recurring = program.command('recurring').description('charges that come again');
+  const recurring = program.command('recurring');
 
   addCommand<{ tenant?: string; status?: RecurringStatus }>(
     recurring,

@@ -12,7 +12,7 @@ const pursued: Pursued<Refund> = {
 };
 
 export function addRefundCommands(program: Command): void {
-  const refunds = program.command('refunds').description('what customers get back');
+  const refunds = program.command('refunds');
 
   addPursuedCommands(refunds, pursued, {
     latest: (deps, of) => deps.refunds.latest(of),

@@ -27,7 +27,7 @@ type Update = Omit<Partial<Create>, 'name'> & {
 };
 
 export function addTenantCommands(program: Command): void {
-  const tenants = program.command('tenants').description('who may use the service');
+  const tenants = program.command('tenants');
   addUpdate(tenants);
 
   addCommand<Create>(

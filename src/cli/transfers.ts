@@ -16,7 +16,7 @@ const pursued: Pursued<Transfer> = {
 };
 
 export function addTransferCommands(program: Command): void {
-  const transfers = program.command('transfers').description('what was promised');
+  const transfers = program.command('transfers');
 
   addPursuedCommands<Transfer>(transfers, pursued, {
     latest: (deps, of) => deps.transfers.latest(of),

@@ -9,7 +9,7 @@ import { print } from './print.js';
 type Credit = { tenant: string; amountMinor: bigint; reference: string };
 
 export function addWalletCommands(program: Command): void {
-  const wallets = program.command('wallets').description('money that can be spent');
+  const wallets = program.command('wallets');
   addCommand<Credit>(
     wallets,
     'credit',
@@ -44,8 +44,10 @@ export function addWalletCommands(program: Command): void {
       });
     },
   );
+}
 
-  const ledger = program.command('ledger').description('the books');
+export function addLedgerCommands(program: Command): void {
+  const ledger = program.command('ledger');
   addCommand(
     ledger,
     'verify',

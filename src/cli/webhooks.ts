@@ -11,7 +11,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const MAX_OVERLAP_HOURS = 24 * 30;
 
 export function addWebhookCommands(program: Command): void {
-  const webhooks = program.command('webhooks').description('what tenants are told');
+  const webhooks = program.command('webhooks');
   const endpoints = webhooks.command('endpoints').description('where they are told');
   addEndpointListing(endpoints);
   addEndpointChanges(endpoints);
