@@ -27,7 +27,7 @@ type List = { attention?: boolean; tenant?: string };
 
 /** Adds the commands for cards and their operations. */
 export function addCardCommands(program: Command): void {
-  const cards = program.command('cards').description('manage cards and their operations');
+  const cards = program.command('cards');
 
   addCommand<List>(
     cards,

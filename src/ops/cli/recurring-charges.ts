@@ -16,7 +16,7 @@ const LISTED = 100;
 
 /** Adds the commands for recurring charges. */
 export function addRecurringChargeCommands(program: Command): void {
-  const recurring = program.command('recurring-charges').description('manage recurring charges');
+  const recurring = program.command('recurring-charges');
 
   addCommand<{ tenant?: string; status?: RecurringStatus }>(
     recurring,

@@ -12,7 +12,7 @@ const MAX_OVERLAP_HOURS = 24 * 30;
 
 /** Adds the commands for webhook endpoints, deliveries and events. */
 export function addWebhookCommands(program: Command): void {
-  const webhooks = program.command('webhooks').description('manage webhooks');
+  const webhooks = program.command('webhooks');
   const endpoints = webhooks.command('endpoints').description('manage webhook endpoints');
   addEndpointListing(endpoints);
   addEndpointChanges(endpoints);
