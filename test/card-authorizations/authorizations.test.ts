@@ -261,7 +261,7 @@ test('what takes more than there was waits for an operator, who finds it and say
     acknowledged: waiting.attention,
   });
   const shown = await run(`show ${waiting.id}`);
-  expect(shown).toMatchObject({ attention: null, tenant_id: card.own.id });
+  expect(shown).toMatchObject({ attention: null, tenant: card.own.id });
   expect(shown.timeline.at(-1)).toMatchObject({
     type: 'attention_cleared',
     actor: 'ada',
