@@ -127,7 +127,7 @@ function addDeliveryCommands(deliveries: Command): void {
         .option('--tenant <id>')
         .option('--dead', 'only those that were given up'),
     async ({ webhooks }, { json, options: { tenant: tenantId, dead = false } }) => {
-      const query = { dead, limit: LISTED, ...(tenantId !== undefined && { tenant: tenantId }) };
+      const query = { dead, limit: LISTED, ...(tenantId !== undefined && { tenantId }) };
       printLatest(json, (await webhooks.deliveries.list(query)).map(presentRow), LISTED);
     },
   );
