@@ -39,9 +39,7 @@ export function addCardCommands(program: Command): void {
     async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
       const rows = attention
         ? (await deps.cardOperations.latest({ attention, limit: LISTED })).map(operationRow)
-        : (await deps.cards.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(
-            cardRow,
-          );
+        : (await deps.cards.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(cardRow);
       printLatest(json, rows, LISTED);
     },
   );
