@@ -32,7 +32,7 @@ const NPM = `
     appendFileSync('tsc.log', 'compiled\\n');
     if (process.env.TSC_FAILS) process.exit(2);
     mkdirSync(out + '/worker', { recursive: true });
-    mkdirSync(out + '/src/docs', { recursive: true });
+    mkdirSync(out + '/src/ops/docs', { recursive: true });
     writeFileSync(out + '/src/ops/docs/build.js', '');
     writeFileSync(out + '/worker/bundle.js', 'require("node:fs").writeFileSync(__dirname + "/../bundled", "")');
   `)});`;
