@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import { addCommands, COMMANDS } from '../../../src/ops/cli/commands.js';
 import { run } from '../../support/cli.js';
 
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   version: string;
   bin: { bursar: string };
@@ -48,7 +48,7 @@ test('each command adds itself under the name that the help has, and knows its d
 });
 
 test('a command in use has its options in its own help, and `help` shows the same', async () => {
-  const { out } = await bursar('transfers', 'send', '--help');
+  const { out } = await bursar('transfers', 'create', '--help');
   expect(out).toContain('--amount-minor <n>');
   expect((await bursar('help', 'transfers')).out).toBe((await bursar('transfers', '--help')).out);
 });
