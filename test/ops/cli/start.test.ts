@@ -78,7 +78,7 @@ describe('completion', () => {
 
   test.each([
     ['a command', ['trans'], ['transfers']],
-    ['a command below another', ['transfers', 's'], ['show', 'send']],
+    ['a command below another', ['transfers', 'cr'], ['create']],
     ['an option, behind an argument', ['transfers', 'fail', 'trf_1', '--f'], ['--force']],
     ['two levels below', ['webhooks', 'endpoints', 'ro'], ['rotate']],
   ])('%s', async (_name, words, found) => {
