@@ -124,8 +124,8 @@ function variablesReadBy(source: string): string[] {
 }
 
 test.each([
-  ['api', 'src/config.ts'],
-  ['worker', 'src/config.ts'],
+  ['api', 'src/shared/config.ts'],
+  ['worker', 'src/shared/config.ts'],
   ['bank', 'sandbox-bank/main.ts'],
 ])('%s is given no variable that %s does not read', (name, source) => {
   const read = variablesReadBy(source);

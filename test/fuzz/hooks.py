@@ -54,7 +54,7 @@ def name_one_key(headers, body):
         del body["idempotency_key"]
 
 
-# As in src/metadata.ts.
+# As in src/shared/metadata.ts.
 HEXADECIMAL = re.compile(
     r"(?<![0-9A-Za-z])(?=[0-9]*[a-f])(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})(?![0-9A-Za-z])",
     re.ASCII | re.IGNORECASE,

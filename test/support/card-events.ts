@@ -1,3 +1,4 @@
+import type { Card } from '../../src/capabilities/cards/card.js';
 import { acceptCardFunding } from '../../src/capabilities/card-fundings/mutations.js';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
@@ -31,11 +32,11 @@ export function cardEventSender(service: Service) {
     }),
 
     /** What the issuer says of a card, as it has said it before. */
-    issued: (reference: string, face: object | null | undefined) => ({
+    issued: (reference: string, face: Card['issued'] | undefined) => ({
       id: `evt_${randomUUID()}`,
       event: 'card.issued',
       occurred_at: new Date().toISOString(),
-      data: { reference, ...face },
+      data: { reference, ...(face && { ...face, card: face.issuer_card_id }) },
     }),
 
     /** Waits until nothing is on its way any more. */

@@ -25,7 +25,9 @@ export function createReceiveProviderEvent(deps: {
   return async (provider, message) => {
     const received = newProviderEvent(provider, message, clock());
     const owner = await findOwner(provider, received);
-    const event = owner ? { ...received, ...owner } : received;
+    const event = owner
+      ? { ...received, tenant_id: owner.tenantId, card_id: owner.card }
+      : received;
     if (!(await events.insert(event))) return { stored: false, after: () => undefined };
     if (!owner) log.warn({ provider, event: event._id }, 'card event for no card of ours');
     const after = () => {

@@ -16,7 +16,8 @@ export function printTable(json: boolean, rows: Record<string, Value>[]): void {
 
 /** Prints the first `limit` rows as a table or JSON, and notes on standard error that there may be more. */
 export function printLatest(json: boolean, rows: Record<string, Value>[], limit: number): void {
-  printTable(json, rows);
+  const priced = rows.map(withCurrency);
+  printTable(json, json ? priced : priced.map(withAge));
   if (rows.length === limit) console.error(`bursar: ${limit} are listed; there may be more`);
 }
 
@@ -51,3 +52,29 @@ function columns(rows: readonly (readonly string[])[]): string {
 const widthOf = (text: string) => [...text].length;
 
 const padded = (text: string, width: number) => text + ' '.repeat(width - widthOf(text));
+
+/** Every amount is in the one currency that there is. */
+function withCurrency(row: Record<string, Value>): Record<string, Value> {
+  const amount = Object.keys(row).find((name) => name.endsWith('_minor'));
+  if (amount === undefined || 'currency' in row) return row;
+  const entries = Object.entries(row).flatMap((entry) =>
+    entry[0] === amount ? [entry, ['currency', 'NGN'] as const] : [entry],
+  );
+  return Object.fromEntries(entries);
+}
+
+const withAge = (row: Record<string, Value>): Record<string, Value> =>
+  typeof row['created_at'] === 'string' ? { ...row, age: ageOf(row['created_at']) } : row;
+
+const UNITS = [
+  ['d', 86_400],
+  ['h', 3_600],
+  ['m', 60],
+] as const;
+
+/** In the largest unit that is full: `45s`, `3m`, `2h`, `12d`. */
+function ageOf(at: string): string {
+  const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(at)) / 1_000));
+  const [unit, length] = UNITS.find(([, each]) => seconds >= each) ?? ['s', 1];
+  return `${Math.floor(seconds / length)}${unit}`;
+}

@@ -1,4 +1,4 @@
-import { print, printTable } from '../../../src/ops/cli/print.js';
+import { print, printLatest, printTable } from '../../../src/ops/cli/print.js';
 
 function printed(work: () => void): string {
   const lines: string[] = [];
@@ -35,4 +35,16 @@ test('one record is a line for each field; a text of several lines stays in its 
   expect(printed(() => print(false, record))).toBe(
     ['id      trf_1', 'note    first', '        second', 'status  failed'].join('\n'),
   );
+});
+
+test('a list has a currency beside its first amount, and an age for people', () => {
+  const at = (secondsAgo: number) => new Date(Date.now() - secondsAgo * 1_000).toISOString();
+  const [now, minutes, days] = [at(1), at(3 * 60 + 5), at(12 * 86_400 + 5)];
+  const rows = [now, minutes, days].map((created_at) => ({ amount_minor: '5', created_at }));
+  const table = printed(() => printLatest(false, rows, 100)).split('\n');
+  expect(table[0]).toMatch(/^amount_minor  currency  created_at +age$/);
+  expect(table[1]).toMatch(/^5 +NGN +\S+Z  [12]s$/);
+  expect(table.slice(2).map((line) => line.split('  ').at(-1))).toEqual(['3m', '12d']);
+  const json = JSON.parse(printed(() => printLatest(true, rows, 100))) as object[];
+  expect(json[0]).toEqual({ amount_minor: '5', currency: 'NGN', created_at: now });
 });
