@@ -41,7 +41,7 @@ export function createBulkTransferActivities(deps: Deps) {
         await mapWithConcurrency(SUBMISSIONS_AT_ONCE, unsent, (one) =>
           submitOne({ ...deps, submitTransfer }, { tenantId, id: one }, provider),
         );
-        await transfers.handOver(tenantId, ids);
+        await transfers.scheduleOwnWorkflows(tenantId, ids);
       } finally {
         stopHeartbeat();
       }
@@ -51,7 +51,7 @@ export function createBulkTransferActivities(deps: Deps) {
     async completeBulkTransfer({ tenantId, id }: RecordRef): Promise<void> {
       const bulkTransfer = await bulkTransfers.get(tenantId, id);
       if (!bulkTransfer) return;
-      await transfers.handOver(tenantId, idsOf(bulkTransfer));
+      await transfers.scheduleOwnWorkflows(tenantId, idsOf(bulkTransfer));
       await bulkTransfers.complete(tenantId, id);
     },
   };

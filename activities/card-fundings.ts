@@ -165,10 +165,10 @@ function asSuccess<Other extends FundAnswer | FindFundingAnswer>(answer: Other) 
 
 /** The fact of a result. A fund reversal that finds the funding still on the card cannot be done. */
 function asFact(
-  { reverses_operation_id: unwinds }: CardOperation,
+  { reverses_operation_id: reversedId }: CardOperation,
   report: FactResult,
   origin: FactSource,
 ): FundingFact {
   const fact = toFact(report, origin);
-  return unwinds !== null && fact.kind === 'succeeded' ? { ...fact, kind: 'not_reversible' } : fact;
+  return reversedId !== null && fact.kind === 'succeeded' ? { ...fact, kind: 'not_reversible' } : fact;
 }

@@ -49,7 +49,7 @@ export function createTransferMicroBatchActivities(deps: Deps) {
     /** Sets the next check of every open transfer to now, so that the dispatcher starts its own workflow. */
     async scheduleTransferWorkflows({ transfers: refs }: TransferMicroBatchInput): Promise<void> {
       await mapWithConcurrency(SUBMISSIONS_AT_ONCE, refs, ({ tenantId, id }) =>
-        transfers.handOver(tenantId, [id]),
+        transfers.scheduleOwnWorkflows(tenantId, [id]),
       );
     },
   };
@@ -115,6 +115,6 @@ async function startOwnWorkflow(
     await starter.start(transfer);
   } catch (error) {
     log.warn({ err: error, transfer: id }, 'workflow start failed, dispatcher will retry');
-    await transfers.handOver(tenantId, [id]).catch(() => undefined);
+    await transfers.scheduleOwnWorkflows(tenantId, [id]).catch(() => undefined);
   }
 }

@@ -201,14 +201,11 @@ async function activeCard() {
   return id;
 }
 
-const ISSUANCES = [
-  ['issued', '789'],
-  ['issued-by-callback', '001'],
-  ['rejected', '002'],
-  ['unknown-then-verified', '004'],
-];
+/** Name of the history, and the end of the customer's id. */
+const ISSUANCES = ['issued 789', 'callback-only 001', 'rejected 002', 'unknown-then-verified 004'];
 
-async function recordIssuance([name, suffix]) {
+async function recordIssuance(one) {
+  const [name, suffix] = one.split(' ');
   const { workflowId } = await newCard(suffix);
   await save(workflowId, `card-issuance-${name}`);
 }
@@ -226,6 +223,7 @@ async function recordState([name, ...changes]) {
   await save(`card-state/${id}`, `card-state-${name}`);
 }
 
+/** Name of the history, action, end of the transaction reference, and steps of an operator. */
 const FUNDINGS = [
   ['funded', 'fund', '789'],
   ['unknown-then-verified', 'fund', '004'],
@@ -323,14 +321,11 @@ async function recordCharge([name, choice, suffix]) {
   await save(`charge/${_id}`, `charge-${name}`);
 }
 
-const REFUNDS = [
-  ['refunded', '789'],
-  ['callback-only', '001'],
-  ['rejected', '002'],
-  ['unknown-then-verified', '004'],
-];
+/** Name of the history, and the end of the refund's reference. */
+const REFUNDS = ['refunded 789', 'callback-only 001', 'rejected 002', 'unknown-then-verified 004'];
 
-async function recordRefund([name, suffix]) {
+async function recordRefund(one) {
+  const [name, suffix] = one.split(' ');
   const body = { customer: newCustomer(), capture_mode: 'customer_action_required' };
   const charge_reference = await charge(body, payWith('good'));
   const reference = `history-${randomUUID()}-${suffix}`;

@@ -8,12 +8,12 @@ type Recover = (limit: number) => Promise<number>;
  * Delivers webhooks that were written and never attempted, and restarts stalled retries. It is a loop of its own, so that
  * transfers do not wait for webhooks, nor webhooks for Temporal.
  */
-export const createWebhookRecovery = (deps: { webhooks: { sweep: Recover }; log: Log }): Loop =>
-  recoveryLoop(deps.log, { name: 'webhooks', batch: 500 }, (limit) => deps.webhooks.sweep(limit));
+export const createWebhookRecovery = (deps: { webhooks: { recover: Recover }; log: Log }): Loop =>
+  recoveryLoop(deps.log, { name: 'webhooks', batch: 500 }, (limit) => deps.webhooks.recover(limit));
 
 /** Applies stored callbacks that no process has applied, one after the other. They need no Temporal either. */
-export const createCallbackRecovery = (deps: { callbacks: { sweep: Recover }; log: Log }): Loop =>
-  recoveryLoop(deps.log, { name: 'callbacks', batch: 200 }, (limit) => deps.callbacks.sweep(limit));
+export const createCallbackRecovery = (deps: { callbacks: { recover: Recover }; log: Log }): Loop =>
+  recoveryLoop(deps.log, { name: 'callbacks', batch: 200 }, (limit) => deps.callbacks.recover(limit));
 
 const recoveryLoop = (
   log: Log,

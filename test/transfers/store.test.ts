@@ -159,7 +159,7 @@ describe('the sweep', () => {
     const all = database.db.collection<Transfer>('transfers');
     await all.updateOne({ _id: id }, { $set: { next_check_at: new Date(Date.now() - 60_000) } });
     const found = (await transfers.due(1_000)).filter(({ _id }) => _id === id);
-    await transfers.handOver(tenantId, [id]);
+    await transfers.scheduleOwnWorkflows(tenantId, [id]);
     await transfers.rescheduleCheck(found);
     expect(Number((await now(transfer)).next_check_at)).toBeLessThanOrEqual(Date.now());
   });
@@ -220,9 +220,9 @@ describe('callbacks', () => {
     expect(
       await callbacks.store('sandbox-bank', transferCallback(callback(transfer._id))),
     ).toBeNull();
-    const sweeper = createCallbacks(database, { appliers, log, clock: () => later });
-    expect(await sweeper.sweep(10)).toBe(1);
-    expect(await sweeper.sweep(10)).toBe(0);
+    const recovering = createCallbacks(database, { appliers, log, clock: () => later });
+    expect(await recovering.recover(10)).toBe(1);
+    expect(await recovering.recover(10)).toBe(0);
     expect(await now(transfer)).toMatchObject({ status: 'completed' });
   });
 });

@@ -46,7 +46,7 @@ export function createTransfers(
     }),
 
     /** What came in a batch and is open is due now, for a workflow of its own. */
-    async handOver(tenantId: string, ids: string[]) {
+    async scheduleOwnWorkflows(tenantId: string, ids: string[]) {
       const now = clock();
       await collection.updateMany(
         { _id: { $in: ids }, tenant_id: tenantId, next_check_at: { $type: 'date' } },

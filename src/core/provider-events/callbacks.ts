@@ -110,7 +110,7 @@ export function createCallbacks({ db }: Database, deps: CallbackDeps) {
     apply,
 
     /** Applies what was stored and left. One that fails waits longer than the others. Answers how many it applied. */
-    async sweep(limit: number): Promise<number> {
+    async recover(limit: number): Promise<number> {
       const left = await collection
         .find({ next_check_at: { $lt: clock(), $type: 'date' } })
         .sort({ next_check_at: 1 })

@@ -19,7 +19,7 @@ import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
 import { createKeyedThrottle } from '../../platform/temporal/throttle.js';
 import { searchAttributes } from '../../platform/temporal/search-attributes.js';
 
-/** Starts in flight in one process; further ones are left to the dispatcher. */
+/** Starts in flight in one process; the dispatcher makes further ones later. */
 export const MAX_STARTING = 500;
 
 /** Pause between signals to one entity workflow: a workflow task handles all its signals, and its time is limited. */

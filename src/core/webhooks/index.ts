@@ -13,7 +13,7 @@ import { createRetry } from './retry.js';
 import { createSecretBox } from './secrets.js';
 import { createSender, problemWithAddress, type Resolve } from './sender.js';
 import { createDeliveryStarter } from './starter.js';
-import { createSweep } from './recovery.js';
+import { createRecovery } from './recovery.js';
 
 /** What is under way when a process stops may end; it would only be made again. */
 const STOP_WITHIN_MS = 2_000;
@@ -61,7 +61,7 @@ export function createWebhooks(deps: {
     endpoints,
     deliveries,
     outbox: createOutbox({ endpoints, deliveries, deliverer, leaseEnd }),
-    sweep: createSweep({ deliveries, deliverer, starter, leaseEnd }),
+    recover: createRecovery({ deliveries, deliverer, starter, leaseEnd }),
     removeOld: createRetention({ db: database.db, retentionMs }),
     retry: createRetry({ deliveries, attempt, stallTimeoutMs }),
     ...createAgain({ endpoints, deliveries, starter }),

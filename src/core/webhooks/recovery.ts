@@ -6,7 +6,7 @@ import type { DeliveryStarter } from './starter.js';
  * Takes up what nobody looked after: a process died between its commit and the delivery, or a workflow is gone.
  * Answers how many there were. Several workers may sweep at once: what one has taken, the others leave alone.
  */
-export function createSweep(deps: {
+export function createRecovery(deps: {
   deliveries: Deliveries;
   deliverer: Deliverer;
   starter: DeliveryStarter;
