@@ -170,5 +170,7 @@ function asFact(
   origin: FactSource,
 ): FundingFact {
   const fact = toFact(report, origin);
-  return reversedId !== null && fact.kind === 'succeeded' ? { ...fact, kind: 'not_reversible' } : fact;
+  return reversedId !== null && fact.kind === 'succeeded'
+    ? { ...fact, kind: 'not_reversible' }
+    : fact;
 }

@@ -13,7 +13,9 @@ export const createWebhookRecovery = (deps: { webhooks: { recover: Recover }; lo
 
 /** Applies stored callbacks that no process has applied, one after the other. They need no Temporal either. */
 export const createCallbackRecovery = (deps: { callbacks: { recover: Recover }; log: Log }): Loop =>
-  recoveryLoop(deps.log, { name: 'callbacks', batch: 200 }, (limit) => deps.callbacks.recover(limit));
+  recoveryLoop(deps.log, { name: 'callbacks', batch: 200 }, (limit) =>
+    deps.callbacks.recover(limit),
+  );
 
 const recoveryLoop = (
   log: Log,

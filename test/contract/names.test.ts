@@ -57,7 +57,12 @@ describe('names in histories, saved queries and scripts', () => {
     expect(providerEventReplaysQueue('bursar')).toBe('bursar-provider-event-replays');
     expect(transferWorkflowId('trf_1')).toBe('transfer/trf_1');
     const operation = (type: CardOperationType, reversed: string | null = null) =>
-      operationWorkflowId({ _id: 'cop_1', type, card_id: 'crd_1', reverses_operation_id: reversed });
+      operationWorkflowId({
+        _id: 'cop_1',
+        type,
+        card_id: 'crd_1',
+        reverses_operation_id: reversed,
+      });
     expect(operation('issue')).toBe('card-issuance/cop_1');
     for (const type of ['fund', 'jit_fund', 'auto_reload'] as const) {
       expect(operation(type)).toBe('card-funding/cop_1');
