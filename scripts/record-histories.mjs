@@ -219,7 +219,11 @@ const STATES = [
 
 async function recordState([name, ...changes]) {
   const id = await activeCard();
-  for (const [action, request_id] of changes) await call(`/cards/${id}/${action}`, { request_id });
+  for (const [action, request_id] of changes) {
+    await call(`/cards/${id}/${action}`, { request_id });
+    // The next change comes while this one is retried.
+    await sleep(1_500);
+  }
   await save(`card-state/${id}`, `card-state-${name}`);
 }
 
@@ -258,9 +262,7 @@ async function recordFunding([name, action, suffix, ...steps]) {
 async function recordAuthorization(name) {
   const card = await activeCard();
   await fund(card, '789');
-  await until('the card is funded', async () => {
-    return (await call(`/cards/${card}/balance`)).available_minor > 0;
-  });
+  await until('it is funded', async () => (await call(`/cards/${card}/balance`)).available_minor);
   const { token } = await atBank('/authorizations', { card, amount_minor: 1_000, channel: 'pos' });
   const { _id } = await db.collection('card_authorizations').findOne({ token });
   if (name === 'cleared') {
