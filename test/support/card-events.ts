@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { cardEventResource, replayResource } from '../../src/core/provider-events/api.js';
 import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
+import type { Card } from '../../src/capabilities/cards/card.js';
 import { newOperation } from '../../src/capabilities/cards/card-operation.js';
 import { newId } from '../../src/shared/ids.js';
 import { cardClient, type CardView } from './cards.js';
@@ -31,11 +32,11 @@ export function cardEventSender(service: Service) {
     }),
 
     /** What the issuer says of a card, as it has said it before. */
-    issued: (reference: string, face: object | null | undefined) => ({
+    issued: (reference: string, face: Card['issued'] | undefined) => ({
       id: `evt_${randomUUID()}`,
       event: 'card.issued',
       occurred_at: new Date().toISOString(),
-      data: { reference, ...face },
+      data: { reference, ...(face && { ...face, card: face.issuer_card_id }) },
     }),
 
     /** Waits until nothing is on its way any more. */
