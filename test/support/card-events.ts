@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { cardEventResource, replayResource } from '../../src/core/provider-events/api.js';
 import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
-import type { Card } from '../../src/capabilities/cards/card.js';
 import { newOperation } from '../../src/capabilities/cards/card-operation.js';
 import { newId } from '../../src/shared/ids.js';
 import { cardClient, type CardView } from './cards.js';
