@@ -28,12 +28,14 @@ export function readRoot(name: string): string {
   return readFileSync(join(packageRoot, name), 'utf8');
 }
 
-/** docker-compose.yml with its anchors merged, and its variables as they are written. */
+/** docker-compose.yml with its anchors merged and its variables not yet replaced. */
 export function composeFile(): ComposeFile {
   return parse(readRoot('docker-compose.yml'), { merge: true }) as ComposeFile;
 }
 
-/** What a container gets of a text, as Compose fills it in: `$$` is one `$`, `${NAME:?…}` is required. */
+/**
+ * The text that a container gets after Compose has replaced variables: `$$` becomes `$`, and `${NAME:?…}` is required.
+ */
 export function interpolate(text: string, values: Record<string, string>): string {
   return text.replaceAll(/\$\$|\$\{(\w+):\?[^}]*\}|\$/g, (match, name: string | undefined) => {
     if (match === '$$') return '$';

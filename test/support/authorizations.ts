@@ -14,6 +14,7 @@ import { emptySnapshot, NOW } from './transfers.js';
 
 const TENANT = 'ten_a';
 
+/** An authorization request of the issuer. */
 export function request(changes: Partial<AuthorizationRequest> = {}): AuthorizationRequest {
   return {
     token: 'auth_1',
@@ -27,6 +28,7 @@ export function request(changes: Partial<AuthorizationRequest> = {}): Authorizat
   };
 }
 
+/** The key of an authorization in the database. */
 export const keyOf = (token: string): AuthorizationKey => ({
   tenantId: TENANT,
   id: authorizationId('sandbox-bank', token),
@@ -35,6 +37,7 @@ export const keyOf = (token: string): AuthorizationKey => ({
   token,
 });
 
+/** The mutation that decides a request. */
 export const decideAuthorizationMutation = (
   asked: Partial<AuthorizationRequest> = {},
   changes: Partial<DecideCardAuthorization> = {},
@@ -48,7 +51,7 @@ export const decideAuthorizationMutation = (
   ...changes,
 });
 
-/** The issuer's word; `at` in seconds, in the order of what really happened. */
+/** The mutation that applies an issuer's event; `at` in seconds gives the order of the real events. */
 export const authorizationFactMutation = (
   kind: ApplyCardAuthorizationFact['fact']['kind'],
   given: { key?: string; at?: number; minor?: bigint; token?: string } = {},
@@ -63,7 +66,7 @@ export const authorizationFactMutation = (
   };
 };
 
-/** One tenant, one card, and the books of what both have. */
+/** A snapshot with one tenant, one card, and the postings of their balances. */
 export function stateWith(card: Card, walletMinor = 0n): Snapshot {
   const state = emptySnapshot();
   const wallet = { ...emptyWallet(TENANT), availableMinor: walletMinor };

@@ -10,7 +10,7 @@ import {
 } from '../../src/core/commit/unit-of-work.js';
 import { NOW } from './transfers.js';
 
-/** A database in memory, good enough for one thing: what one decision wrote is what the next one reads. */
+/** Applies the writes of one decision to an in-memory snapshot, which the next decision reads. */
 export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   const next: Snapshot = {
     fullRead: true,
@@ -42,7 +42,7 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   return next;
 }
 
-/** What a first try of these items sees of a database. */
+/** The snapshot that a first attempt of these mutations reads. */
 export function firstSight(state: Snapshot, items: AnyMutationInput[]): Snapshot {
   const reads = items.map((item) => mutationOf(item).reads(item, false));
   const only = <T>(all: Map<string, T>, named: (read: Reads) => string[] | undefined) => {
@@ -61,7 +61,7 @@ export function firstSight(state: Snapshot, items: AnyMutationInput[]): Snapshot
   };
 }
 
-/** Whether a unique index would refuse what is written. */
+/** Tells whether a unique index would refuse the writes. */
 export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean =>
   newKeys.some(({ id }) => state.keys.has(id)) ||
   RECORD_NAMES.some((name) => created[name].some(({ _id }) => state.records[name].has(_id))) ||
@@ -69,6 +69,7 @@ export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean
     state.references.has(referenceKey({ collection: 'transfers', tenantId, reference })),
   );
 
+/** Decides batches one after the other and collects their results and writes. */
 export function run(snapshot: Snapshot, batches: AnyMutationInput[][]) {
   const outcomes = [];
   const commits: Writes[] = [];
@@ -82,6 +83,7 @@ export function run(snapshot: Snapshot, batches: AnyMutationInput[][]) {
   return { state, outcomes, commits };
 }
 
+/** The balance of every account in a snapshot. */
 export function balances(state: Snapshot): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const { legs } of state.postings.values()) {
