@@ -82,8 +82,7 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     callbackSender,
   });
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
-  const acquirerContext = { ...common, state: state.acquirer, sendsCallbacks, publicUrl };
-  const acquirer = createAcquirer(acquirerContext);
+  const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
   const routes = createRoutes({
     bank,
     issuer,
@@ -103,15 +102,10 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   // Longer than any sensible client keeps a connection: the one that closes first must not be the one that pays.
   server.keepAliveTimeout = 65_000;
 
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host, resolve);
-    });
-  } catch (error) {
+  await listen(server, { host, port }).catch(async (error: unknown) => {
     await log.close();
     throw error;
-  }
+  });
   for (const each of [outcomes, ...Object.values(issuer), acquirer, journal]) each.resume();
   return {
     url: urlOf(server, host),
@@ -128,6 +122,12 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     },
   };
 }
+
+const listen = (server: Server, { host, port }: { host: string; port: number }) =>
+  new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
 
 function urlOf(server: Server, host: string): string {
   const { port } = server.address() as AddressInfo;

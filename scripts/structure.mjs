@@ -5,6 +5,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+const byName = (a, b) => (a < b ? -1 : 1);
+
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 
 /** Folders of the product. Tests, benches, scripts and the client package are not counted. */
@@ -20,11 +22,11 @@ export function sourceFiles(folders = PRODUCT, at = root) {
     for (const entry of readdirSync(path.join(at, folder), { withFileTypes: true })) {
       const name = `${folder}/${entry.name}`;
       if (entry.isDirectory()) visit(name);
-      else if (/\.ts$/.test(entry.name)) found.push(name);
+      else if (entry.name.endsWith('.ts')) found.push(name);
     }
   };
   folders.filter((folder) => existsSync(path.join(at, folder))).forEach(visit);
-  return found.toSorted();
+  return found.toSorted(byName);
 }
 
 export const readSource = (file, at = root) => readFileSync(path.join(at, file), 'utf8');
@@ -62,7 +64,7 @@ export function mutualPairs(graph) {
   for (const [a, targets] of graph) {
     for (const b of targets) if (a < b && graph.get(b)?.has(a)) pairs.push(`${a} <-> ${b}`);
   }
-  return pairs.toSorted();
+  return pairs.toSorted(byName);
 }
 
 /** Sets of two or more folders that all reach each other (strongly connected components), largest first. */
@@ -76,7 +78,7 @@ export function knots(graph) {
       (other) => other === folder || (reach.get(folder).has(other) && reach.get(other).has(folder)),
     );
     knot.forEach((each) => seen.add(each));
-    if (knot.length > 1) found.push(knot.toSorted());
+    if (knot.length > 1) found.push(knot.toSorted(byName));
   }
   return found.toSorted((a, b) => b.length - a.length);
 }
@@ -104,7 +106,7 @@ export function shelfOf(file) {
   return index < 0 ? null : index;
 }
 
-const OUTSIDE = ['workflows', 'activities', 'worker', 'sandbox-bank', 'devstack'];
+const OUTSIDE = new Set(['workflows', 'activities', 'worker', 'sandbox-bank', 'devstack']);
 
 /** Imports that point up: to a higher shelf, or from the product's lower parts to the processes around it. */
 export function upwardImports(imports) {
@@ -112,7 +114,7 @@ export function upwardImports(imports) {
     const [a, b] = [shelfOf(from), shelfOf(to)];
     if (a !== null && b !== null) return b > a;
     // Nothing of src/ imports the processes, the stack for developers or the sandbox bank.
-    if (from.startsWith('src/')) return OUTSIDE.includes(to.split('/')[0]);
+    if (from.startsWith('src/')) return OUTSIDE.has(to.split('/')[0]);
     const folder = from.split('/')[0];
     if (folder === 'sandbox-bank') return !to.startsWith('sandbox-bank/');
     if (folder === 'devstack') {
@@ -215,7 +217,7 @@ export function figures(at = root) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [folder] = process.argv.slice(2).filter((word) => !word.startsWith('--'));
+  const folder = process.argv.slice(2).find((word) => !word.startsWith('--'));
   const at = path.resolve(folder ?? root);
   const found = figures(at);
   for (const [name, figure] of Object.entries(found)) console.log(`${name.padEnd(60)} ${figure}`);
@@ -235,7 +237,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
         ...[...names]
           .filter(([, n]) => n === 1)
           .map(([n]) => n)
-          .toSorted(),
+          .toSorted(byName),
       ].join('\n'),
     );
   }

@@ -1,3 +1,4 @@
+import { acceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { createPlainTransactions } from '../../bench/plain-transaction.js';
@@ -61,7 +62,7 @@ async function written({ tenantId, transfer, claim }: AcceptTransfer): Promise<u
 describe('the plain transaction that benchmarks compare with', () => {
   it('the plain transaction of the benchmarks writes exactly the documents of a group commit', async () => {
     const [ours, plain] = [await itemOfNewTenant(), await itemOfNewTenant()];
-    await groupCommit.commit(ours);
+    await groupCommit.commit(acceptTransfer, ours);
     await createPlainTransactions(database.client, database.name)(plain);
     expect(await written(plain)).toEqual(await written(ours));
   });

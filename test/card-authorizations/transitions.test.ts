@@ -1,8 +1,11 @@
+import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
+import { type Named, type AnyMutation } from '../support/mutations.js';
 import fc from 'fast-check';
-import type { ApplyCardAuthorizationFact } from '../../src/capabilities/card-authorizations/item.js';
-import type { CardAuthorization } from '../../src/capabilities/card-authorizations/card-authorization.js';
-import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
-import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
+import {
+  cardAuthorizations,
+  type CardAuthorization,
+} from '../../src/capabilities/card-authorizations/card-authorization.js';
+import { cards, OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
 import {
   decideAuthorizationMutation,
   authorizationFactMutation,
@@ -15,20 +18,20 @@ import { reloadOf } from '../support/fundings.js';
 import { NOW } from '../support/transfers.js';
 
 /** What the items come to one after the other, for a card and a wallet that have so much. */
-function after(items: AnyMutationInput[], card: Partial<Card> = {}, wallet = 0n) {
+function after(items: AnyMutation[], card: Partial<Card> = {}, wallet = 0n) {
   const start = stateWith(openCard({ available_minor: 10_000n, ...card }), wallet);
   const { state, outcomes } = run(
     start,
     items.map((item) => [item]),
   );
-  const [authorization] = [...state.records.card_authorizations.values()];
+  const [authorization] = state.records.all(cardAuthorizations);
   if (!authorization) throw new Error('nothing was decided');
   const books = balances(state);
   const of = (account: string) => books.get(account) ?? 0n;
   return {
     authorization,
-    card: state.records.cards.get('crd_a') as Card,
-    verdicts: outcomes.map((outcome) => ('verdict' in outcome ? outcome.verdict : outcome.kind)),
+    card: state.records.get(cards, 'crd_a') as Card,
+    verdicts: outcomes.map((outcome) => ('verdict' in outcome ? outcome.verdict : 'decided')),
     postings: [...state.postings.keys()]
       .filter((id) => id !== 'given')
       .map((id) => id.split('/')[1]),
@@ -145,7 +148,7 @@ describe('what becomes of an authorization', () => {
   });
 
   test('the day gets back what it was charged for the payment, and no more', () => {
-    const spent = (...items: AnyMutationInput[]) =>
+    const spent = (...items: AnyMutation[]) =>
       after([
         asked,
         decideAuthorizationMutation({ token: 'auth_2', amountMinor: 1_000n }),
@@ -162,7 +165,7 @@ describe('what becomes of an authorization', () => {
   test('a token that an issuer used for another card is declined, and moves nothing', () => {
     const start = stateWith(openCard({ available_minor: 10_000n }), 0n);
     const other = openCard({ _id: 'crd_b', issued: null, available_minor: 0n });
-    start.records.cards.set('crd_b', other);
+    start.records.set(cards, other);
     const mixedUp = { card: 'crd_b' };
     const { state, outcomes } = run(start, [
       [asked],
@@ -171,8 +174,8 @@ describe('what becomes of an authorization', () => {
     ]);
     expect(outcomes[1]).toMatchObject({ kind: 'decided', authorization: null });
     expect(outcomes[2]).toMatchObject({ verdict: 'unknown_card' });
-    expect(state.records.cards.get('crd_b')).toEqual(other);
-    expect(state.records.cards.get('crd_a')).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
+    expect(state.records.get(cards, 'crd_b')).toEqual(other);
+    expect(state.records.get(cards, 'crd_a')).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
   });
 
   test('what is given back to a card that is closed goes on to the wallet', () => {
@@ -183,7 +186,7 @@ describe('what becomes of an authorization', () => {
       open_holds: 1,
     } as const;
     const start = after([asked], { available_minor: 5_000n });
-    start.state.records.cards.set('crd_a', { ...start.card, ...closed });
+    start.state.records.set(cards, { ...start.card, ...closed });
     const { state } = run(start.state, [[expired()]]);
     const books = balances(state);
     expect(books.get('wallet:ten_a:available')).toBe(5_000n);
@@ -205,13 +208,13 @@ test('declined for want of money, a card tries for its reload: there may be no s
     8_000n,
   );
   expect(standing(authorization)).toEqual(['declined', 0, 0]);
-  const [operation] = [...state.records.card_operations.values()];
+  const [operation] = state.records.all(cardOperations);
   expect(operation).toMatchObject({ type: 'auto_reload', status: 'pending' });
-  expect(state.records.cards.get('crd_a')?.auto_reload?.operation_id).toBe(operation?._id);
+  expect(state.records.get(cards, 'crd_a')?.auto_reload?.operation_id).toBe(operation?._id);
 });
 
 describe('an asking', () => {
-  const takenBack = (asking: string): ApplyCardAuthorizationFact => ({
+  const takenBack = (asking: string): Named<'applyCardAuthorizationFact'> => ({
     ...authorizationFactMutation('declined', { key: `voided-${asking}` }),
     code: 'deadline_exceeded',
     by: { withdraws: asking, request: asked.request },
@@ -314,7 +317,7 @@ describe('in whatever order the issuer is heard, however often', () => {
         const { state } = run(start, [items]);
         const held = balances(state).get('card:crd_a:held') ?? 0n;
         expect(held <= (limited ? 7_000n : 10_000n)).toBe(true);
-        expect(state.records.cards.get('crd_a')?.available_minor).toBe(10_000n - held);
+        expect(state.records.get(cards, 'crd_a')?.available_minor).toBe(10_000n - held);
       }),
     );
   });

@@ -1,7 +1,8 @@
-import type { Card, CardReload } from '../../src/capabilities/cards/card.js';
+import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
+import { type AnyMutation } from '../support/mutations.js';
+import { cards, type Card, type CardReload } from '../../src/capabilities/cards/card.js';
 import { changeCard } from '../../src/capabilities/cards/change.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
-import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import { createUnitOfWork, type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { lagosDay } from '../../src/core/ledger/wallet.js';
 import { apply, run } from '../support/decisions.js';
@@ -20,9 +21,9 @@ const start = (
     openCard({ available_minor: available, auto_reload: reloadOf(reload), ...card }),
   );
 
-const cardIn = (state: Snapshot): Card => state.records.cards.get(CARD) as Card;
+const cardIn = (state: Snapshot): Card => state.records.get(cards, CARD) as Card;
 const reloadsIn = (state: Snapshot) =>
-  [...state.records.card_operations.values()].filter(({ type }) => type === 'auto_reload');
+  state.records.all(cardOperations).filter(({ type }) => type === 'auto_reload');
 
 /** What any spender does: leaves the card with so much less, by the one way there is. */
 function spend(state: Snapshot, amountMinor: bigint, now = NOW): Snapshot {
@@ -42,15 +43,15 @@ function end(state: Snapshot, kind: 'succeeded' | 'rejected'): Snapshot {
     kind === 'succeeded'
       ? { ...byProvider, kind, amountMinor: null, sessionId: null }
       : { ...byProvider, kind, code: 'funding_refused' };
-  return commit(state, { kind: 'fundingFact', tenantId: 'ten_a', id, card: CARD, fact });
+  return commit(state, { kind: 'applyCardFundingFact', tenantId: 'ten_a', id, card: CARD, fact });
 }
 
-const commit = (state: Snapshot, item: AnyMutationInput) => run(state, [[item]]).state;
+const commit = (state: Snapshot, item: AnyMutation) => run(state, [[item]]).state;
 
 const put = (state: Snapshot, changes: Partial<CardReload> = {}) => {
   const { enabled, threshold_minor, amount_minor, daily_cap_minor } = reloadOf(changes);
   const settings = { enabled, threshold_minor, amount_minor, daily_cap_minor };
-  return commit(state, { kind: 'setReload', tenantId: 'ten_a', id: CARD, settings });
+  return commit(state, { kind: 'setAutoReload', tenantId: 'ten_a', id: CARD, settings });
 };
 
 test('the spending that leaves less than the threshold reloads, with its hold, in its own commit', () => {

@@ -1,9 +1,9 @@
+import { type AnyMutation, type AnyResult } from '../support/mutations.js';
 import fc from 'fast-check';
-import type { CardStatus } from '../../src/capabilities/cards/card.js';
+import { cards, type CardStatus } from '../../src/capabilities/cards/card.js';
 import { unwindingOf } from '../../src/capabilities/card-fundings/deadline.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
-import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
-import type { AnyMutationInput, AnyResult } from '../../src/core/idempotency/save-refusal.js';
+import { cardOperations, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { isOpen, needsWorkflow } from '../../src/core/instructions/instruction.js';
 import { balances, run } from '../support/decisions.js';
@@ -23,29 +23,29 @@ const factOf = (kind: FundingFact['kind'], via: FundingFact['via'], amountMinor:
   return { ...origin, kind, amountMinor, sessionId: null };
 };
 
-const accept = (id: string, changes: Partial<CardOperation> = {}): AnyMutationInput => ({
-  kind: 'acceptFunding',
+const accept = (id: string, changes: Partial<CardOperation> = {}): AnyMutation => ({
+  kind: 'acceptCardFunding',
   tenantId: 'ten_a',
   operation: pendingFunding({ _id: id, amount_minor: amountOf(id), ...changes }),
   claim: null,
   answer: { status: 201, body: id },
 });
-const told = (id: string, fact: FundingFact): AnyMutationInput => ({
-  kind: 'fundingFact',
+const told = (id: string, fact: FundingFact): AnyMutation => ({
+  kind: 'applyCardFundingFact',
   tenantId: 'ten_a',
   id,
   card: CARD,
   fact,
 });
-const expire = (id: string): AnyMutationInput => ({
-  kind: 'expireFunding',
+const expire = (id: string): AnyMutation => ({
+  kind: 'expireCardFunding',
   tenantId: 'ten_a',
   id,
   card: CARD,
 });
 
 /** Few fundings, so that facts meet them in every state: just in time and others, sent and not, early and late. */
-const anyItem: fc.Arbitrary<AnyMutationInput> = fc.constantFrom(...IDS).chain((id) =>
+const anyItem: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
   fc.oneof(
     fc.record({ jit: fc.boolean(), sends: fc.constantFrom(0, 1) }).map(({ jit, sends }) =>
       accept(id, {
@@ -76,13 +76,13 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   const check = (what: string, fine: boolean) => void (fine || problems.push(what));
   const booked = (account: string) => sums.get(account) ?? 0n;
   const wallet = wallets.get('ten_a');
-  const card = records.cards.get(CARD);
+  const card = records.get(cards, CARD);
   check('wallet', wallet?.availableMinor === START + booked('wallet:ten_a:available'));
   check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
   check('owed', wallet?.owedMinor === -booked('receivable:ten_a'));
   check('card', card?.available_minor === booked(`card:${CARD}:available`));
   check('card below zero', (card?.available_minor ?? -1n) >= 0n);
-  const operations = [...records.card_operations.values()];
+  const operations = records.all(cardOperations);
   const held = operations
     .filter(isOpen)
     .reduce((sum, { amount_minor: amount }) => sum + (amount ?? 0n), 0n);
@@ -90,7 +90,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   const total = [...sums.values()].reduce((sum, amount) => sum + amount, 0n);
   check('all together', total === 0n);
   for (const operation of operations) {
-    const lent = records.card_operations.has(unwindingOf(operation._id));
+    const lent = records.has(cardOperations, unwindingOf(operation._id));
     check('not driven', lent || needsWorkflow(operation) === (operation.next_check_at !== null));
   }
   return problems;
@@ -103,11 +103,11 @@ test('whatever becomes known, in whatever order, the money is in one place', () 
       fc.constantFrom<CardStatus>('active', 'closed'),
       (batches, end) => {
         const first = run(snapshotWith(START, openCard()), batches.slice(0, 6));
-        const card = first.state.records.cards.get(CARD);
+        const card = first.state.records.get(cards, CARD);
         // From here on the card may be over: what comes onto it goes on to the wallet.
         if (card) {
           const spent = end === 'closed' ? { available_minor: card.available_minor } : {};
-          first.state.records.cards.set(CARD, { ...card, status: end, ...spent });
+          first.state.records.set(cards, { ...card, status: end, ...spent });
         }
         const { state } = run(first.state, batches.slice(6));
         const wrong = problemsOf(state, balances(state));
@@ -127,19 +127,18 @@ const late = [
   expire('cop_a'),
 ];
 
-const after = (items: AnyMutationInput[], available = START, card = openCard()) => {
+const after = (items: AnyMutation[], available = START, card = openCard()) => {
   const { state, outcomes } = run(
     snapshotWith(available, card),
     items.map((item) => [item]),
   );
-  const operations = state.records.card_operations;
   const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
   return {
-    operation: operations.get('cop_a'),
-    unwinding: operations.get(unwindingOf('cop_a')),
+    operation: state.records.get(cardOperations, 'cop_a'),
+    unwinding: state.records.get(cardOperations, unwindingOf('cop_a')),
     steps,
     outcomes,
-    card: state.records.cards.get(CARD),
+    card: state.records.get(cards, CARD),
     available: state.wallets.get('ten_a')?.availableMinor,
   };
 };
@@ -170,7 +169,7 @@ describe('a late funding', () => {
   });
 
   test('that is confirmed before anybody has said that it is late is late all the same', () => {
-    const [accepted] = late as [AnyMutationInput];
+    const [accepted] = late as [AnyMutation];
     const { operation, unwinding, steps, outcomes } = after([accepted, told('cop_a', paid)]);
     expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
     expect(unwinding?.status).toBe('processing');
@@ -243,10 +242,10 @@ describe('a late funding', () => {
 test('what was spent of a funding that is taken back does not come back, nor does the card owe it', () => {
   const taken = [accept('cop_a', { submissions: 1 }), told('cop_a', paid)];
   const { state } = run(snapshotWith(START, openCard()), [taken]);
-  const card = state.records.cards.get(CARD);
-  state.records.cards.set(CARD, openCard({ ...card, available_minor: 30n }));
+  const card = state.records.get(cards, CARD);
+  state.records.set(cards, openCard({ ...card, available_minor: 30n }));
   const { state: last } = run(state, [[told('cop_a', reversed)]]);
-  expect(last.records.cards.get(CARD)?.available_minor).toBe(0n);
+  expect(last.records.get(cards, CARD)?.available_minor).toBe(0n);
   expect(last.wallets.get('ten_a')?.availableMinor).toBe(START - 100n + 30n);
 });
 

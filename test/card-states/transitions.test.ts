@@ -1,18 +1,14 @@
+import { type Named, type AnyMutation } from '../support/mutations.js';
 import fc from 'fast-check';
-import { isPastExpiry, type Card } from '../../src/capabilities/cards/card.js';
+import { cards, isPastExpiry, type Card } from '../../src/capabilities/cards/card.js';
 import type {
   ControlOperation,
   ControlType,
 } from '../../src/capabilities/card-states/card-state.js';
-import type {
-  AcceptCardState,
-  ApplyCardStateFact,
-} from '../../src/capabilities/card-states/mutations.js';
 import { createControlStarter } from '../../src/capabilities/card-states/starter.js';
-import { newOperation } from '../../src/capabilities/cards/card-operation.js';
+import { cardOperations, newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
 import { newId } from '../../src/shared/ids.js';
-import type { AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { openCard } from '../support/card-record.js';
 import { balances, run } from '../support/decisions.js';
@@ -36,15 +32,15 @@ const card = (changes: Partial<Card> = {}): Card =>
 
 function withCard(changes: Partial<Card> = {}): Snapshot {
   const snapshot = emptySnapshot();
-  snapshot.records.cards.set(CARD, card(changes));
+  snapshot.records.set(cards, card(changes));
   return snapshot;
 }
 
-function asked(type: ControlType, key?: string): AcceptCardState {
+function asked(type: ControlType, key?: string): Named<'acceptCardState'> {
   const given = { tenant_id: TENANT, card_id: CARD, type, provider: 'sandbox-bank' };
   const operation = newOperation(given, NOW, 'accepted') as ControlOperation;
   return {
-    kind: 'acceptControl',
+    kind: 'acceptCardState',
     tenantId: TENANT,
     operation,
     claim: key === undefined ? null : claimOf(key),
@@ -53,23 +49,23 @@ function asked(type: ControlType, key?: string): AcceptCardState {
 }
 
 const fact = (
-  { operation: { _id: id } }: AcceptCardState,
+  { operation: { _id: id } }: Named<'acceptCardState'>,
   what: { kind: 'succeeded' } | { kind: 'rejected'; code: string; ifNotSubmitted?: boolean },
-): ApplyCardStateFact => {
+): Named<'applyCardStateFact'> => {
   const said = what.kind === 'succeeded' ? { ...what, amountMinor: null, sessionId: null } : what;
   return {
-    kind: 'controlFact',
+    kind: 'applyCardStateFact',
     tenantId: TENANT,
     id,
     card: CARD,
     fact: { ...byProvider, ...said },
   };
 };
-const set = (item: AcceptCardState) => fact(item, { kind: 'succeeded' });
+const set = (item: Named<'acceptCardState'>) => fact(item, { kind: 'succeeded' });
 
-const cardIn = (state: Snapshot) => state.records.cards.get(CARD) as Card;
-const operationIn = (state: Snapshot, { operation: { _id: id } }: AcceptCardState) =>
-  state.records.card_operations.get(id);
+const cardIn = (state: Snapshot) => state.records.get(cards, CARD) as Card;
+const operationIn = (state: Snapshot, { operation: { _id: id } }: Named<'acceptCardState'>) =>
+  state.records.get(cardOperations, id);
 const toldIn = (commits: ReturnType<typeof run>['commits']) =>
   commits.flatMap(({ events }) => events.map(({ name, sequence }) => [name, sequence]));
 
@@ -196,7 +192,7 @@ describe('how a card stands', () => {
       expect(outcome).toMatchObject({ kind: 'answered', resource: null, answer: { status: 422 } });
       expect(JSON.stringify(outcome)).toContain(status);
       expect(cardIn(state)).toEqual(card({ status }));
-      expect(commits[0]?.created.card_operations).toEqual([]);
+      expect(commits[0]?.created.all(cardOperations)).toEqual([]);
     }
   });
 
@@ -246,7 +242,7 @@ describe('how a card stands', () => {
     const { state } = run(withCard(), [[lock]]);
     const sent = operationIn(state, lock);
     if (sent)
-      state.records.card_operations.set(sent._id, {
+      state.records.set(cardOperations, {
         ...sent,
         status: 'processing',
         submissions: 1,
@@ -262,8 +258,8 @@ describe('how a card stands', () => {
     );
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), fc.boolean(), (steps, together) => {
-        const made: AcceptCardState[] = [];
-        const items = steps.flatMap((one): AnyMutationInput[] => {
+        const made: Named<'acceptCardState'>[] = [];
+        const items = steps.flatMap((one): AnyMutation[] => {
           if (typeof one !== 'string') return made.slice(one.confirm, one.confirm + 1).map(set);
           const item = asked(one);
           made.push(item);

@@ -1,12 +1,19 @@
 import { newId } from '../../src/shared/ids.js';
-import { decide } from '../../src/core/commit/decide.js';
 import { newCharge, type ChargeOrder } from '../../src/capabilities/charges/new-charge.js';
-import { attemptReference, statusOf, type Charge } from '../../src/capabilities/charges/charge.js';
+import {
+  charges,
+  attemptReference,
+  statusOf,
+  type Charge,
+} from '../../src/capabilities/charges/charge.js';
 import { transitionCharge, type ChargeFact } from '../../src/capabilities/charges/transitions.js';
 import { chargeReads } from '../../src/capabilities/charges/mutations.js';
-import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
+import {
+  paymentTokens,
+  type PaymentToken,
+} from '../../src/capabilities/payment-tokens/payment-token.js';
 import { grantPermit } from '../../src/core/instructions/submit-permit.js';
-import { balances, run } from '../support/decisions.js';
+import { decide, balances, run } from '../support/decisions.js';
 import { byProvider, emptySnapshot, NOW } from '../support/transfers.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -310,7 +317,7 @@ describe('a commit', () => {
     }) as const;
   const fact = (charge: Charge, what: ChargeFact) =>
     ({
-      kind: 'chargeFact',
+      kind: 'applyChargeFact',
       tenantId: charge.tenant_id,
       id: charge._id,
       of: charge,
@@ -318,7 +325,7 @@ describe('a commit', () => {
     }) as const;
   const withToken = (some: PaymentToken) => {
     const snapshot = emptySnapshot();
-    snapshot.records.payment_tokens.set(some._id, some);
+    snapshot.records.set(paymentTokens, some);
     return snapshot;
   };
 
@@ -331,7 +338,7 @@ describe('a commit', () => {
       [fact(charge, paid())],
       [fact(charge, again)],
     ]);
-    expect(state.records.payment_tokens.get(unbound._id)).toMatchObject({
+    expect(state.records.get(paymentTokens, unbound._id)).toMatchObject({
       status: 'active',
       authorization: 'authz_1',
       brand: 'visa',
@@ -351,8 +358,8 @@ describe('a commit', () => {
     const charge = pageCharge({ payment_token_id: unbound._id });
     const once = paid({ authorization: { ...authorization, ...changes } });
     const { state } = run(withToken(unbound), [[accept(charge)], [fact(charge, once)]]);
-    expect(state.records.charges.get(charge._id)?.status).toBe('completed');
-    expect(state.records.payment_tokens.get(unbound._id)?.status).toBe('unbound');
+    expect(state.records.get(charges, charge._id)?.status).toBe('completed');
+    expect(state.records.get(paymentTokens, unbound._id)?.status).toBe('unbound');
   });
 
   test('whose provider says that the authorization is gone revokes the token: no later charge is taken', () => {
@@ -364,7 +371,7 @@ describe('a commit', () => {
       [fact(charge as Charge, gone)],
       [accept(later as Charge)],
     ]);
-    expect(state.records.payment_tokens.get(active._id)).toMatchObject({
+    expect(state.records.get(paymentTokens, active._id)).toMatchObject({
       status: 'revoked',
       authorization: null,
     });
@@ -385,16 +392,16 @@ describe('a commit', () => {
     const charge = merchantCharge({ payment_token_id: some._id });
     const { outcomes, state } = run(withToken(some), [[accept(charge)]]);
     expect(JSON.stringify(outcomes)).toContain(code);
-    expect(state.records.charges.size).toBe(0);
-    expect(chargeReads(charge).records.payment_tokens).toEqual([some._id]);
+    expect(state.records.all(charges)).toEqual([]);
+    expect(chargeReads(charge).records).toEqual([paymentTokens.ref(some._id)]);
   });
 
   test('tells that the customer has somewhere to go, once', () => {
     const charge = sent(pageCharge());
     const snapshot = emptySnapshot();
-    snapshot.records.charges.set(charge._id, charge);
+    snapshot.records.set(charges, charge);
     const item = {
-      kind: 'chargeAction',
+      kind: 'setChargeAction',
       tenantId: charge.tenant_id,
       id: charge._id,
       url: 'https://pay.example/1',
@@ -404,6 +411,6 @@ describe('a commit', () => {
     expect(writes.events.map(({ name, sequence }) => [name, sequence])).toEqual([
       ['charge.requires_action', 1],
     ]);
-    expect(writes.changed.charges.map(statusOf)).toEqual(['requires_action']);
+    expect(writes.changed.all(charges).map(statusOf)).toEqual(['requires_action']);
   });
 });

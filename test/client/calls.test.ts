@@ -229,7 +229,7 @@ describe('webhooks', () => {
     const { tenant, id: endpoint, secret: old } = await all.tenant(at);
     const rotated = await all.webhooks.endpoints.rotate(endpoint, 60_000);
     const fresh = String(rotated?.secret);
-    await all.told(at, await tenant.send(), 2);
+    await all.waitForEvents(at, await tenant.send(), 2);
     for (const { headers, body } of at.received) {
       const event = await verifyWebhook(old, headers, body);
       for (const known of [fresh, [old, fresh], [secret, fresh]]) {

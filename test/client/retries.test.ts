@@ -178,6 +178,6 @@ test('although the API is killed in between, every call of the client is answere
 });
 
 test('afterwards the ledger balances and agrees with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -122,7 +122,7 @@ describe('POST /transfers/bulk', () => {
     expect(ids.filter((id) => paid.includes(id))).toHaveLength(997);
     expect(new Set(paid).size).toBe(paid.length);
 
-    await service.bank.tell(of('006'), 'paid');
+    await service.bank.setTransferOutcome(of('006'), 'paid');
     await tenant.waitFor(of('006'), 'completed');
     const command = { actor: 'ada', reason: 'given up', session_id: null, force: true };
     await service.deps.starter.command(await tenant.stored(of('005')), 'fail', command);
@@ -253,7 +253,7 @@ describe('invalid bulk transfers', () => {
 });
 
 test('afterwards the ledger balances and agrees with the bank, and no account number was logged', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
   expect(service.logs()).not.toMatch(/0123456\d{3}/);
 });

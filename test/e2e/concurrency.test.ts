@@ -226,6 +226,6 @@ test('after 24 hours an idempotency key is free again, and its reference is not'
 });
 
 test('afterwards the ledger balances and agrees with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -124,7 +124,7 @@ test('live does not start with the sandbox bank unless it is declared a rehearsa
 });
 
 test('afterwards the ledgers of both environments balance', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await auditLedger(service.deps.database, audits)).toMatchObject({ problems: [] });
   expect(await auditLedger(liveDeps.database, audits)).toMatchObject({ problems: [] });
 });

@@ -116,6 +116,6 @@ test('when a bank stops answering, calls go through its queue, and submitted tra
 });
 
 test('afterwards the ledger balances and agrees with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

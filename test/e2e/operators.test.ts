@@ -105,7 +105,7 @@ describe('operators', () => {
     expect(await withAttention(id)).toBe(transferWorkflowId(id));
     // Without the callback, only the operator's command makes the service verify.
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     expect(await act(tenant, id, 'complete')).toMatchObject({ done: true });
     await service.bank.faults([]);
     expect(await tenant.get(id)).toMatchObject({ status: 'completed', attention: null });
@@ -129,7 +129,7 @@ describe('operators', () => {
     expect(await tenant.get(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
     expect(await available(tenant)).toBe(BigInt(BALANCE_MINOR));
 
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     await tenant.waitFor(id, (transfer) => transfer.attention !== null);
     expect(await tenant.get(id)).toMatchObject({ status: 'failed' });
     expect(await withAttention(id)).toBe(transferWorkflowId(id));
@@ -149,7 +149,7 @@ describe('operators', () => {
     const id = await stuck(tenant);
     await act(tenant, id, 'fail', { force: true });
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     await tenant.waitFor(id, (transfer) => transfer.attention !== null);
     await service.bank.faults([]);
     expect(await act(tenant, id, 'complete')).toMatchObject({ done: true });
@@ -190,7 +190,7 @@ describe('operators', () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.tell(id, 'failed');
+    await service.bank.setTransferOutcome(id, 'failed');
     expect(await act(tenant, id, 'verify')).toMatchObject({
       done: true,
       message: expect.stringContaining('did not pay'),
@@ -214,7 +214,7 @@ describe('operators', () => {
     expect(lines.map(({ actor }) => actor).toSorted()).toEqual(
       expect.arrayContaining(['ada', 'temporal', 'temporal']),
     );
-    await service.bank.tell(id, 'failed');
+    await service.bank.setTransferOutcome(id, 'failed');
   });
 
   test.each([
@@ -245,7 +245,7 @@ describe('operators', () => {
         detail: 'a message was ignored: fail could not be decoded: it has to be JSON',
       });
       expect(await tenant.get(id)).toMatchObject({ status: 'processing' });
-      await service.bank.tell(id, 'paid');
+      await service.bank.setTransferOutcome(id, 'paid');
       await tenant.waitFor(id, 'completed');
       await workflow(id).result();
     },
@@ -278,7 +278,7 @@ describe('operators', () => {
         actor: 'ada',
         detail: expect.stringMatching(/^retry: .*the bank is back/),
       });
-      await service.bank.tell(id, 'paid');
+      await service.bank.setTransferOutcome(id, 'paid');
     }
     await service.bank.faults([]);
     for (const id of ids) {
@@ -294,7 +294,7 @@ describe('operators', () => {
     await expect(update).rejects.toMatchObject({
       cause: { message: expect.stringContaining('actor') },
     });
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     await tenant.waitFor(id, 'completed');
   });
 
@@ -305,7 +305,7 @@ describe('operators', () => {
     // No workflow may find the outcome first.
     await service.worker.kill();
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    for (const id of [open, failed]) await service.bank.tell(id, 'paid');
+    for (const id of [open, failed]) await service.bank.setTransferOutcome(id, 'paid');
 
     const reported = await reconcile();
     expect(reported).toMatchObject({ code: 1, ok: false, unanswered: 0, differing: 2, settled: 0 });
@@ -357,15 +357,15 @@ describe('operators', () => {
     await expect(update).rejects.toMatchObject({
       cause: { message: 'Not completed: the bank says that the payment is pending.' },
     });
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     await tenant.waitFor(id, 'completed');
   });
 
   test('afterwards the ledger balances and agrees with the bank', async () => {
     const open = await service.deps.transfers.latest({ attention: false, limit: 100 });
     for (const { _id, status } of open)
-      if (status === 'processing') await service.bank.tell(_id, 'paid');
-    await service.settled();
+      if (status === 'processing') await service.bank.setTransferOutcome(_id, 'paid');
+    await service.allEnded();
     expect(await service.problems()).toEqual([]);
     expect(await reconcile()).toMatchObject({ code: 0, ok: true, asked: open.length });
   });

@@ -184,7 +184,7 @@ describe('GET /transfers/{id}/timeline', () => {
 });
 
 test('the logs contain no account number and no name', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(service.logs()).not.toMatch(/0123456\d{3}/);
   expect(await service.problems()).toEqual([]);
 });

@@ -150,7 +150,7 @@ describe('callbacks of the bank', () => {
   });
   afterAll(async () => {
     await eventually('the bank decides it', async () =>
-      (await service.bank.tell(pending, 'paid')) === 200 ? true : undefined,
+      (await service.bank.setTransferOutcome(pending, 'paid')) === 200 ? true : undefined,
     );
   });
 
@@ -252,6 +252,6 @@ describe('callbacks of the bank', () => {
 });
 
 test('afterwards the ledger balances and agrees with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

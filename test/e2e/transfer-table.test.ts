@@ -82,7 +82,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
 
   async function setOutcome(id: string, outcome: 'paid' | 'failed') {
     await eventually(`the bank knows ${id}`, async () =>
-      (await service.bank.tell(id, outcome)) === 200 ? true : undefined,
+      (await service.bank.setTransferOutcome(id, outcome)) === 200 ? true : undefined,
     );
   }
 

@@ -98,6 +98,6 @@ test('a revoked key is refused by both API processes within a second, however bu
 });
 
 test('afterwards the ledger balances and agrees with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -156,7 +156,6 @@ describe('a recurring charge and its Schedule', () => {
     const { _id: id } = recurring;
     const answer = { status: 201, body: '{}' };
     await service.deps.recurringCharges.accept({
-      kind: 'acceptRecurring',
       tenantId: tenant.id,
       id,
       recurring,

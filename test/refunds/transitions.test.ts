@@ -1,10 +1,10 @@
+import { type AnyMutation, type AnyResult } from '../support/mutations.js';
 import fc from 'fast-check';
-import type { AnyMutationInput, AnyResult } from '../../src/core/idempotency/save-refusal.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
-import type { Charge } from '../../src/capabilities/charges/charge.js';
+import { charges, type Charge } from '../../src/capabilities/charges/charge.js';
 import { newCharge } from '../../src/capabilities/charges/new-charge.js';
-import type { Refund } from '../../src/capabilities/refunds/refund.js';
+import { refunds, type Refund } from '../../src/capabilities/refunds/refund.js';
 import type { InstructionFact } from '../../src/core/instructions/fact.js';
 import { isOpen, needsWorkflow } from '../../src/core/instructions/instruction.js';
 import { balances, run } from '../support/decisions.js';
@@ -33,7 +33,7 @@ const CHARGE = completed._id;
 
 const snapshotWith = (changes: Partial<Charge> = {}, availableMinor = START): Snapshot => {
   const snapshot = emptySnapshot();
-  snapshot.records.charges.set(CHARGE, { ...completed, status: 'completed', ...changes });
+  snapshot.records.set(charges, { ...completed, status: 'completed', ...changes });
   snapshot.wallets.set('ten_a', { ...emptyWallet('ten_a'), availableMinor });
   return snapshot;
 };
@@ -42,7 +42,7 @@ const accept = (
   id: string,
   amountMinor: bigint | null = amountOf(id),
   changes: Partial<Refund> = {},
-): AnyMutationInput => ({
+): AnyMutation => ({
   kind: 'acceptRefund',
   tenantId: 'ten_a',
   id,
@@ -77,8 +77,8 @@ const accept = (
   amountMinor,
   claim: null,
 });
-const told = (id: string, fact: InstructionFact): AnyMutationInput => ({
-  kind: 'refundFact',
+const told = (id: string, fact: InstructionFact): AnyMutation => ({
+  kind: 'applyRefundFact',
   tenantId: 'ten_a',
   id,
   charge: CHARGE,
@@ -96,7 +96,7 @@ const factOf = (
   return { ...origin, kind, amountMinor, sessionId };
 };
 
-const anyItem: fc.Arbitrary<AnyMutationInput> = fc.constantFrom(...IDS).chain((id) =>
+const anyItem: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
   fc.oneof(
     fc
       .record({ all: fc.boolean(), sends: fc.constantFrom(0, 1) })
@@ -122,10 +122,10 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   const check = (what: string, fine: boolean) => void (fine || problems.push(what));
   const booked = (account: string) => sums.get(account) ?? 0n;
   const wallet = wallets.get('ten_a');
-  const charge = records.charges.get(CHARGE);
-  const refunds = [...records.refunds.values()];
+  const charge = records.get(charges, CHARGE);
+  const found = records.all(refunds);
   const sum = (which: (refund: Refund) => boolean) =>
-    refunds.filter(which).reduce((total, { amount_minor: amount }) => total + amount, 0n);
+    found.filter(which).reduce((total, { amount_minor: amount }) => total + amount, 0n);
   const done = sum(({ status }) => status === 'completed');
   check('wallet', wallet?.availableMinor === START + booked('wallet:ten_a:available'));
   check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
@@ -136,7 +136,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   check('suspense', booked('suspense') === -late);
   check('refunded', charge?.refunded_minor === done);
   check('refunding', charge?.refund_pending_minor === sum(isOpen) + late);
-  for (const refund of refunds) {
+  for (const refund of found) {
     check('not driven', needsWorkflow(refund) === (refund.next_check_at !== null));
   }
   return problems;
@@ -158,23 +158,22 @@ const refused = (id = 'ref_a') => told(id, factOf('rejected', 'poll', null));
 
 const answersOf = (outcomes: AnyResult[]) =>
   outcomes.flatMap<unknown>((outcome) => {
-    if (outcome.kind !== 'answered') return [];
+    if (!('answer' in outcome)) return [];
     const { data, error } = JSON.parse(outcome.answer.body) as {
       data?: { amount_minor: number };
       error?: { code: string; field?: string; details?: { refundable_minor?: number } };
     };
     return data ? [data.amount_minor] : [[error?.code, error?.field, error?.details]];
   });
-const after = (items: AnyMutationInput[], snapshot = snapshotWith()) => {
+const after = (items: AnyMutation[], snapshot = snapshotWith()) => {
   const { state, outcomes } = run(
     snapshot,
     items.map((item) => [item]),
   );
-  const { refunds, charges } = state.records;
   const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
   return {
-    refund: refunds.get('ref_a'),
-    charge: charges.get(CHARGE),
+    refund: state.records.get(refunds, 'ref_a'),
+    charge: state.records.get(charges, CHARGE),
     steps,
     outcomes,
     available: state.wallets.get('ten_a')?.availableMinor,
@@ -228,7 +227,7 @@ describe('acceptance', () => {
   });
 
   test('is found again where its own commit was never heard of, also under its key', () => {
-    const item = { ...accept('ref_a'), claim: claimOf('k') } as AnyMutationInput;
+    const item = { ...accept('ref_a'), claim: claimOf('k') } as AnyMutation;
     const { outcomes, charge } = after([item, item]);
     expect(outcomes[1]).toMatchObject({ resource: 'ref_a', replayed: false });
     expect(answersOf(outcomes)).toEqual([300, 300]);

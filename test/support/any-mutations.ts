@@ -1,6 +1,5 @@
+import { type Named, type AnyMutation } from './mutations.js';
 import fc from 'fast-check';
-import type { AnyMutationInput } from '../../src/core/commit/mutations.js';
-import type { AcceptBulkTransfer } from '../../src/capabilities/transfers/mutations.js';
 import {
   acceptTransferMutation,
   createBulkTransferMutation,
@@ -23,7 +22,7 @@ export const YESTERDAY = new Date(NOW.getTime() - 25 * 60 * 60 * 1000);
 const keyedAt = fc.constantFrom(NOW, NOW, NOW, YESTERDAY);
 
 /** Few tenants, ids, keys and references, so that collisions are frequent. */
-const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
+const single: fc.Arbitrary<AnyMutation> = fc.oneof(
   fc
     .record({
       tenantId: fc.constantFrom(...TENANTS),
@@ -66,7 +65,7 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
         ] as const),
       ),
     })
-    .map(({ tenantId, id, kind }): AnyMutationInput => {
+    .map(({ tenantId, id, kind }): AnyMutation => {
       const about = { amountMinor: null, sessionId: null };
       const fact =
         kind === 'rejected'
@@ -74,7 +73,7 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
           : kind === 'operator_confirmed'
             ? { ...byProvider, kind }
             : { ...byProvider, kind: kind as 'succeeded', ...about };
-      return { kind: 'transferFact', tenantId, id: ownId(tenantId, id), fact: fact as never };
+      return { kind: 'applyTransferFact', tenantId, id: ownId(tenantId, id), fact: fact as never };
     }),
   fc
     .record({
@@ -82,8 +81,8 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
       amount: fc.bigInt(1n, 120n),
       reference: fc.constantFrom('c1', 'c2', 'c3', 'c4'),
     })
-    .map(({ tenantId, amount, reference }): AnyMutationInput => ({
-      kind: 'credit',
+    .map(({ tenantId, amount, reference }): AnyMutation => ({
+      kind: 'applyCredit',
       tenantId,
       id: `credit/${tenantId}/${reference}`,
       amountMinor: amount,
@@ -91,7 +90,7 @@ const single: fc.Arbitrary<AnyMutationInput> = fc.oneof(
 );
 
 /** A bulk transfer, whose result must equal that of its items one by one. */
-export const anyBulkTransfer: fc.Arbitrary<AcceptBulkTransfer> = fc
+export const anyBulkTransfer: fc.Arbitrary<Named<'acceptBulkTransfer'>> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
     batch: fc.constantFrom('btr_1', 'btr_2'),
@@ -119,20 +118,20 @@ export const anyBulkTransfer: fc.Arbitrary<AcceptBulkTransfer> = fc
   });
 
 /** A mutation, or a bulk transfer. */
-export const anyMutation: fc.Arbitrary<AnyMutationInput> = fc.oneof(
+export const anyMutation: fc.Arbitrary<AnyMutation> = fc.oneof(
   { arbitrary: single, weight: 6 },
   { arbitrary: anyBulkTransfer, weight: 1 },
 );
 
 /** A refusal that was decided before the commit. */
-export const anyRefusal: fc.Arbitrary<AnyMutationInput> = fc
+export const anyRefusal: fc.Arbitrary<AnyMutation> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
     key: fc.constantFrom('k1', 'k2', 'k3'),
     fingerprint: fc.constantFrom('f', 'g'),
   })
   .map(({ tenantId, key, fingerprint }) => ({
-    kind: 'refusal',
+    kind: 'saveRefusal',
     tenantId,
     claim: claimOf(`${tenantId}/${key}`, fingerprint),
     answer: { status: 422, body: 'invalid_account' },
@@ -144,8 +143,8 @@ export const anyHistory = fc.array(anyMutation, { maxLength: 90, size: 'max' });
 export const anyCuts = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 90, size: 'max' });
 
 /** Splits mutations into batches of these sizes. */
-export function split(items: AnyMutationInput[], sizes: number[]): AnyMutationInput[][] {
-  const batches: AnyMutationInput[][] = [];
+export function split(items: AnyMutation[], sizes: number[]): AnyMutation[][] {
+  const batches: AnyMutation[][] = [];
   for (let at = 0, i = 0; at < items.length; i += 1) {
     const size = sizes[i] ?? 3;
     batches.push(items.slice(at, at + size));

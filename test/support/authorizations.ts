@@ -1,10 +1,11 @@
+import { type Named } from './mutations.js';
 import { authorizationId } from '../../src/capabilities/card-authorizations/card-authorization.js';
 import type {
   ApplyCardAuthorizationFact,
   AuthorizationKey,
   DecideCardAuthorization,
 } from '../../src/capabilities/card-authorizations/item.js';
-import type { Card } from '../../src/capabilities/cards/card.js';
+import { cards, type Card } from '../../src/capabilities/cards/card.js';
 import { accounts, posting } from '../../src/core/ledger/posting.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
@@ -41,8 +42,8 @@ export const keyOf = (token: string): AuthorizationKey => ({
 export const decideAuthorizationMutation = (
   asked: Partial<AuthorizationRequest> = {},
   changes: Partial<DecideCardAuthorization> = {},
-): DecideCardAuthorization => ({
-  kind: 'decideAuthorization',
+): Named<'decideCardAuthorization'> => ({
+  kind: 'decideCardAuthorization',
   ...keyOf(request(asked).token),
   request: request(asked),
   asking: 'first',
@@ -55,10 +56,10 @@ export const decideAuthorizationMutation = (
 export const authorizationFactMutation = (
   kind: ApplyCardAuthorizationFact['fact']['kind'],
   given: { key?: string; at?: number; minor?: bigint; token?: string } = {},
-): ApplyCardAuthorizationFact => {
+): Named<'applyCardAuthorizationFact'> => {
   const { key = kind, at = 0, minor = 0n, token = 'auth_1' } = given;
   return {
-    kind: 'authorizationFact',
+    kind: 'applyCardAuthorizationFact',
     ...keyOf(token),
     fact: { key, kind, amount_minor: minor, at: new Date(NOW.getTime() + at * 1_000) },
     code: null,
@@ -70,7 +71,7 @@ export const authorizationFactMutation = (
 export function stateWith(card: Card, walletMinor = 0n): Snapshot {
   const state = emptySnapshot();
   const wallet = { ...emptyWallet(TENANT), availableMinor: walletMinor };
-  state.records.cards.set(CARD, card);
+  state.records.set(cards, card);
   state.wallets.set(TENANT, wallet);
   const given = posting('given', TENANT, NOW, [
     { account: accounts.external, amountMinor: -walletMinor - card.available_minor - 1n },

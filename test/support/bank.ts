@@ -67,7 +67,7 @@ export function bankAudit(url: string) {
     /**
      * Sets the outcome of a pending transfer. Returns the status, 404 as long as the bank does not know the transfer.
      */
-    tell: async (reference: string, outcome: 'paid' | 'failed') =>
+    setTransferOutcome: async (reference: string, outcome: 'paid' | 'failed') =>
       (await call(`/transfers/${reference}`, { outcome })).status,
     /** Sets the outcome of a charge; an open page is paid with `choice`. */
     setChargeOutcome: async (
@@ -76,10 +76,10 @@ export function bankAudit(url: string) {
       choice?: string,
     ) => (await call(`/charges/${reference}`, { outcome, ...(choice && { choice }) })).status,
     /** Sets the outcome of a refund, named by its id or by its tenant's reference. */
-    tellRefund: async (reference: string, outcome: 'refunded' | 'failed') =>
+    setRefundOutcome: async (reference: string, outcome: 'refunded' | 'failed') =>
       (await call(`/refunds/${reference}`, { outcome })).status,
     /** Sets the outcome of a card funding. */
-    tellFunding: async (reference: string, outcome: 'funded' | 'failed') =>
+    setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,
     /** Sets the fault rules. The seed decides which calls fail. */
     async faults(rules: Fault[], seed = 'bursar'): Promise<void> {

@@ -1,3 +1,4 @@
+import { acceptCardFunding } from '../../src/capabilities/card-fundings/mutations.js';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { cardEventResource, replayResource } from '../../src/core/provider-events/api.js';
@@ -40,7 +41,7 @@ export function cardEventSender(service: Service) {
     }),
 
     /** Waits until every card event has been processed. */
-    settled: () =>
+    allProcessed: () =>
       eventually('every card event is processed', async () => {
         const open = await service.deps.database.db
           .collection('provider_events')
@@ -108,8 +109,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
         new Date(),
         'accepted late',
       );
-      await service.deps.groupCommit.commit({
-        kind: 'acceptFunding',
+      await service.deps.groupCommit.commit(acceptCardFunding, {
         tenantId: tenant.id,
         operation: made as Funding,
         claim: null,

@@ -33,7 +33,7 @@ export function newCard(suffix = '789', changes: Record<string, unknown> = {}) {
 }
 
 /** Issues a card by applying an issuer's answer directly, without a call to the issuer. Returns the card's id. */
-export async function issuedByHand(
+export async function issueDirectly(
   { cards, cardOperations, groupCommit }: Pick<Deps, 'cards' | 'cardOperations' | 'groupCommit'>,
   id: string,
 ): Promise<string> {

@@ -1,37 +1,57 @@
-import { decide } from '../../src/core/commit/decide.js';
-import { mutationOf, type AnyMutationInput } from '../../src/core/idempotency/save-refusal.js';
+import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
+import { charges } from '../../src/capabilities/charges/charge.js';
+import { refunds } from '../../src/capabilities/refunds/refund.js';
+import { transfers } from '../../src/capabilities/transfers/transfer.js';
 import {
-  forRecords,
-  RECORD_NAMES,
+  createRecordSet,
+  type RecordCollection,
+  type RecordSet,
+  type StoredRecord,
+} from '../../src/core/commit/collection.js';
+import {
+  decide as decidePlanned,
   referenceKey,
   type Reads,
   type Snapshot,
   type Writes,
 } from '../../src/core/commit/unit-of-work.js';
+import { planned, type AnyMutation, type AnyResult } from './mutations.js';
 import { NOW } from './transfers.js';
 
-/** Applies the writes of one decision to an in-memory snapshot, which the next decision reads. */
+/** Decides named mutations on a snapshot. */
+export const decide = (snapshot: Snapshot, items: readonly AnyMutation[], now: Date) => {
+  const { writes, results } = decidePlanned(snapshot, items.map(planned), now);
+  return { writes, results: results as AnyResult[] };
+};
+
+/** Collections whose records have references. */
+const REFERENCED = [transfers, cardOperations, charges, refunds] as unknown as RecordCollection<
+  StoredRecord & { reference: string }
+>[];
+
+/** A record set with the records of these sets; those of later sets take the place of earlier ones. */
+export function recordSet(...sets: RecordSet[]): RecordSet {
+  const joined = createRecordSet();
+  for (const set of sets) {
+    for (const of of set.collections()) for (const record of set.all(of)) joined.set(of, record);
+  }
+  return joined;
+}
+
+/** A database in memory: the next decision reads what this one wrote. */
 export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   const next: Snapshot = {
     fullRead: true,
     keys: new Map(snapshot.keys),
     references: new Map(snapshot.references),
-    records: forRecords(
-      (name) => new Map<string, unknown>(snapshot.records[name]),
-    ) as Snapshot['records'],
+    records: recordSet(snapshot.records, writes.created, writes.changed),
     wallets: new Map(snapshot.wallets),
     postings: new Map(snapshot.postings),
   };
   for (const key of [...writes.newKeys, ...writes.renewedKeys]) next.keys.set(key.id, key);
-  for (const collection of ['transfers', 'card_operations', 'charges', 'refunds'] as const) {
-    for (const { _id, tenant_id: tenantId, reference } of writes.created[collection]) {
+  for (const collection of REFERENCED) {
+    for (const { _id, tenant_id: tenantId, reference } of writes.created.all(collection)) {
       next.references.set(referenceKey({ collection, tenantId, reference }), _id);
-    }
-  }
-  for (const name of RECORD_NAMES) {
-    const records = next.records[name] as Map<string, unknown>;
-    for (const record of [...writes.created[name], ...writes.changed[name]]) {
-      records.set(record._id, record);
     }
   }
   for (const posting of writes.postings) {
@@ -42,36 +62,43 @@ export function apply(snapshot: Snapshot, writes: Writes): Snapshot {
   return next;
 }
 
-/** The snapshot that a first attempt of these mutations reads. */
-export function firstSight(state: Snapshot, items: AnyMutationInput[]): Snapshot {
-  const reads = items.map((item) => mutationOf(item).reads(item, false));
+/** The part of a database that a first try of these mutations reads. */
+export function firstSight(state: Snapshot, items: AnyMutation[]): Snapshot {
+  const reads = items.map(planned).map(({ mutation, input }) => mutation.reads(input, false));
   const only = <T>(all: Map<string, T>, named: (read: Reads) => string[] | undefined) => {
     const names = new Set(reads.flatMap((read) => named(read) ?? []));
     return new Map([...all].filter(([name]) => names.has(name)));
   };
+  const records = createRecordSet();
+  for (const { collection, id } of reads.flatMap((read) => read.records ?? [])) {
+    const found = state.records.get(collection, id);
+    if (found) records.set(collection, found);
+  }
   return {
     fullRead: false,
     keys: only(state.keys, (read) => read.keys),
     references: only(state.references, (read) => read.references?.map(referenceKey)),
-    records: forRecords((name) =>
-      only<unknown>(state.records[name], (read) => read.records?.[name]),
-    ) as Snapshot['records'],
+    records,
     wallets: only(state.wallets, (read) => read.wallets),
     postings: only(state.postings, (read) => read.postings),
   };
 }
 
-/** Tells whether a unique index would refuse the writes. */
+/** Tells whether a unique index would refuse these writes. */
 export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean =>
   newKeys.some(({ id }) => state.keys.has(id)) ||
-  RECORD_NAMES.some((name) => created[name].some(({ _id }) => state.records[name].has(_id))) ||
-  created.transfers.some(({ tenant_id: tenantId, reference }) =>
-    state.references.has(referenceKey({ collection: 'transfers', tenantId, reference })),
-  );
+  created
+    .collections()
+    .some((of) => created.all(of).some(({ _id }) => state.records.has(of, _id))) ||
+  created
+    .all(transfers)
+    .some(({ tenant_id: tenantId, reference }) =>
+      state.references.has(referenceKey({ collection: transfers, tenantId, reference })),
+    );
 
-/** Decides batches one after the other and collects their results and writes. */
-export function run(snapshot: Snapshot, batches: AnyMutationInput[][]) {
-  const outcomes = [];
+/** Decides batch after batch, each on the writes of those before it. */
+export function run(snapshot: Snapshot, batches: AnyMutation[][]) {
+  const outcomes: AnyResult[] = [];
   const commits: Writes[] = [];
   let state = snapshot;
   for (const batch of batches) {
@@ -83,7 +110,7 @@ export function run(snapshot: Snapshot, batches: AnyMutationInput[][]) {
   return { state, outcomes, commits };
 }
 
-/** The balance of every account in a snapshot. */
+/** The balance of each account: the sum of its legs. */
 export function balances(state: Snapshot): Map<string, bigint> {
   const sums = new Map<string, bigint>();
   for (const { legs } of state.postings.values()) {

@@ -25,7 +25,7 @@ function fromRun(variable: string): string {
 /** A MongoDB or Temporal that only one test uses. */
 export type PrivateEngine<Engine> = Engine & {
   /** Starts it again with the same data and port, after it was stopped or killed. */
-  again(): Promise<Engine>;
+  restart(): Promise<Engine>;
   /** Stops it in any state, and removes its data. */
   remove: () => Promise<void>;
 };
@@ -68,5 +68,5 @@ async function privateEngine<Engine>(
   // If the test is killed before remove(), the next run cleans up.
   const folder = createTemporaryFolder();
   const launch = () => start(folder.path, ({ pid }) => folder.note(pid));
-  return { ...(await launch()), again: launch, remove: folder.remove };
+  return { ...(await launch()), restart: launch, remove: folder.remove };
 }

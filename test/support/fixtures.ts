@@ -2,8 +2,8 @@ import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/sig
 import { bulkClient } from './bulk.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Service } from './service.js';
-import { cardClient, issuedByHand } from './cards.js';
-import { chargeOrder, newCustomer, paidByHand, paymentClient } from './payments.js';
+import { cardClient, issueDirectly } from './cards.js';
+import { chargeOrder, newCustomer, payDirectly, paymentClient } from './payments.js';
 import { boundToken, newRecurring } from './recurring.js';
 import { order, type TestTenant } from './tenant.js';
 
@@ -69,14 +69,14 @@ async function aCard(
 ): Promise<string> {
   const cards = cardClient(tenant);
   if (workers.length > 0) return (await cards.issue()).id;
-  return issuedByHand(deps, (await cards.create()).body.data.id);
+  return issueDirectly(deps, (await cards.create()).body.data.id);
 }
 
 /** Creates a paid charge with the reference of the examples, also without a worker. */
 async function paidCharge(tenant: TestTenant, { deps }: Service): Promise<string> {
   const reference = 'subscription-9-setup';
   await paymentClient(tenant).charge(chargeOrder('789', { reference, amount_minor: 5_000_000 }));
-  await paidByHand(deps, tenant.id, reference);
+  await payDirectly(deps, tenant.id, reference);
   return reference;
 }
 

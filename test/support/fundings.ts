@@ -1,4 +1,4 @@
-import type { Card, CardReload } from '../../src/capabilities/cards/card.js';
+import { cards, type Card, type CardReload } from '../../src/capabilities/cards/card.js';
 import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
 import {
   newOperation,
@@ -46,9 +46,9 @@ export function pendingFunding(
 }
 
 /** A tenant with this balance in its wallet, and these cards. */
-export function snapshotWith(availableMinor: bigint, ...cards: Card[]): Snapshot {
+export function snapshotWith(availableMinor: bigint, ...owned: Card[]): Snapshot {
   const wallet = { ...emptyWallet('ten_a'), availableMinor };
   const snapshot = emptySnapshot();
-  for (const card of cards) snapshot.records.cards.set(card._id, card);
+  for (const card of owned) snapshot.records.set(cards, card);
   return { ...snapshot, wallets: new Map([['ten_a', wallet]]) };
 }

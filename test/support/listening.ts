@@ -42,7 +42,7 @@ export async function startListening() {
     },
 
     /** Waits until this number of events about a transfer has arrived. */
-    told: (at: Receiver, id: string, count: number) =>
+    waitForEvents: (at: Receiver, id: string, count: number) =>
       eventually(`${count} events of ${id}`, () => {
         const events = at.events(id);
         return events.length >= count ? events : undefined;

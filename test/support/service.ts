@@ -188,7 +188,7 @@ export async function startService(options: ServiceOptions = {}) {
           .map(([, each]) => each.output())
           .join('\n'),
       /** Waits until every transfer, charge, refund and card operation has ended. */
-      settled: () =>
+      allEnded: () =>
         eventually('every record has ended', async () =>
           (await openRecords()) === 0 ? true : undefined,
         ),

@@ -1,6 +1,8 @@
+import { createRecordSet } from '../../src/core/commit/collection.js';
+import { type Named } from './mutations.js';
 import { newId } from '../../src/shared/ids.js';
 import { type Claim } from '../../src/core/commit/saved-response.js';
-import { forRecords, type Snapshot } from '../../src/core/commit/unit-of-work.js';
+import { type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import type {
   AcceptTransfer,
   AcceptBulkTransfer,
@@ -62,7 +64,7 @@ export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
 export function acceptTransferMutation(
   transfer: Transfer,
   changes: Partial<AcceptTransfer> = {},
-): AcceptTransfer {
+): Named<'acceptTransfer'> {
   return {
     kind: 'acceptTransfer',
     tenantId: transfer.tenant_id,
@@ -80,10 +82,10 @@ export function createBulkTransferMutation(
   id: string,
   transfers: Transfer[],
   changes: Partial<AcceptBulkTransfer> = {},
-): AcceptBulkTransfer {
+): Named<'acceptBulkTransfer'> {
   const items = transfers.map(({ _id, reference }) => ({ id: _id, reference, error: null }));
   return {
-    kind: 'acceptBatch',
+    kind: 'acceptBulkTransfer',
     tenantId,
     bulkTransfer: {
       _id: id,
@@ -106,7 +108,7 @@ export const emptySnapshot = (): Snapshot => ({
   fullRead: true,
   keys: new Map(),
   references: new Map(),
-  records: forRecords(() => new Map()) as Snapshot['records'],
+  records: createRecordSet(),
   wallets: new Map(),
   postings: new Map(),
 });

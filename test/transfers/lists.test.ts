@@ -1,3 +1,4 @@
+import { commitNamed } from '../support/mutations.js';
 import { audits } from '../../src/composition/capabilities.js';
 import fc from 'fast-check';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
@@ -35,7 +36,7 @@ async function make(owner: string, n: number): Promise<string> {
   const at = new Date(`${DAYS[n % DAYS.length]}T${n % 2 === 0 ? '00:00:00.000' : '23:59:59.999'}Z`);
   const amount = BigInt(1_000 + ((n * 7) % 40));
   const transfer = pendingTransfer({ tenant_id: owner, created_at: at, amount_minor: amount });
-  await commit.commit(acceptTransferMutation(transfer));
+  await commitNamed(commit, acceptTransferMutation(transfer));
   const about = { amountMinor: amount, sessionId: null };
   const paid = { ...byProvider, kind: 'succeeded', ...about } as const;
   if (n % 6 > 0) await transfers.acquireSubmitPermit(owner, transfer._id, 0, false);

@@ -19,7 +19,7 @@ function openStore(listens: boolean) {
   const told: EventDraft[] = [];
   const outbox: Outbox = {
     ...noOutbox,
-    isHeard: async () => listens,
+    hasSubscribers: async () => listens,
     async address(drafts) {
       told.push(...drafts);
       return [];

@@ -76,7 +76,7 @@ export const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult
 export const changeRecurringCharge: Mutation<ChangeRecurringCharge, ChangeRecurringChargeResult> = {
   reads: ({ id, charges: pending, claim }) => ({
     keys: claim ? [claim.id] : [],
-    records: [recurringCharges.ref(id), ...pending.map(charges.ref)],
+    records: [recurringCharges.ref(id), ...pending.map((one) => charges.ref(one))],
   }),
   decide: decideChange,
   leavesWallet: () => true,

@@ -1,4 +1,4 @@
-import type { AnyBulkWriteOperation, Document } from 'mongodb';
+import type { AnyBulkWriteOperation } from 'mongodb';
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 
 /**
@@ -9,5 +9,5 @@ export type Counter<C = unknown> = CollectionSpec & {
   /** One change for each count: the sum of the changes to it; sums of zero are left out. */
   sum(changes: readonly C[]): C[];
   /** The write that adds a change to its count. */
-  update(change: C): AnyBulkWriteOperation<Document>;
+  update(change: C): AnyBulkWriteOperation;
 };

@@ -27,4 +27,4 @@ export type PlannedMutation = { mutation: Mutation; input: MutationInput };
 export const plan = <I extends MutationInput, R>(
   mutation: Mutation<I, R>,
   input: I,
-): PlannedMutation => ({ mutation: mutation as unknown as Mutation, input });
+): PlannedMutation => ({ mutation, input });

@@ -189,7 +189,10 @@ export async function applyWrites(
   }
   for (const { counter, changes } of writes.counts) {
     if (changes.length === 0) continue;
-    await db.collection(counter.name).bulkWrite(changes.map(counter.update), bulk);
+    await db.collection(counter.name).bulkWrite(
+      changes.map((change) => counter.update(change)),
+      bulk,
+    );
   }
   if (writes.wallets.length > 0) await wallets.bulkWrite(writes.wallets.map(replaceWallet), bulk);
 }

@@ -71,4 +71,4 @@ export const supervised = <Due extends Supervised>(
     rescheduleCheck(found: Due[]): Promise<void>;
   },
   starter: { start(due: Due): Promise<void> },
-): SupervisedRecords => ({ store, starter }) as SupervisedRecords;
+): SupervisedRecords => ({ store, starter });

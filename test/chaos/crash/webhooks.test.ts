@@ -1,3 +1,4 @@
+import { applyTransferFact } from '../../../src/capabilities/transfers/mutations.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { eventually } from '../../support/eventually.js';
 import { startListening, type Listening } from '../../support/listening.js';
@@ -15,7 +16,7 @@ describe('whoever writes an event', () => {
     const at = await all.receiver();
     const { tenant } = await all.tenant(at);
     const id = await tenant.send('006');
-    await all.told(at, id, 1);
+    await all.waitForEvents(at, id, 1);
     // The commit of a process that is gone a moment later: it writes, and never sends.
     const { outbox } = all.webhooks;
     const dying = createGroupCommit(all.service.deps.database, {
@@ -24,16 +25,15 @@ describe('whoever writes an event', () => {
     });
     const fact = { kind: 'succeeded', amountMinor: null, sessionId: 's-1' } as const;
     const origin = { via: 'webhook', actor: 'test', providerRequestId: null, note: null } as const;
-    await dying.commit({
-      kind: 'transferFact',
+    await dying.commit(applyTransferFact, {
       tenantId: tenant.id,
       id,
       fact: { ...fact, ...origin },
     });
-    const events = await all.told(at, id, 2);
+    const events = await all.waitForEvents(at, id, 2);
     expect(events.map(({ event }) => event)).toEqual(['transfer.processing', 'transfer.completed']);
     await all.inState(tenant, 'delivered', 2);
-    await all.service.bank.tell(id, 'paid');
+    await all.service.bank.setTransferOutcome(id, 'paid');
   });
 
   test('may be killed at any moment: every event arrives all the same', async () => {

@@ -1,3 +1,4 @@
+import { commitNamed } from '../../support/mutations.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import fc from 'fast-check';
 import { connectDatabase, type Database } from '../../../src/platform/database/client.js';
@@ -54,7 +55,9 @@ describe('group commit', () => {
     const tenantId = await tenantWith(251_000n * 20n + 250_999n);
     const commit = createGroupCommit(database);
     const outcomes = await Promise.all(
-      Array.from({ length: 90 }, () => commit.commit(acceptTransferMutation(fresh(tenantId)))),
+      Array.from({ length: 90 }, () =>
+        commitNamed(commit, acceptTransferMutation(fresh(tenantId))),
+      ),
     );
     const accepted = outcomes.filter((o) => o.kind === 'answered' && o.resource !== null);
     const refused = outcomes.filter(
@@ -71,7 +74,7 @@ describe('group commit', () => {
     const outcomes = await Promise.all(
       Array.from({ length: 120 }, (_, i) => {
         const claim = claimOf(`${tenantId}/secret/k${i % 40}`, 'f', now());
-        return (i % 2 === 0 ? a : b).commit(acceptTransferMutation(fresh(tenantId), { claim }));
+        return commitNamed(i % 2 === 0 ? a : b, acceptTransferMutation(fresh(tenantId), { claim }));
       }),
     );
     const byKey = new Map<number, Set<string>>();
@@ -89,9 +92,13 @@ describe('group commit', () => {
     const commit = createGroupCommit(database);
     const bad = { ...fresh(tenantId), submissions: 'none' as unknown as number };
     const outcomes = await Promise.allSettled([
-      ...Array.from({ length: 20 }, () => commit.commit(acceptTransferMutation(fresh(tenantId)))),
-      commit.commit(acceptTransferMutation(bad)),
-      ...Array.from({ length: 20 }, () => commit.commit(acceptTransferMutation(fresh(tenantId)))),
+      ...Array.from({ length: 20 }, () =>
+        commitNamed(commit, acceptTransferMutation(fresh(tenantId))),
+      ),
+      commitNamed(commit, acceptTransferMutation(bad)),
+      ...Array.from({ length: 20 }, () =>
+        commitNamed(commit, acceptTransferMutation(fresh(tenantId))),
+      ),
     ]);
     expect(outcomes.filter((o) => o.status === 'rejected')).toHaveLength(1);
     expect(outcomes[20]?.status).toBe('rejected');
@@ -104,8 +111,8 @@ describe('group commit', () => {
     const item = acceptTransferMutation(fresh(tenantId), {
       claim: claimOf(`${tenantId}/secret/k`, 'f', now()),
     });
-    const first = await createGroupCommit(database).commit(item);
-    const again = await createGroupCommit(other).commit(item);
+    const first = await commitNamed(createGroupCommit(database), item);
+    const again = await commitNamed(createGroupCommit(other), item);
     expect(again).toEqual(first);
     expect(await stored(tenantId)).toBe(1);
     expect(await available(tenantId)).toBe(10_000_000n - 251_000n);
@@ -117,19 +124,27 @@ describe('group commit', () => {
       claim: claimOf(`${tenantId}/secret/${key}`, fingerprint, at),
     });
     const earlier = createGroupCommit(database);
-    const first = await earlier.commit(
+    const first = await commitNamed(
+      earlier,
       acceptTransferMutation(fresh(tenantId, { reference: 'r' }), keyed('k', 'f')),
     );
     const yesterday = new Date(now().getTime() - 25 * 60 * 60 * 1000);
-    await earlier.commit(
+    await commitNamed(
+      earlier,
       acceptTransferMutation(fresh(tenantId, { reference: 'r' }), keyed('old', 'f', yesterday)),
     );
     const askAll = async () => {
       const later = createGroupCommit(other);
       return {
-        replayed: await later.commit(acceptTransferMutation(fresh(tenantId), keyed('k', 'f'))),
-        reused: await later.commit(acceptTransferMutation(fresh(tenantId), keyed('k', 'g'))),
-        duplicate: await later.commit(acceptTransferMutation(fresh(tenantId, { reference: 'r' }))),
+        replayed: await commitNamed(
+          later,
+          acceptTransferMutation(fresh(tenantId), keyed('k', 'f')),
+        ),
+        reused: await commitNamed(later, acceptTransferMutation(fresh(tenantId), keyed('k', 'g'))),
+        duplicate: await commitNamed(
+          later,
+          acceptTransferMutation(fresh(tenantId, { reference: 'r' })),
+        ),
       };
     };
     const told = {
@@ -138,7 +153,8 @@ describe('group commit', () => {
       duplicate: { resource: null, answer: { body: expect.stringContaining('duplicate_ref') } },
     };
     expect(await askAll()).toMatchObject(told);
-    const renewed = await earlier.commit(
+    const renewed = await commitNamed(
+      earlier,
       acceptTransferMutation(fresh(tenantId), keyed('old', 'g')),
     );
     expect(renewed).toMatchObject({ resource: expect.any(String), replayed: false });
@@ -151,18 +167,18 @@ describe('group commit', () => {
     const tenantId = await tenantWith(251_000n * 4n);
     const commit = createGroupCommit(database);
     const first = fresh(tenantId, { reference: 'r' });
-    await commit.commit(acceptTransferMutation(first));
+    await commitNamed(commit, acceptTransferMutation(first));
     // What the first waits for gathers behind it, and shares a commit.
     const [, refused, duplicate, other] = await Promise.all([
-      commit.commit(acceptTransferMutation(fresh(tenantId))),
-      commit.commit({
-        kind: 'transferFact',
+      commitNamed(commit, acceptTransferMutation(fresh(tenantId))),
+      commitNamed(commit, {
+        kind: 'applyTransferFact',
         tenantId,
         id: first._id,
         fact: { ...byProvider, kind: 'rejected', code: 'account_closed' },
       }),
-      commit.commit(acceptTransferMutation(fresh(tenantId, { reference: 'r' }))),
-      commit.commit(acceptTransferMutation(fresh(tenantId))),
+      commitNamed(commit, acceptTransferMutation(fresh(tenantId, { reference: 'r' }))),
+      commitNamed(commit, acceptTransferMutation(fresh(tenantId))),
     ]);
     expect(refused).toMatchObject({ kind: 'fact', verdict: 'applied' });
     expect(duplicate).toMatchObject({ resource: null, answer: { status: 422 } });
@@ -185,7 +201,9 @@ describe('group commit', () => {
     const tenantId = await tenantWith(251_000n * 6_000n);
     const commit = createGroupCommit(database);
     const outcomes = await Promise.allSettled(
-      Array.from({ length: 5_000 }, () => commit.commit(acceptTransferMutation(fresh(tenantId)))),
+      Array.from({ length: 5_000 }, () =>
+        commitNamed(commit, acceptTransferMutation(fresh(tenantId))),
+      ),
     );
     const refused = outcomes.filter((o) => o.status === 'rejected');
     expect(refused.length).toBeGreaterThan(0);
@@ -215,7 +233,7 @@ describe('group commit', () => {
               if (kind === 0) {
                 const item = acceptTransferMutation(fresh(tenantId, { _id: id, reference: id }));
                 // Two of the same id at once: the later one finds the earlier, as a lost answer would.
-                await commits[which].commit(item);
+                await commitNamed(commits[which], item);
               } else if (kind === 1)
                 await stores[which].applyFact(tenantId, id, {
                   ...byProvider,

@@ -1,3 +1,4 @@
+import { acceptCardFunding } from '../../../src/capabilities/card-fundings/mutations.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import fc from 'fast-check';
 import type { Funding } from '../../../src/capabilities/card-fundings/postings.js';
@@ -85,7 +86,6 @@ async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
       const replay = newReplay({ ...earlier, tenant_id: tenant.id }, new Date());
       const answer = { status: 201, body: '{}' };
       await replays.accept({
-        kind: 'acceptReplay',
         tenantId: tenant.id,
         replay,
         claim: null,
@@ -112,8 +112,7 @@ async function acceptedFunding(card: string): Promise<string> {
     'accepted',
   ) as Funding;
   const answer = { status: 201, body: '{}' };
-  await service.deps.groupCommit.commit({
-    kind: 'acceptFunding',
+  await service.deps.groupCommit.commit(acceptCardFunding, {
     tenantId: tenant.id,
     operation,
     claim: null,

@@ -1,8 +1,8 @@
+import { backlogs } from '../../../src/composition/backlogs.js';
 import { MongoClient } from 'mongodb';
 import { Registry } from 'prom-client';
 import { createLog } from '../../../src/shared/log.js';
 import { backlogPipeline, measureBacklogs } from '../../../src/platform/metrics/backlog.js';
-import { backlogs } from '../../../src/composition/backlogs.js';
 import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 
 const log = createLog({ level: 'silent', name: 'test' });

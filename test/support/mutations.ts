@@ -1,0 +1,98 @@
+import {
+  applyCardAuthorizationFact,
+  decideCardAuthorization,
+} from '../../src/capabilities/card-authorizations/mutations.js';
+import { setCardSecurity } from '../../src/capabilities/card-authorizations/security.js';
+import {
+  acceptCardFunding,
+  applyCardFundingFact,
+  expireCardFunding,
+  setAutoReload,
+} from '../../src/capabilities/card-fundings/mutations.js';
+import {
+  acceptCardState,
+  applyCardStateFact,
+  expireCard,
+} from '../../src/capabilities/card-states/mutations.js';
+import { acceptCard, applyIssuanceFact } from '../../src/capabilities/cards/mutations.js';
+import {
+  acceptCharge,
+  applyChargeFact,
+  setChargeAction,
+} from '../../src/capabilities/charges/mutations.js';
+import { createPaymentToken } from '../../src/capabilities/payment-tokens/mutations.js';
+import {
+  acceptRecurringCharge,
+  changeRecurringCharge,
+  renewRecurringCharge,
+} from '../../src/capabilities/recurring-charges/mutations.js';
+import { acceptRefund, applyRefundFact } from '../../src/capabilities/refunds/mutations.js';
+import {
+  acceptBulkTransfer,
+  acceptTransfer,
+  applyTransferFact,
+  grantTransferPermit,
+} from '../../src/capabilities/transfers/mutations.js';
+import type { GroupCommit } from '../../src/core/commit/group-commit.js';
+import { plan, type Mutation, type PlannedMutation } from '../../src/core/commit/mutation.js';
+import { saveRefusal } from '../../src/core/idempotency/save-refusal.js';
+import { applyCredit } from '../../src/core/ledger/credit.js';
+import { acceptProviderEventReplay } from '../../src/core/provider-events/mutations.js';
+
+/** Every mutation by its name, so that property tests can generate mixtures of them. */
+const MUTATIONS = {
+  saveRefusal,
+  applyCredit,
+  acceptTransfer,
+  acceptBulkTransfer,
+  applyTransferFact,
+  grantTransferPermit,
+  acceptCard,
+  applyIssuanceFact,
+  acceptCardState,
+  applyCardStateFact,
+  expireCard,
+  acceptCardFunding,
+  applyCardFundingFact,
+  expireCardFunding,
+  setAutoReload,
+  decideCardAuthorization,
+  applyCardAuthorizationFact,
+  setCardSecurity,
+  acceptProviderEventReplay,
+  createPaymentToken,
+  acceptCharge,
+  applyChargeFact,
+  setChargeAction,
+  acceptRefund,
+  applyRefundFact,
+  acceptRecurringCharge,
+  changeRecurringCharge,
+  renewRecurringCharge,
+};
+
+type Mutations = typeof MUTATIONS;
+type Name = keyof Mutations;
+type InputOf<N extends Name> = Parameters<Mutations[N]['decide']>[1];
+/** The result of a mutation by its name. */
+export type ResultOf<N extends Name> = ReturnType<Mutations[N]['decide']>;
+
+/** The input of one mutation with its name. */
+export type Named<N extends Name> = { kind: N } & InputOf<N>;
+export type AnyMutation = { [N in Name]: Named<N> }[Name];
+/** The result of any mutation. */
+export type AnyResult = ResultOf<Name>;
+
+/** The mutation with its input, as the commit engine takes it. */
+export function planned({ kind, ...input }: AnyMutation): PlannedMutation {
+  return plan(MUTATIONS[kind] as unknown as Mutation, input as { tenantId: string });
+}
+
+/** Commits one named mutation. */
+export function commitNamed<N extends Name>(
+  groupCommit: GroupCommit,
+  { kind, ...input }: Named<N>,
+): Promise<ResultOf<N>> {
+  const mutation = MUTATIONS[kind] as unknown as Mutation<{ tenantId: string }, ResultOf<N>>;
+  return groupCommit.commit(mutation, input);
+}
