@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
 
+/** A service of docker-compose.yml. */
 export type Service = {
   image: string;
   build?: string;
@@ -17,6 +18,7 @@ export type Service = {
   healthcheck?: { test: string[] };
 };
 
+/** The parts of docker-compose.yml that the tests read. */
 export type ComposeFile = {
   services: Record<string, Service>;
   networks: Record<string, unknown>;
@@ -24,6 +26,7 @@ export type ComposeFile = {
   configs: Record<string, unknown>;
 };
 
+/** The text of a file in the repository's root. */
 export function readRoot(name: string): string {
   return readFileSync(join(packageRoot, name), 'utf8');
 }
@@ -45,6 +48,7 @@ export function interpolate(text: string, values: Record<string, string>): strin
   });
 }
 
+/** The environment of a service with its variables replaced. */
 export function environmentOf(
   service: Service,
   values: Record<string, string>,

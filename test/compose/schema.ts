@@ -66,6 +66,7 @@ const service = closed(
   ['image', 'restart', 'networks'],
 );
 
+/** The schema of docker-compose.yml. */
 export const composeSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',

@@ -40,12 +40,12 @@ export const keyOf = (token: string): AuthorizationKey => ({
 
 /** The mutation that decides a request. */
 export const decideAuthorizationMutation = (
-  asked: Partial<AuthorizationRequest> = {},
+  requested: Partial<AuthorizationRequest> = {},
   changes: Partial<DecideCardAuthorization> = {},
 ): Named<'decideCardAuthorization'> => ({
   kind: 'decideCardAuthorization',
-  ...keyOf(request(asked).token),
-  request: request(asked),
+  ...keyOf(request(requested).token),
+  request: request(requested),
   asking: 'first',
   answerBy: new Date(NOW.getTime() + 1_500),
   holdMs: 60_000,

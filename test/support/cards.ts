@@ -42,8 +42,8 @@ export async function issueDirectly(
   if (!operation) throw new Error(`nothing issues ${id}`);
   const face = { card: `card-${id}`, brand: 'verve', last4: '0001' };
   const fact = { kind: 'issued', ...face, expiryMonth: 11, expiryYear: 2029 } as const;
-  const told = { via: 'webhook', actor: null, providerRequestId: null, note: null } as const;
-  await applyIssueFact(groupCommit, operation, { ...fact, ...told });
+  const source = { via: 'webhook', actor: null, providerRequestId: null, note: null } as const;
+  await applyIssueFact(groupCommit, operation, { ...fact, ...source });
   return id;
 }
 

@@ -46,8 +46,8 @@ export const fixtures: Record<string, Fixture> = {
     const { cardEvents } = service.deps;
     const card = await aCard(tenant, made, service);
     const state = { subject: 'card', state: { kind: 'pending' } } as const;
-    const told = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
-    await cardEvents.receive('sandbox-bank', { ...told, dedupeKey: card });
+    const message = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
+    await cardEvents.receive('sandbox-bank', { ...message, dedupeKey: card });
     const { items } = await cardEvents.store.list(
       { tenantId: tenant.id, card },
       { page: 1, limit: 1 },

@@ -79,6 +79,7 @@ export type ResultOf<N extends Name> = ReturnType<Mutations[N]['decide']>;
 
 /** The input of one mutation with its name. */
 export type Named<N extends Name> = { kind: N } & InputOf<N>;
+/** The input of any mutation with its name. */
 export type AnyMutation = { [N in Name]: Named<N> }[Name];
 /** The result of any mutation. */
 export type AnyResult = ResultOf<Name>;

@@ -4,7 +4,7 @@ import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 
-/** How a process ended. */
+/** The end of a process: its exit code or its signal. */
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
 /** A process from dist/, as in production, that a test can end, freeze and restart. */

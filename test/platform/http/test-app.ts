@@ -21,8 +21,10 @@ import { createTenants, type NewTenant } from '../../../src/platform/tenants/sto
 import { openTestDatabase } from '../../support/database.js';
 import { logFileOf, noteSecret } from '../../support/logs.js';
 
+/** The pepper of the test application. */
 export const PEPPER = 'a pepper that only the tests use, long enough';
 
+/** Deviations from the default test application. */
 export type TestAppOptions = {
   trustedProxies?: number;
   checks?: Record<string, HealthCheck>;
