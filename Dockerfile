@@ -1,6 +1,6 @@
 # One image for API, worker, sandbox bank and command line: which one it is, the command says.
 # Debian, not Alpine: Temporal's native core needs glibc.
-FROM node:20.20.2-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --include=dev
@@ -12,10 +12,10 @@ COPY workflows workflows
 COPY activities activities
 COPY worker worker
 COPY sandbox-bank sandbox-bank
-COPY devstack devstack
-RUN npm run build && npm prune --omit=dev
+COPY scripts/prune-image.mjs scripts/prune-image.mjs
+RUN npm run build && npm prune --omit=dev && node scripts/prune-image.mjs
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production
 WORKDIR /app
 COPY --from=build /app/package.json ./

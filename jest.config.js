@@ -1,3 +1,11 @@
+import vm from 'node:vm';
+
+if (vm.SourceTextModule === undefined) {
+  throw new Error(
+    'Jest needs a flag of Node for ES modules: use npm test, node scripts/jest.mjs, or NODE_OPTIONS=--experimental-vm-modules.',
+  );
+}
+
 export default {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],

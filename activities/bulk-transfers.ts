@@ -4,7 +4,7 @@ import { mapWithConcurrency } from '../src/shared/concurrency.js';
 import type { BulkTransferStore } from '../src/capabilities/bulk-transfers/store.js';
 import { idsOf } from '../src/capabilities/bulk-transfers/bulk-transfer.js';
 import type { RecordRef } from '../src/core/instructions/workflow-contract.js';
-import type { BulkTransferChunk } from '../src/capabilities/transfers/workflow-contract.js';
+import type { BulkTransferChunk } from '../src/capabilities/bulk-transfers/workflow-contract.js';
 import { isFactResult, toFact } from './provider-result.js';
 import {
   createTransferActivities,
@@ -15,23 +15,25 @@ import {
 export type BulkTransferActivityDeps = TransferActivityDeps & { bulkTransfers: BulkTransferStore };
 type Deps = BulkTransferActivityDeps;
 
-/** Orders of one part on their way at once. */
+/** Transfers of one chunk in flight. */
 const SUBMISSIONS_AT_ONCE = 10;
-/** How often an order is put off by the provider before it gets a workflow of its own. */
+/** Times that the provider may throttle a transfer before it gets a workflow of its own. */
 const MAX_POSTPONED = 5;
 const MAX_PAUSE_MS = 60_000;
 const HEARTBEAT_MS = 2_000;
 
+/** The activities of bulk transfers. Their names are in histories, so they never change. */
 export function createBulkTransferActivities(deps: Deps) {
   const { transfers, bulkTransfers } = deps;
   const { submitTransfer } = createTransferActivities(deps);
   return {
     /**
-     * Lets the orders of a part out that have not left yet, and books final answers. Everything else that is open is
-     * due at once, for a workflow of its own. Repeatable: nothing leaves twice.
+     * Submits the transfers of a chunk that were not submitted yet, and applies final answers. The next check of every
+     * other open transfer is set to now, so the dispatcher starts its own workflow. Repeatable: nothing is submitted
+     * twice.
      */
     async submitBulkTransferChunk({ tenantId, id, from, to }: BulkTransferChunk): Promise<void> {
-      const stopBeating = beat();
+      const stopHeartbeat = startHeartbeat();
       try {
         const { ids, provider } = await bulkTransfers.chunk(tenantId, id, from, to);
         const unsent = await transfers.unsent(tenantId, ids);
@@ -40,11 +42,11 @@ export function createBulkTransferActivities(deps: Deps) {
         );
         await transfers.handOver(tenantId, ids);
       } finally {
-        stopBeating();
+        stopHeartbeat();
       }
     },
 
-    /** Ends a batch: what is still open and was not handed over by its part is so now. */
+    /** Completes the bulk transfer, and schedules the workflows of transfers that their chunk has left open. */
     async completeBulkTransfer({ tenantId, id }: RecordRef): Promise<void> {
       const bulkTransfer = await bulkTransfers.get(tenantId, id);
       if (!bulkTransfer) return;
@@ -54,7 +56,7 @@ export function createBulkTransferActivities(deps: Deps) {
   };
 }
 
-/** One order: out, and booked if the answer is final. Again only where the provider says that it took nothing. */
+/** Submits one transfer and applies a final answer. Submits again only if the provider has throttled it. */
 async function submitOne(
   { transfers, log, submitTransfer }: Deps & Pick<TransferActivities, 'submitTransfer'>,
   ref: RecordRef,
@@ -73,18 +75,18 @@ async function submitOne(
       if (result.kind !== 'throttled' || postponed === MAX_POSTPONED) return;
       submissions = result.submissions;
       const pauseMs = Math.min(result.retryAfterMs, MAX_PAUSE_MS);
-      // Longer than the sweep leaves it alone: a workflow of its own would ask meanwhile, and send beside this one.
+      // The pause may exceed the stall timeout; without this the dispatcher would start a second workflow meanwhile.
       await transfers.postpone(ref.tenantId, ref.id, pauseMs);
       await sleep(pauseMs, undefined, { signal });
     }
   } catch (error) {
-    // One that goes wrong is handed over, and spoils none of the others.
+    // A failure concerns this transfer alone: its own workflow takes over, and the chunk goes on.
     log.warn({ err: error, transfer: ref.id }, 'instruction handed to its own workflow');
   }
 }
 
-/** Says that this process lives, while a slow provider is waited for. */
-function beat(): () => void {
+/** Sends heartbeats while a slow provider is awaited; returns a function that stops them. */
+function startHeartbeat(): () => void {
   const context = Context.current();
   const timer = setInterval(() => context.heartbeat(), HEARTBEAT_MS);
   return () => clearInterval(timer);

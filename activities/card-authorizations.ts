@@ -5,7 +5,8 @@ export type CardAuthorizationActivityDeps = {
   authorizations: { store: Pick<AuthorizationStore, 'followHold'> };
 };
 
+/** The activity of card authorizations. Its name is in histories, so it never changes. */
 export const createCardAuthorizationActivities = (deps: CardAuthorizationActivityDeps) => ({
-  /** Whether the payment still holds money; gives back a hold whose time is over. Repeatable without limit. */
+  /** Returns whether the authorization still holds money. Releases a hold whose time is over. Repeatable. */
   checkCardAuthorizationHold: (ref: AuthorizationRef) => deps.authorizations.store.followHold(ref),
 });

@@ -1,7 +1,7 @@
 import { applyFundingFact, expireFunding } from '../src/capabilities/card-fundings/apply.js';
 import { unwindingOf } from '../src/capabilities/card-fundings/deadline.js';
 import type { FundingFact } from '../src/capabilities/card-fundings/transitions.js';
-import type { ExpireFundingResult } from '../src/capabilities/card-fundings/workflow-contract.js';
+import type { ExpireCardFundingResult } from '../src/capabilities/card-fundings/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type {
@@ -13,48 +13,47 @@ import type { Absence, VerifyAnswer } from '../src/core/providers/transfer-provi
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
-import type { CardActivityDeps } from './card-operations.js';
+import type { CardActivityDeps } from './cards.js';
 import {
   load,
-  instructionActivities,
+  providerActivities,
   type ProviderCalls,
   type InstructionHandler,
 } from './instructions.js';
 import { toFact } from './provider-result.js';
 
 /**
- * An issuer that de-duplicates has no time after which an order can't come any more. Ours was given up when its
- * connection was closed: one that has not been read by then, and so long after, is not lying in any socket.
+ * An idempotent issuer states no time after which an unread request can no longer arrive. Our side has closed the
+ * connection by then, so a request that is still unknown this long after is in no socket any more.
  */
 const UNREAD_MS = 5_000;
 
-/** The activities of fundings and of what unwinds them. Names are in histories; what they do is in instructions.ts. */
+/** The activities of card fundings and of fund reversals. Their names are in histories, so they never change. */
 export function createCardFundingActivities(deps: CardActivityDeps) {
   const fundings = fundingHandler(deps);
-  const activities = instructionActivities(fundings);
+  const activities = providerActivities(fundings);
   return {
     submitCardFunding: activities.submit,
     submitCardFundingLocally: activities.submitLocally,
     verifyCardFunding: activities.verify,
     applyCardFundingOutcome: activities.applyOutcome,
 
-    /** Has the deadline of a just-in-time funding come? Then it ends here, if nobody has ended it yet. */
-    async expireCardFunding(ref: RecordRef): Promise<ExpireFundingResult> {
+    /** Fails a just-in-time funding whose deadline has passed, if it is still open. Repeatable. */
+    async expireCardFunding(ref: RecordRef): Promise<ExpireCardFundingResult> {
       const operation = await load(fundings, ref);
       await expireFunding(deps.groupCommit, operation);
-      const unwinding = await deps.cardOperations.get(ref.tenantId, unwindingOf(ref.id));
-      const over = !isOpen(await load(fundings, ref));
-      return { over, fundReversal: unwinding?._id ?? null };
+      const reversal = await deps.cardOperations.get(ref.tenantId, unwindingOf(ref.id));
+      const closed = !isOpen(await load(fundings, ref));
+      return { closed, fundReversalId: reversal?._id ?? null };
     },
   };
 }
 
-/** How issuers are told of fundings, and asked, and what they say is settled. */
 function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperation> {
   const { cardOperations, groupCommit, providers, localSubmissions, log } = deps;
   return {
     name: 'card operation',
-    // What an operator has to see of a late funding is the matter of what unwinds it.
+    // The attention of a late funding belongs to the workflow of its fund reversal.
     records: {
       ...cardOperations,
       get: async (...ref) => withoutReversalAttention(await cardOperations.get(...ref)),
@@ -79,7 +78,7 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
   };
 }
 
-/** A late funding without the attention that its unwinding lends it, for whoever reads its record. */
+/** A funding that missed its deadline, without the attention that its fund reversal has set on it. */
 function withoutReversalAttention(operation: CardOperation | null): CardOperation | null {
   const late =
     operation?.failure?.code === 'deadline_exceeded' && operation.reverses_operation_id === null;
@@ -119,8 +118,8 @@ function fundingCalls(
 }
 
 /**
- * What is on the card, or may still come onto it, is asked back; that may be repeated. What has ended is only asked
- * about.
+ * Calls of a fund reversal. While it is open, verifying also requests the reversal of a funding that is on the card or
+ * may still arrive; that request is repeatable. After its end verifying only reads.
  */
 function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
   const reference = operation.reverses_operation_id ?? operation._id;
@@ -151,7 +150,7 @@ function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
 const unread = (absence: Absence): Absence =>
   absence.kind === 'idempotent' ? { kind: 'conclusive_after', ms: UNREAD_MS } : absence;
 
-/** What is funded is, in the words of all that is pursued, paid. */
+/** A funding's answer in the kinds that all instructions share: `funded` is `succeeded`. */
 function asSuccess<Other extends FundAnswer | FindFundingAnswer>(answer: Other) {
   type Kept = Exclude<Other, { kind: 'funded' | 'reversed' }>;
   const { kind } = answer;
@@ -161,7 +160,7 @@ function asSuccess<Other extends FundAnswer | FindFundingAnswer>(answer: Other) 
   return { ...payment, kind: kind === 'funded' ? ('succeeded' as const) : ('reversed' as const) };
 }
 
-/** Of an unwinding: still on the card although it was asked back means that it stays there. */
+/** The fact of a result. A fund reversal that finds the funding still on the card cannot be done. */
 function asFact(
   { reverses_operation_id: unwinds }: CardOperation,
   report: FactResult,

@@ -1,5 +1,6 @@
 import { applyCardStateFact } from '../src/capabilities/card-states/mutations.js';
 import { isControl, STANDING } from '../src/capabilities/card-states/card-state.js';
+import type { CardRef, NextCardState } from '../src/capabilities/card-states/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type {
   ReadStateAnswer,
@@ -8,22 +9,22 @@ import type {
 } from '../src/core/providers/card-issuer.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
-import type { CardActivityDeps } from './card-operations.js';
-import { instructionActivities, type InstructionHandler } from './instructions.js';
+import type { CardActivityDeps } from './cards.js';
+import { providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
 
-/** The activities that have a card stand as it is wanted. Names are in histories; what they do is in instructions.ts. */
+/** The activities that set a card's state at its issuer. Their names are in histories, so they never change. */
 export function createCardStateActivities(deps: CardActivityDeps) {
-  const activities = instructionActivities(cardStateHandler(deps));
+  const activities = providerActivities(cardStateHandler(deps));
   return {
     submitCardState: activities.submit,
     submitCardStateLocally: activities.submitLocally,
     verifyCardState: activities.verify,
     applyCardStateOutcome: activities.applyOutcome,
 
-    /** What is under way for a card; null: nothing. */
-    async findNextCardState({ tenantId, card }: { tenantId: string; card: string }) {
-      const id = (await deps.cards.get(tenantId, card))?.state_control.pending_operation_id;
+    /** The card's open lock, unlock or closing; null if there is none. */
+    async findNextCardState({ tenantId, cardId }: CardRef): Promise<NextCardState | null> {
+      const id = (await deps.cards.get(tenantId, cardId))?.state_control.pending_operation_id;
       const operation = id ? await deps.cardOperations.get(tenantId, id) : null;
       if (!operation || !isOpen(operation)) return null;
       return { id: operation._id, acceptedAtMs: operation.created_at.getTime() };
@@ -31,7 +32,7 @@ export function createCardStateActivities(deps: CardActivityDeps) {
   };
 }
 
-/** How issuers are told how a card has to stand. Its number keeps an older order from undoing a newer one. */
+/** A request carries the sequence number of its change, so that a late request cannot undo a newer one. */
 const cardStateHandler = ({
   cards,
   cardOperations,
@@ -55,7 +56,7 @@ const cardStateHandler = ({
     } = operation;
     const card = (await cards.get(tenantId, cardId))?.issued?.issuer_card_id;
     if (!card || version === null || !isControl(operation)) {
-      throw new Error(`${id} is no order about an issued card`);
+      throw new Error(`${id} changes no state of an issued card`);
     }
     const issuer = providers.issuer(operation.provider);
     const wanted = { card, state: STANDING[operation.type], version };
@@ -80,14 +81,14 @@ const cardStateHandler = ({
   },
 });
 
-/** In the terms of every pursuit: what is set is "paid". Which refusals pass, and which are the end, is said here. */
+/** The outcome of a state request. Rejections are temporary, except that a closed card stays closed. */
 function readSubmitAnswer(answer: SetStateAnswer): ProviderOutcome {
   const { providerRequestId } = answer;
   if (answer.kind === 'set') return { ...SUCCEEDED, providerRequestId };
   if (answer.kind !== 'rejected') return answer;
   const { code } = answer;
   if (code === 'card_closed') return { kind: 'rejected', code, providerRequestId };
-  // A newer order was there before this one: how the card stands says what that means.
+  // A newer request was applied first. Verifying reads the card's state and decides.
   const overtaken = code === 'superseded' || code === 'version_conflict';
   return overtaken
     ? { kind: 'pending', providerRequestId }

@@ -1,17 +1,29 @@
 import { applyIssueFact, issueFactOf } from '../src/capabilities/cards/apply-issuance.js';
 import type { Card } from '../src/capabilities/cards/card.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
+import type { CardOperations, Cards } from '../src/capabilities/cards/store.js';
+import type { GroupCommit } from '../src/core/commit/group-commit.js';
+import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
+import type { Log } from '../src/shared/log.js';
 import { failpoint } from '../src/shared/failpoints.js';
-import type { FindCardAnswer, IssueAnswer } from '../src/core/providers/card-issuer.js';
+import type { CardIssuer, FindCardAnswer, IssueAnswer } from '../src/core/providers/card-issuer.js';
 import type { InitiateAnswer } from '../src/core/providers/transfer-provider.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
-import type { CardActivityDeps } from './card-operations.js';
-import { instructionActivities, type InstructionHandler } from './instructions.js';
+import { providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
 
-/** The activities that have a card issued. Names are in histories; what they do is in instructions.ts. */
+export type CardActivityDeps = {
+  cards: Cards;
+  cardOperations: CardOperations;
+  groupCommit: GroupCommit;
+  providers: { issuer(name: string): CardIssuer };
+  localSubmissions: LocalSubmissionLimiter;
+  log: Log;
+};
+
+/** The activities that issue cards. Their names are in histories, so they never change. */
 export function createCardIssuanceActivities(deps: CardActivityDeps) {
-  const activities = instructionActivities(issuanceHandler(deps));
+  const activities = providerActivities(issuanceHandler(deps));
   return {
     submitCardIssuance: activities.submit,
     submitCardIssuanceLocally: activities.submitLocally,
@@ -20,19 +32,18 @@ export function createCardIssuanceActivities(deps: CardActivityDeps) {
   };
 }
 
-/** How issuers are told of a card, by our id of it, and what they say is settled. */
 function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperation> {
   const { cards, cardOperations, groupCommit, providers, localSubmissions, log } = deps;
 
   async function cardOf({ tenant_id: tenantId, card_id: id }: CardOperation): Promise<Card> {
     const card = await cards.get(tenantId, id);
-    if (!card) throw new Error(`there is no ${id}`);
+    if (!card) throw new Error(`no such card: ${id}`);
     return card;
   }
 
   /**
-   * Brand and digits have no business in a history: they are booked here, where they are heard, and the workflow
-   * learns that it is so. What could not be booked was not heard, and is asked for again.
+   * Commits the issued card here and returns only its reference, because brand and digits must not enter a history. If
+   * the commit fails, the activity fails too, and the workflow verifies.
    */
   async function recordAnswer<Answer extends IssueAnswer | FindCardAnswer>(
     operation: CardOperation,
@@ -57,7 +68,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
       const issuer = providers.issuer(operation.provider);
       return {
         provider: issuer.name,
-        // Of every issuer: a card is issued once per reference.
+        // The port requires of every issuer that one reference issues one card.
         resendSafety: { kind: 'idempotent' },
         async submit(requestedAt, signal): Promise<InitiateAnswer> {
           const {
@@ -77,8 +88,8 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     async apply({ tenantId, id }, report, origin) {
       const operation = await cardOperations.get(tenantId, id);
       if (!operation) return null;
-      const outcome = await applyIssueFact(groupCommit, operation, toFact(report, origin));
-      return outcome.kind === 'issueFact' ? outcome.operation : null;
+      const applied = await applyIssueFact(groupCommit, operation, toFact(report, origin));
+      return applied.kind === 'issueFact' ? applied.operation : null;
     },
   };
 }

@@ -6,7 +6,7 @@ import type { Charges } from '../src/capabilities/charges/store.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult } from '../src/core/instructions/workflow-contract.js';
-import { instructionActivities, type InstructionHandler } from './instructions.js';
+import { providerActivities, type InstructionHandler } from './instructions.js';
 
 export type ChargeActivityDeps = {
   charges: Charges;
@@ -15,22 +15,17 @@ export type ChargeActivityDeps = {
   log: Log;
 };
 
-/** A charge's activities. Names are in histories; what they do is in instructions.ts. */
+/** The activities of charges. Their names are in histories, so they never change. */
 export function createChargeActivities(deps: ChargeActivityDeps) {
-  const activities = instructionActivities(chargeHandler(deps));
+  const activities = providerActivities(chargeHandler(deps));
   return {
     submitCharge: activities.submit,
     submitChargeLocally: activities.submitLocally,
     verifyCharge: activities.verify,
     applyChargeOutcome: activities.applyOutcome,
-    readChargeInstructionStatus: activities.readInstructionStatus,
-    recordChargeOperatorCommand: activities.recordOperatorCommand,
-    raiseChargeAttention: activities.raiseAttention,
-    recordChargeCancellationRequest: activities.recordCancellationRequest,
   };
 }
 
-/** How charges are told to their providers, and settled. */
 const chargeHandler = ({
   charges,
   chargeCalls,
@@ -58,7 +53,10 @@ const chargeHandler = ({
   },
 });
 
-/** What the provider said was booked by who heard it (calls.ts): here only an operator's word is left. */
+/**
+ * The fact of an operator's command; null for everything else, because `provider-calls.ts` has committed the provider's
+ * answer already.
+ */
 function toFact(report: FactResult, origin: FactSource): ChargeFact | null {
   if (origin.via !== 'operator') return null;
   const by = { ...origin, attempt: null };

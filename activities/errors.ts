@@ -4,13 +4,13 @@ import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
 type Activity = (...args: never[]) => Promise<unknown>;
 
 /**
- * What fails in an activity goes into the workflow's history and the SDK's log. A driver's error quotes documents, so
- * only the error's name and code leave the activity; our own failures pass as they are.
+ * Wraps activities so that a failure carries only the error's name and code, because histories keep failures and a
+ * driver's error may quote documents. Our own `ApplicationFailure`s and cancellations pass unchanged.
  */
 export function withoutDetails<Activities extends Record<string, Activity>>(
   activities: Activities,
 ): Activities {
-  const shielded = Object.entries(activities).map(([name, run]) => [
+  const wrapped = Object.entries(activities).map(([name, run]) => [
     name,
     async (...args: never[]) => {
       try {
@@ -22,7 +22,7 @@ export function withoutDetails<Activities extends Record<string, Activity>>(
       }
     },
   ]);
-  return Object.fromEntries(shielded) as Activities;
+  return Object.fromEntries(wrapped) as Activities;
 }
 
 function typeOf(error: unknown): string {

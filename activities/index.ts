@@ -8,10 +8,10 @@ import {
   createProviderEventActivities,
   type ProviderEventActivityDeps,
 } from './provider-events.js';
-import { createCardIssuanceActivities } from './cards.js';
-import { createCardOperationActivities, type CardActivityDeps } from './card-operations.js';
+import { createCardIssuanceActivities, type CardActivityDeps } from './cards.js';
 import { createChargeActivities, type ChargeActivityDeps } from './charges.js';
 import { withoutDetails } from './errors.js';
+import { createInstructionActivities, type InstructionActivityDeps } from './instructions.js';
 import { createRefundActivities, type RefundActivityDeps } from './refunds.js';
 import { createBulkTransferActivities, type BulkTransferActivityDeps } from './bulk-transfers.js';
 import {
@@ -25,7 +25,9 @@ import {
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 import { createWebhookActivities, type WebhookActivityDeps } from './webhooks.js';
 
-export type ActivityDeps = TransferActivityDeps &
+/** Parts that the activities need; the composition root has all of them. */
+export type ActivityDeps = InstructionActivityDeps &
+  TransferActivityDeps &
   BulkTransferActivityDeps &
   TransferMicroBatchActivityDeps &
   WebhookActivityDeps &
@@ -36,15 +38,15 @@ export type ActivityDeps = TransferActivityDeps &
   RefundActivityDeps &
   RecurringChargeActivityDeps;
 
-/** All activities of the worker. Their names are in histories: they never change (test/contract/names.test.ts). */
+/** All activities of a worker. Histories keep their names, so test/contract/names.test.ts holds them. */
 export function createActivities(deps: ActivityDeps) {
   return withoutDetails({
+    ...createInstructionActivities(deps),
     ...createTransferActivities(deps),
     ...createBulkTransferActivities(deps),
     ...createTransferMicroBatchActivities(deps),
     ...createWebhookActivities(deps),
     ...createProviderEventActivities(deps),
-    ...createCardOperationActivities(deps),
     ...createCardIssuanceActivities(deps),
     ...createCardStateActivities(deps),
     ...createChargeActivities(deps),
@@ -55,4 +57,5 @@ export function createActivities(deps: ActivityDeps) {
   });
 }
 
+/** The activities as workflows call them. */
 export type Activities = ReturnType<typeof createActivities>;

@@ -1,24 +1,29 @@
 import { cancellationSignal } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import { failpoint } from '../src/shared/failpoints.js';
-import type { Log } from '../src/shared/log.js';
-import type { Absence } from '../src/core/providers/transfer-provider.js';
+import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
+import type { Charge } from '../src/capabilities/charges/charge.js';
+import type { Refund } from '../src/capabilities/refunds/refund.js';
+import type { Transfer } from '../src/capabilities/transfers/transfer.js';
+import type { FactSource } from '../src/core/instructions/fact.js';
+import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import type { InstructionStore } from '../src/core/instructions/store.js';
-import type { FactSource } from '../src/core/instructions/fact.js';
-import { isOpen, type InstructionRecord } from '../src/core/instructions/instruction.js';
 import type {
-  ProviderCallResult,
-  FactResult,
-  NotAttempted,
-  InstructionActivities,
-  VerifyInput,
-  RecordRef,
-  SubmitInput,
   ApplyOutcomeInput,
   ApplyOutcomeResult,
+  FactResult,
+  NotAttempted,
+  ProviderActivities,
+  ProviderCallResult,
+  RecordRef,
+  StatusReport,
+  SubmitInput,
+  VerifyInput,
 } from '../src/core/instructions/workflow-contract.js';
+import type { Absence } from '../src/core/providers/transfer-provider.js';
+import { failpoint } from '../src/shared/failpoints.js';
+import type { Log } from '../src/shared/log.js';
 import {
   isFinal,
   isRejectedTemporarily,
@@ -26,66 +31,103 @@ import {
   toProviderCallResult,
 } from './provider-result.js';
 
-/** A permission that could not be used at once is not used: the workflow may have given this call up by then. */
+/** A submit permit expires after this: by then the workflow may have stopped waiting for the call. */
 const SUBMIT_WITHIN_MS = 5_000;
 
-/** How a capability's records are kept, told to their provider, and settled. `Own`: facts of its own. */
+/**
+ * Limit of a local submission. A slow provider would hold up the workflow task that waits for it; after this the
+ * outcome is unknown, and the workflow verifies.
+ */
+const LOCAL_WITHIN_MS = 2_000;
+
+/** The store of each type of instruction. The types are workflow types and stay in histories. */
+type InstructionStores = {
+  transfer: InstructionStore<Transfer>;
+  charge: InstructionStore<Charge>;
+  refund: InstructionStore<Refund>;
+  cardIssuance: InstructionStore<CardOperation>;
+  cardState: InstructionStore<CardOperation>;
+  cardFunding: InstructionStore<CardOperation>;
+};
+
+/** Type of an instruction: the type of the workflow that executes it. */
+export type InstructionType = keyof InstructionStores;
+
+/** Input of the generic activities: one instruction, by its type and id. */
+export type InstructionRef = RecordRef & { type: InstructionType };
+
+export type InstructionActivityDeps = {
+  transfers: InstructionStores['transfer'];
+  charges: InstructionStores['charge'];
+  refunds: InstructionStores['refund'];
+  cardOperations: InstructionStores['cardFunding'];
+};
+
+/** The four activities that all instructions share. The store of the record is found by the instruction's type. */
+export function createInstructionActivities(deps: InstructionActivityDeps) {
+  const { transfers, charges, refunds, cardOperations } = deps;
+  const stores: InstructionStores = {
+    transfer: transfers,
+    charge: charges,
+    refund: refunds,
+    cardIssuance: cardOperations,
+    cardState: cardOperations,
+    cardFunding: cardOperations,
+  };
+  return {
+    /** Returns the record's present status and attention. */
+    async readInstructionStatus({ type, tenantId, id }: InstructionRef): Promise<StatusReport> {
+      const record = await stores[type].get(tenantId, id);
+      if (!record) throw noSuch(type);
+      return { status: record.status, attention: record.attention?.reason ?? null };
+    },
+
+    /** Adds an operator's command and its outcome to the timeline. */
+    recordOperatorCommand: (note: InstructionRef & { actor: string; detail: string }) => {
+      const { type, tenantId, id, actor, detail } = note;
+      return stores[type].note(tenantId, id, 'operator', actor, { detail });
+    },
+
+    /** Sets attention on an open record. Existing attention is kept. */
+    raiseAttention: ({ type, tenantId, id, reason }: InstructionRef & { reason: string }) =>
+      stores[type].raiseAttention(tenantId, id, reason),
+
+    /** Adds to the timeline that a cancellation was requested and is ignored. */
+    recordCancellationRequest: ({ type, tenantId, id }: InstructionRef) =>
+      stores[type].note(tenantId, id, 'note', 'temporal', {
+        detail: 'a cancellation was requested in Temporal and ignored: money may be in flight',
+      }),
+  };
+}
+
+/** What the activities of one type of instruction need. `Own`: kinds of facts that only this type has. */
 export type InstructionHandler<R extends InstructionRecord, Own = never> = {
-  /** What the record is called. */
+  /** Name of the record in logs and failures. */
   name: string;
   records: InstructionStore<R>;
   log: Log;
   localSubmissions: LocalSubmissionLimiter;
-  /** The provider of a record, and how it is told of it and asked. */
+  /** Returns how this record is submitted to its provider, and verified there. */
   providerCallsFor(record: R): ProviderCalls | Promise<ProviderCalls>;
-  /** Books a fact through the state guard; answers the record as it stands then, null if there is none. */
-  apply(ref: RecordRef, fact: FactResult<Own>, origin: FactSource): Promise<R | null>;
+  /** Commits a fact. Returns the record after it, or null if there is no such record. */
+  apply(ref: RecordRef, fact: FactResult<Own>, source: FactSource): Promise<R | null>;
 };
 
+/** The provider of one record and the calls that submit and verify it. */
 export type ProviderCalls = {
   provider: string;
   resendSafety: Absence;
-  /** Nothing is sent from then on, although it may have been permitted before. */
+  /** Nothing is submitted after this time, even with a permit. */
   notAfter?: Date | null;
   submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome>;
   verify(signal: AbortSignal): Promise<ProviderOutcome>;
 };
 
-type RecordActivities = Pick<
-  InstructionActivities,
-  'readInstructionStatus' | 'recordOperatorCommand' | 'raiseAttention' | 'recordCancellationRequest'
->;
-
-/** What the pursuit of a record writes, whatever it is about. */
-export function recordActivities<R extends InstructionRecord>(
-  handler: Pick<InstructionHandler<R>, 'name' | 'records'>,
-): RecordActivities {
-  const { records } = handler;
-  return {
-    async readInstructionStatus(ref) {
-      const { status, attention } = await load(handler, ref);
-      return { status, attention: attention?.reason ?? null };
-    },
-
-    recordOperatorCommand: ({ tenantId, id, actor, detail }) =>
-      records.note(tenantId, id, 'operator', actor, { detail }),
-
-    raiseAttention: ({ tenantId, id, reason }) => records.raiseAttention(tenantId, id, reason),
-
-    recordCancellationRequest: ({ tenantId, id }) =>
-      records.note(tenantId, id, 'note', 'temporal', {
-        detail:
-          'a cancellation was asked for in Temporal and not followed: money may be on its way',
-      }),
-  };
-}
-
-/** One effect each: tell or ask the provider, or write to our store. Decisions are the workflow's. */
-export function instructionActivities<R extends InstructionRecord, Own>(
+/** The activities that submit, verify and apply outcomes, for the records of one handler. */
+export function providerActivities<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
-): Required<InstructionActivities<Own>> {
+): Required<ProviderActivities<Own>> {
   return {
-    ...recordActivities(handler),
     submit: (input) => submit(handler, input, cancellationSignal()),
     submitLocally: (input) => submitLocally(handler, input),
     verify: (input) => verify(handler, input),
@@ -99,15 +141,15 @@ async function submit<R extends InstructionRecord, Own>(
   signal: AbortSignal,
 ): Promise<ProviderCallResult> {
   const { records, log, name } = handler;
-  // Before the permission: the order's own time must not be younger than the decision to send it.
+  // Taken before the permit: the time in the request must not be later than the decision to submit.
   const requestedAt = new Date();
   const began = performance.now();
   const record = await records.acquireSubmitPermit(tenantId, id, submissions, suppressTimeline);
   if (!record) return whyPermitDenied(records, await load(handler, { tenantId, id }));
   const counts = submissionCountsOf(record);
   const calls = await handler.providerCallsFor(record);
-  const over = calls.notAfter != null && calls.notAfter <= new Date();
-  if (over || performance.now() - began > SUBMIT_WITHIN_MS) {
+  const tooLate = calls.notAfter != null && calls.notAfter <= new Date();
+  if (tooLate || performance.now() - began > SUBMIT_WITHIN_MS) {
     return { kind: 'unknown', reason: 'too_old', ...counts };
   }
   failpoint('submit.permitted');
@@ -115,7 +157,7 @@ async function submit<R extends InstructionRecord, Own>(
   failpoint('submit.answered');
   if (answer.result) return resultOf(handler, answer.result, record);
   if (!isFinal(answer)) {
-    // Support reads this; a failure to write it must not turn an answer into silence.
+    // The timeline is for support. If this write fails, the provider's answer still counts.
     const extra = { wasRejected: isRejectedTemporarily(answer), suppressTimeline };
     await records
       .recordAnswer(tenantId, id, calls.provider, answer, extra)
@@ -125,9 +167,6 @@ async function submit<R extends InstructionRecord, Own>(
   }
   return toProviderCallResult(answer, 'provider_answer', calls.resendSafety, counts);
 }
-
-/** A queue waits for a slow provider; here a workflow's own task would. What comes later is found by asking. */
-const LOCAL_WITHIN_MS = 2_000;
 
 async function submitLocally<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
@@ -147,13 +186,13 @@ async function submitLocally<R extends InstructionRecord, Own>(
 
 async function whyPermitDenied<R extends InstructionRecord>(
   records: InstructionStore<R>,
-  present: R,
+  record: R,
 ): Promise<ProviderCallResult> {
-  const attention = present.attention?.reason ?? null;
-  if (isOpen(present)) {
-    return present.submissions === 0 ? notSubmitted(present) : { kind: 'permit_denied', attention };
+  const attention = record.attention?.reason ?? null;
+  if (isOpen(record)) {
+    return record.submissions === 0 ? notSubmitted(record) : { kind: 'permit_denied', attention };
   }
-  return (await isMonitored(records, present))
+  return (await isMonitored(records, record))
     ? { kind: 'permit_denied', attention }
     : { kind: 'closed', attention };
 }
@@ -166,7 +205,7 @@ async function verify<R extends InstructionRecord, Own>(
   const record = await load(handler, { tenantId, id });
   const closed = !isOpen(record);
   if (closed && !evenIfClosed && !(await isMonitored(records, record))) {
-    // Who waits for an operator is alive, too.
+    // A workflow that waits for an operator counts polls too, so the dispatcher does not restart it.
     if (record.attention) await records.countPoll(tenantId, id, nextPollMs);
     return { kind: 'closed', attention: record.attention?.reason ?? null };
   }
@@ -177,19 +216,19 @@ async function verify<R extends InstructionRecord, Own>(
   failpoint('verify.answered');
   if (answer.result ? answer.result !== 'not_submitted' : !isFinal(answer)) {
     await records.countPoll(tenantId, id, nextPollMs);
-    // "Pending" teaches nothing, nor does a repeat; what may end in another send belongs on the timeline.
+    // Only "not found" is added to the timeline, once: it may lead to another submission.
     const { detail, providerRequestId } = { detail: answer.kind, ...answer };
     if (detail === 'not_found' && record.timeline.at(-1)?.detail !== detail) {
       await records.note(tenantId, id, 'poll', calls.provider, { detail, providerRequestId });
     }
   }
   if (answer.result) return resultOf(handler, answer.result, record);
-  // What was given up is never sent again, and calls nobody, whatever the provider does not know or say.
+  // A monitored record is never submitted again and never raises attention, so anything but an outcome is "pending".
   if (closed && !evenIfClosed && !isFinal(answer)) return { kind: 'pending', monitored: true };
   return toProviderCallResult(answer, 'poll', calls.resendSafety, submissionCountsOf(record));
 }
 
-/** What the capability has dealt with already; how an order stands that may be sent anew, the record says. */
+/** The result that the capability has decided already. `not_submitted` takes its counts from the record. */
 async function resultOf<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
   result: NonNullable<ProviderOutcome['result']>,
@@ -198,7 +237,7 @@ async function resultOf<R extends InstructionRecord, Own>(
   return result === 'not_submitted' ? notSubmitted(await load(handler, { tenantId, id })) : result;
 }
 
-/** Nothing has left us; perhaps it may not yet. */
+/** Nothing was submitted. `afterMs` is set if the next attempt may not be submitted yet. */
 function notSubmitted(record: InstructionRecord): ProviderCallResult {
   const afterMs = Math.max(0, (record.next_attempt_at?.getTime() ?? 0) - Date.now());
   return { kind: 'not_submitted', ...submissionCountsOf(record), ...(afterMs > 0 && { afterMs }) };
@@ -208,21 +247,21 @@ async function applyOutcome<R extends InstructionRecord, Own>(
   handler: InstructionHandler<R, Own>,
   { operator, fact, tenantId, id }: ApplyOutcomeInput<Own>,
 ): Promise<ApplyOutcomeResult> {
-  const origin: FactSource = {
+  const source: FactSource = {
     via: operator ? 'operator' : fact.via,
     actor: operator?.actor ?? null,
     providerRequestId: fact.providerRequestId,
     note: operator?.reason ?? null,
   };
   failpoint('outcome.before');
-  const record = await handler.apply({ tenantId, id }, fact, origin);
+  const record = await handler.apply({ tenantId, id }, fact, source);
   failpoint('outcome.after');
-  if (!record) throw noSuch(handler);
-  const { status, attention, monitor_until: watchUntil } = record;
-  return { status, attention: attention?.reason ?? null, monitored: watchUntil !== null };
+  if (!record) throw noSuch(handler.name);
+  const { status, attention, monitor_until: monitorUntil } = record;
+  return { status, attention: attention?.reason ?? null, monitored: monitorUntil !== null };
 }
 
-/** Whether the provider still has to be asked about what was given up. Ends a watch whose time is over. */
+/** True while the provider is polled after a forced failure. Ends monitoring whose time is over. */
 async function isMonitored<R extends InstructionRecord>(
   records: InstructionStore<R>,
   record: R,
@@ -233,15 +272,14 @@ async function isMonitored<R extends InstructionRecord>(
   return false;
 }
 
-/** The record as it is; one that is not there fails the activity for good. */
+/** Returns the record. If there is none, the activity fails and is not retried. */
 export async function load<R extends InstructionRecord, Own>(
   handler: Pick<InstructionHandler<R, Own>, 'name' | 'records'>,
   { tenantId, id }: RecordRef,
 ): Promise<R> {
   const record = await handler.records.get(tenantId, id);
-  if (!record) throw noSuch(handler);
+  if (!record) throw noSuch(handler.name);
   return record;
 }
 
-const noSuch = ({ name }: { name: string }) =>
-  ApplicationFailure.nonRetryable(`no such ${name}`, 'NoSuchRecord');
+const noSuch = (name: string) => ApplicationFailure.nonRetryable(`no such ${name}`, 'NoSuchRecord');

@@ -8,17 +8,18 @@ import type {
   SubmissionCounts,
 } from '../src/core/instructions/workflow-contract.js';
 
-/** The provider says itself that it took nothing. */
+/** True if the provider says explicitly that it accepted nothing. */
 export const isRejectedTemporarily = ({ kind }: ProviderOutcome): boolean =>
   kind === 'throttled' || kind === 'rejected_temporarily';
 
-/** What ends a record; everything else leaves it open. */
+/** True for an outcome that closes the record; every other answer leaves it open. */
 export const isFinal = (answer: ProviderOutcome): boolean =>
   answer.kind === 'succeeded' || answer.kind === 'rejected' || answer.kind === 'reversed';
 
-/** Whether a report ends the record, or stands against what is booked. */
+/** True for a result that is a fact: it closes the record or contradicts the ledger. */
 export const isFactResult = (result: ProviderCallResult): result is FactResult => 'via' in result;
 
+/** The record's submissions: all of them, and those that the provider may have accepted. */
 export const submissionCountsOf = ({
   submissions,
   rejected_submissions: rejected,
@@ -27,11 +28,11 @@ export const submissionCountsOf = ({
   possibleSubmissions: submissions - rejected,
 });
 
-/** Amounts cross Temporal as integers: its payloads are JSON. */
+/** Amounts in Temporal are JSON integers. */
 const wireAmount = (amountMinor: bigint | null) =>
   amountMinor === null ? null : Number(amountMinor);
 
-/** A provider's answer in the terms that may enter a history. `absence`: what its "not found" proves. */
+/** A provider's answer as it may enter a history. `resendSafety` says what the provider's "not found" proves. */
 export function toProviderCallResult(
   answer: ProviderOutcome,
   via: FactResult['via'],
@@ -50,7 +51,7 @@ export function toProviderCallResult(
       return { kind: 'rejected', code: answer.code, providerRequestId, via };
     case 'pending':
       return { kind: 'pending' };
-    // These were explicitly not taken.
+    // Explicitly not accepted: this submission does not count as possible.
     case 'throttled': {
       const { kind, retryAfterMs } = answer;
       return { kind, retryAfterMs, ...counts, possibleSubmissions: counts.possibleSubmissions - 1 };
@@ -69,6 +70,7 @@ export function toProviderCallResult(
   }
 }
 
+/** The fact of a result, with its source. Amounts become `bigint` again. */
 export function toFact(result: FactResult, origin: FactSource): InstructionFact {
   switch (result.kind) {
     case 'rejected':

@@ -17,27 +17,28 @@ export type RecurringChargeActivityDeps = {
   log: Log;
 };
 
-/** A Schedule's clock may be ahead of ours: what begins within this is waited for. */
+/** The Schedule's clock may be ahead of ours: a period that begins within this time is awaited. */
 const SOON_MS = 60_000;
-/** How long the order of one period may take to leave before the next period's is begun all the same. */
+/** Limit of the wait for a charge to be submitted before the next period is charged. */
 const SUBMITTED_WITHIN_MS = 3_000;
-const LOOK_EVERY_MS = 50;
+const CHECK_EVERY_MS = 50;
 
+/** The activity of recurring charges. Its name is in histories, so it never changes. */
 export function createRecurringChargeActivities(deps: RecurringChargeActivityDeps) {
   const { recurringCharges, recurringStarter, chargeStarter, log } = deps;
   return {
-    /** Charges the next period if it is due, and starts its workflow. Repeatable: each period is charged once. */
+    /** Charges the next period if it is due, and starts the charge's workflow. Repeatable: a period is charged once. */
     async chargeRecurringPeriod({ tenantId, id }: RenewalInput): Promise<RenewalResult> {
       failpoint('renewal.before');
       const renewal = await recurringCharges.renew(tenantId, id);
       if (!renewal) return { kind: 'done' };
-      if (renewal.kind === 'overtaken') return { kind: 'again', charge: null, period: 0 };
+      if (renewal.kind === 'overtaken') return { kind: 'repeat', chargeId: null, period: 0 };
       if (renewal.kind === 'not_due') {
         const { status, next_charge_at: nextAt } = renewal.recurring;
-        const goesOn = status === 'active' || status === 'past_due';
-        // A Schedule that should not have fired is put right.
-        if (!goesOn) await recurringStarter.schedules.keep(renewal.recurring);
-        const afterMs = goesOn && nextAt ? nextAt.getTime() - Date.now() : Infinity;
+        const isRunning = status === 'active' || status === 'past_due';
+        // The Schedule should not have fired, so it is brought in line with the record.
+        if (!isRunning) await recurringStarter.schedules.keep(renewal.recurring);
+        const afterMs = isRunning && nextAt ? nextAt.getTime() - Date.now() : Infinity;
         return afterMs > SOON_MS
           ? { kind: 'done' }
           : { kind: 'soon', afterMs: Math.max(afterMs, 1) };
@@ -55,12 +56,12 @@ export function createRecurringChargeActivities(deps: RecurringChargeActivityDep
             );
           });
       }
-      return { kind: 'again', charge: charge._id, period: charge.recurring?.period ?? 0 };
+      return { kind: 'repeat', chargeId: charge._id, period: charge.recurring?.period ?? 0 };
     },
   };
 }
 
-/** The oldest first: the next period's order is not begun before this one has left, or takes too long for it. */
+/** Waits until the charge was submitted or the limit is over, so that the oldest period is submitted first. */
 async function waitUntilSubmitted(
   { charges }: RecurringChargeActivityDeps,
   { tenant_id: tenantId, _id: id }: Charge,
@@ -69,6 +70,6 @@ async function waitUntilSubmitted(
   while (Date.now() < deadline) {
     const present = await charges.get(tenantId, id);
     if (!present || present.status !== 'pending') return;
-    await sleep(LOOK_EVERY_MS);
+    await sleep(CHECK_EVERY_MS);
   }
 }

@@ -3,7 +3,7 @@ import type { RefundCalls } from '../src/capabilities/refunds/provider-calls.js'
 import type { Refund } from '../src/capabilities/refunds/refund.js';
 import type { Refunds } from '../src/capabilities/refunds/store.js';
 import type { LocalSubmissionLimiter } from '../src/core/instructions/local-submission-limiter.js';
-import { instructionActivities, type InstructionHandler } from './instructions.js';
+import { providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
 
 export type RefundActivityDeps = {
@@ -13,22 +13,17 @@ export type RefundActivityDeps = {
   log: Log;
 };
 
-/** A refund's activities. Names are in histories; what they do is in instructions.ts. */
+/** The activities of refunds. Their names are in histories, so they never change. */
 export function createRefundActivities(deps: RefundActivityDeps) {
-  const activities = instructionActivities(refundHandler(deps));
+  const activities = providerActivities(refundHandler(deps));
   return {
     submitRefund: activities.submit,
     submitRefundLocally: activities.submitLocally,
     verifyRefund: activities.verify,
     applyRefundOutcome: activities.applyOutcome,
-    readRefundInstructionStatus: activities.readInstructionStatus,
-    recordRefundOperatorCommand: activities.recordOperatorCommand,
-    raiseRefundAttention: activities.raiseAttention,
-    recordRefundCancellationRequest: activities.recordCancellationRequest,
   };
 }
 
-/** How refunds are told to their providers, and settled. */
 const refundHandler = ({
   refunds,
   refundCalls,

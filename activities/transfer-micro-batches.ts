@@ -18,33 +18,34 @@ export type TransferMicroBatchActivityDeps = TransferActivityDeps & {
 type Deps = TransferMicroBatchActivityDeps;
 type Activities = ReturnType<typeof createTransferActivities>;
 
-/** Orders of one wave on their way at once. */
+/** Transfers of one micro-batch in flight. */
 const SUBMISSIONS_AT_ONCE = 10;
-/** How long an order waits for room to be sent from here, and how often that is looked for. */
+/** Limit of the wait for the local submission limiter, and the pause between attempts. */
 const CAPACITY_WITHIN_MS = 1_000;
-const LOOK_EVERY_MS = 20;
-/** Who has let an order out has its answer booked within this, or is dead. */
-const UNDER_WAY_MS = 5_000;
+const CHECK_EVERY_MS = 20;
+/** A run that holds the submit permit has applied its answer within this time, or has died. */
+const IN_FLIGHT_MS = 5_000;
 
+/** The activities of micro-batches. Their names are in histories, so they never change. */
 export function createTransferMicroBatchActivities(deps: Deps) {
   const { transfers } = deps;
   const activities = createTransferActivities(deps);
   return {
     /**
-     * Lets the orders of a wave out that have not left yet, and books final answers. Everything else gets a workflow
-     * of its own. Repeatable: nothing leaves twice.
+     * Submits the transfers that were not submitted yet, and applies final answers. Starts the own workflow of every
+     * other open transfer. Repeatable: nothing is submitted twice.
      */
     async submitTransferMicroBatch({
       rateLimitKey: provider,
       transfers: refs,
     }: TransferMicroBatchInput): Promise<void> {
       await mapWithConcurrency(SUBMISSIONS_AT_ONCE, refs, async (ref) => {
-        const left = await submitOne(deps, activities, ref, provider);
-        if (left) await startOwnWorkflow(deps, ref, left);
+        const open = await submitOne(deps, activities, ref, provider);
+        if (open) await startOwnWorkflow(deps, ref, open);
       });
     },
 
-    /** What is open of a wave that went wrong is due now, for workflows of their own. */
+    /** Sets the next check of every open transfer to now, so that the dispatcher starts its own workflow. */
     async scheduleTransferWorkflows({ transfers: refs }: TransferMicroBatchInput): Promise<void> {
       await mapWithConcurrency(SUBMISSIONS_AT_ONCE, refs, ({ tenantId, id }) =>
         transfers.handOver(tenantId, [id]),
@@ -53,32 +54,32 @@ export function createTransferMicroBatchActivities(deps: Deps) {
   };
 }
 
-/** Who drives a transfer that has not ended: nobody, or perhaps whoever got the permission to send it. */
-type Left = { drivenByOther: boolean };
+/** A transfer that has not ended. `permitTaken`: another run has its submit permit and may be executing it. */
+type Open = { permitTaken: boolean };
 
-/** One order: out, and booked if the answer is final. Null where nothing is left to do for it. */
+/** Submits one transfer and applies a final answer. Null if no workflow is needed for it. */
 async function submitOne(
   { localSubmissions, log }: Deps,
   activities: Activities,
   ref: RecordRef,
   rateLimitKey: string,
-): Promise<Left | null> {
+): Promise<Open | null> {
   try {
     const result = await submitWhenPossible();
     if (result.kind === 'not_attempted' || !isFactResult(result)) {
-      const isOver = result.kind === 'closed' && result.attention === null;
-      return isOver ? null : { drivenByOther: result.kind === 'permit_denied' };
+      const isTerminal = result.kind === 'closed' && result.attention === null;
+      return isTerminal ? null : { permitTaken: result.kind === 'permit_denied' };
     }
     const { status, attention, monitored } = await activities.applyTransferOutcome({
       ...ref,
       fact: result,
     });
-    const isOver = (status === 'completed' || status === 'failed') && attention === null;
-    return isOver && !monitored ? null : { drivenByOther: false };
+    const isTerminal = (status === 'completed' || status === 'failed') && attention === null;
+    return isTerminal && !monitored ? null : { permitTaken: false };
   } catch (error) {
-    // One that goes wrong spoils none of the others.
+    // A failure concerns this transfer alone; the micro-batch goes on.
     log.warn({ err: error, transfer: ref.id }, 'instruction handed to its own workflow');
-    return { drivenByOther: false };
+    return { permitTaken: false };
   }
 
   async function submitWhenPossible(): Promise<ProviderCallResult | NotAttempted> {
@@ -92,24 +93,24 @@ async function submitOne(
       });
       const inTime = performance.now() < giveUpAt && localSubmissions.hasCapacitySoon(rateLimitKey);
       if (result.kind !== 'not_attempted' || !inTime) return result;
-      await sleep(LOOK_EVERY_MS, undefined, { signal });
+      await sleep(CHECK_EVERY_MS, undefined, { signal });
     }
   }
 }
 
 /**
- * Starts its own workflow, now if that is possible. What another wave has just let out is left to that one, and to its
- * due date: where much is late, everything would otherwise be driven twice.
+ * Starts the transfer's own workflow, now if possible. A transfer that another micro-batch has just submitted is left to
+ * that one and to its next check: under load every transfer would otherwise be executed twice.
  */
 async function startOwnWorkflow(
   { transfers, starter, log }: Deps,
   { tenantId, id }: RecordRef,
-  { drivenByOther }: Left,
+  { permitTaken }: Open,
 ): Promise<void> {
   try {
     const transfer = await transfers.get(tenantId, id);
     if (!transfer || !needsWorkflow(transfer)) return;
-    if (drivenByOther && Date.now() - transfer.updated_at.getTime() < UNDER_WAY_MS) return;
+    if (permitTaken && Date.now() - transfer.updated_at.getTime() < IN_FLIGHT_MS) return;
     await starter.start(transfer);
   } catch (error) {
     log.warn({ err: error, transfer: id }, 'workflow start failed, dispatcher will retry');

@@ -11,7 +11,7 @@ import type {
 } from '../src/capabilities/transfers/workflow-contract.js';
 import type { Transfers } from '../src/capabilities/transfers/store.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
-import { load, instructionActivities, type InstructionHandler } from './instructions.js';
+import { load, providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
 
 export type TransferActivityDeps = {
@@ -22,32 +22,27 @@ export type TransferActivityDeps = {
 };
 type Deps = TransferActivityDeps;
 
-/** The payment does not depend on the name: the bank checks the account again when it pays. */
+/** Short, because the payment does not depend on the name: the bank checks the account again when it pays. */
 const NAME_ENQUIRY_WITHIN_MS = 3_000;
 
 export type TransferActivities = ReturnType<typeof createTransferActivities>;
 
-/** A transfer's activities. Names are in histories; what they do is in instructions.ts. */
+/** The activities of transfers. Their names are in histories, so they never change. */
 export function createTransferActivities(deps: Deps) {
   const transfers = transferHandler(deps);
-  const activities = instructionActivities(transfers);
+  const activities = providerActivities(transfers);
   return {
     submitTransfer: activities.submit,
     submitTransferLocally: activities.submitLocally,
     verifyTransfer: activities.verify,
     applyTransferOutcome: activities.applyOutcome,
-    readInstructionStatus: activities.readInstructionStatus,
-    recordOperatorCommand: activities.recordOperatorCommand,
-    raiseAttention: activities.raiseAttention,
-    recordCancellationRequest: activities.recordCancellationRequest,
 
-    /** Name enquiry for a transfer that was accepted while the bank did not answer it. */
+    /** Name enquiry for a transfer that was accepted while the bank did not answer name enquiries. */
     resolveRecipient: async (ref: RecordRef): Promise<ResolveRecipientResult> =>
       resolveRecipient(deps, await load(transfers, ref)),
   };
 }
 
-/** How transfers are told to their banks, and settled. */
 const transferHandler = ({
   transfers,
   providers,

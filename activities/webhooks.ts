@@ -4,11 +4,12 @@ export type WebhookActivityDeps = {
   webhooks: { retry(id: string, nextMs: number | null): Promise<WebhookDeliveryResult> };
 };
 
+/** The activity of webhook deliveries. Its name is in histories, so it never changes. */
 export function createWebhookActivities({ webhooks }: WebhookActivityDeps) {
   return {
     /**
-     * One attempt, written down with the time of the next (`nextMs` from now; null: this was the last). What the
-     * receiver does is an answer and never a failure: only our own store can make this fail, and then it is repeated.
+     * Makes one attempt and records it with the time of the next one (`nextMs` from now; null after the last). A
+     * receiver's error is a result. The activity fails only if our database fails, and Temporal then retries it.
      */
     deliverWebhook: ({ id, nextMs }: { id: string; nextMs: number | null }) =>
       webhooks.retry(id, nextMs),

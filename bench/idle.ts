@@ -1,5 +1,5 @@
 /** What a running copy costs when nobody uses it, how soon it is of use, and how long a POST takes at half load. */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,7 +27,7 @@ const WARM_UP_MS = isShort ? 2_000 : 10_000;
 const FULL_MS = isShort ? 2_000 : 10_000;
 const HALF_MS = isShort ? 2_000 : 20_000;
 
-const GOALS = { idleMb: 400, startMs: 15_000, postP99Ms: 50 };
+const GOALS = { idleMb: 400, startMs: 15_000, postP99Ms: 50, helpMs: 400, helpRatio: 2 };
 
 /** What `npm start` does, in a folder of its own that is there from one start to the next. */
 function startCopy(home: string, port: number): ChildProcess {
@@ -103,6 +103,27 @@ async function measureStarts(port: number): Promise<Start[]> {
   }
 }
 
+const PARSER_ALONE = `import('commander').then(({ Command }) => new Command('alone').parse())`;
+
+type Help = { helpMs: number; aloneMs: number };
+
+/** The command line's help, beside that of a program which has the parser of options and no command. */
+function measureHelp(): Help[] {
+  const timeOf = (args: string[]) => {
+    const began = performance.now();
+    const { status } = spawnSync(process.execPath, args, { cwd: packageRoot, stdio: 'ignore' });
+    if (status !== 0) throw new Error(`${args.join(' ')} ended with ${status}`);
+    return performance.now() - began;
+  };
+  const { bin } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+    bin: { bursar: string };
+  };
+  return Array.from({ length: isShort ? 3 : 20 }, () => ({
+    helpMs: timeOf([join(packageRoot, bin.bursar), '--help']),
+    aloneMs: timeOf(['--eval', PARSER_ALONE, '--', '--help']),
+  }));
+}
+
 /** Each is sent when it is due, whether or not those before it are answered. */
 async function steadily(
   { act }: TransferSubject,
@@ -167,6 +188,7 @@ function print(figures: Figure[]): void {
 }
 
 const port = 31_690;
+const helps = measureHelp();
 const starts = await measureStarts(port);
 const { runs, versions } = await measureHalfLoad();
 printMachine(versions, {});
@@ -198,5 +220,17 @@ print([
     most: GOALS.postP99Ms,
     unit: 'ms',
     measured: of(runs, ({ p99Ms }) => p99Ms),
+  },
+  {
+    what: '`bursar --help`',
+    most: GOALS.helpMs,
+    unit: 'ms',
+    measured: of(helps, ({ helpMs }) => helpMs),
+  },
+  {
+    what: '`bursar --help`, over the parser of options alone',
+    most: GOALS.helpRatio,
+    unit: 'times',
+    measured: of(helps, ({ helpMs, aloneMs }) => helpMs / aloneMs),
   },
 ]);

@@ -1,5 +1,6 @@
 /** `npm start`: everything on one machine, from nothing to a request to paste. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { restartOnChange } from './dev.js';
 import { ensureDemo } from '../src/ops/cli/demo.js';
 import { loadConfig } from '../src/shared/config.js';
 import { startupBanner } from './startup-banner.js';
@@ -32,6 +33,7 @@ const started: Supervised[] = [];
 let dataDir: DataDir | null = null;
 let dev: DevFile | null = null;
 let stopping = false;
+let stoppingSince = 0;
 
 function start(service: Service): Supervised {
   if (stopping || dataDir === null) throw new Error('stopping');
@@ -93,6 +95,10 @@ async function main(): Promise<void> {
   console.log(
     startupBanner(dev, opened.path, { colours: process.stdout.isTTY && !process.env['NO_COLOR'] }),
   );
+  if (process.argv.includes('--dev')) {
+    restartOnChange(services, { log: say });
+    say('a changed source starts API and worker again');
+  }
 }
 
 async function findEngines(): Promise<{ mongod: string | null; temporal: string | null }> {
@@ -202,10 +208,13 @@ async function stopEverything(): Promise<void> {
 
 async function stop(why: string, exitCode: number): Promise<void> {
   if (stopping) {
+    // A terminal sends Ctrl-C to us and to npm, and npm passes it on: the second of the two is no second wish.
+    if (Date.now() - stoppingSince < 1_000) return;
     say('already stopping; please wait (kill -9 is safe too: the next start cleans up)');
     return;
   }
   stopping = true;
+  stoppingSince = Date.now();
   if (why !== '') say(why);
   await stopEverything();
   if (exitCode === 0) say('stopped');

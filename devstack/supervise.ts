@@ -17,6 +17,8 @@ export type Supervised = {
   pid: () => number | null;
   /** How often in a row it ended by itself soon after its start, or could not be started. */
   failures: () => number;
+  /** Ends the present process and starts another; resolves when the next one exists. No failure is counted. */
+  restart: (graceMs: number) => Promise<void>;
   /** Stops it for good, also while it is being started. */
   stop: () => Promise<void>;
 };
@@ -38,24 +40,28 @@ export function keepRunning(service: Service, hooks: Hooks): Supervised {
   const stopped = new AbortController();
   let running: Running | null = null;
   let failures = 0;
+  /** Ended by `restart`: neither a failure nor news. */
+  let replaced: Running | null = null;
+  let onNext = () => {};
 
-  const startOnce = () =>
-    service.start((process) => {
-      running = process;
-      // Asked to stop while it was being spawned.
-      if (stopped.signal.aborted) void process.stop(graceMs);
-      hooks.onSpawn();
-    });
+  const onSpawn = (process: Running) => {
+    running = process;
+    onNext();
+    // Asked to stop while it was being spawned.
+    if (stopped.signal.aborted) void process.stop(graceMs);
+    hooks.onSpawn();
+  };
 
-  async function startFirst(): Promise<void> {
+  async function start(attempts: number, words: (error: unknown) => string): Promise<void> {
     for (;;) {
+      stopped.signal.throwIfAborted();
       try {
-        await startOnce();
+        await service.start(onSpawn);
         return;
       } catch (error) {
         failures += 1;
-        if (stopped.signal.aborted || failures >= FIRST_ATTEMPTS) throw error;
-        hooks.log(`${name} did not start; trying again …`);
+        if (stopped.signal.aborted || failures >= attempts) throw error;
+        hooks.log(words(error));
         await pause(failures, stopped.signal);
       }
     }
@@ -64,36 +70,32 @@ export function keepRunning(service: Service, hooks: Hooks): Supervised {
   async function watch(): Promise<void> {
     for (;;) {
       const since = Date.now();
-      const end = await running?.ended;
+      const present = running;
+      const end = await present?.ended;
       if (stopped.signal.aborted || end === undefined) return;
-      const failed = end.self && Date.now() - since < SETTLED_AFTER_MS;
-      failures = failed ? failures + 1 : 0;
-      hooks.log(`${name} ${end.words}; starting it again`);
-      await pause(failures, stopped.signal);
-      while (!stopped.signal.aborted && !(await startAgain()))
+      if (present !== replaced) {
+        failures = end.self && Date.now() - since < SETTLED_AFTER_MS ? failures + 1 : 0;
+        hooks.log(`${name} ${end.words}; starting it again`);
         await pause(failures, stopped.signal);
+      }
+      // Fails only when it is stopped.
+      await start(Infinity, messageOf).catch(() => undefined);
     }
   }
 
-  async function startAgain(): Promise<boolean> {
-    try {
-      await startOnce();
-      return true;
-    } catch (error) {
-      failures += 1;
-      if (!stopped.signal.aborted)
-        hooks.log(error instanceof Error ? error.message : String(error));
-      return false;
-    }
-  }
-
-  const ready = startFirst();
+  const ready = start(FIRST_ATTEMPTS, () => `${name} did not start; trying again …`);
   const life = ready.then(watch, () => undefined);
   return {
     name,
     ready,
     pid: () => running?.pid ?? null,
     failures: () => failures,
+    async restart(grace) {
+      const next = new Promise<void>((resolve) => (onNext = resolve));
+      replaced = running;
+      await replaced?.stop(grace);
+      await Promise.race([next, life]);
+    },
     async stop() {
       stopped.abort();
       await running?.stop(graceMs);
@@ -106,3 +108,5 @@ async function pause(failures: number, signal: AbortSignal): Promise<void> {
   const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS);
   await sleep(pauseMs, null, { signal }).catch(() => null);
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

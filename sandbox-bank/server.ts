@@ -73,14 +73,8 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const outcomes = createTransferOutcomes({ state, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
   const bank = createBank({ state, journal, outcomes, rules, sendsCallbacks });
-  const issuer = createIssuer({
-    ...options,
-    ...common,
-    state: state.issuer,
-    urls,
-    log,
-    callbackSender,
-  });
+  const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
+  const issuer = createIssuer(issuerContext);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
   const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
   const routes = createRoutes({

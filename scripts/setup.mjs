@@ -1,9 +1,10 @@
 // Makes a clone ready to run: installs packages when node_modules is missing or not what
 // package-lock.json says, then compiles into dist/ when the sources have changed. Has no
 // dependencies, prints nothing when there is nothing to do, and two at once do not collide.
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+  chmodSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -18,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
+import { isSupported, NEEDED } from './node-version.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...parts) => join(root, ...parts);
@@ -35,6 +37,8 @@ const SOURCES = [
   'docs/guide',
 ];
 const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+
+const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 const say = (line) => console.log(`bursar: ${line}`);
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
@@ -88,14 +92,28 @@ function modulesAreFresh() {
   return true;
 }
 
-/** Runs a Node program with its output shown; returns its exit code, or the reason that it did not run. */
-function run(command, args) {
-  const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
-  if (error) return error.message;
-  return signal ? `was stopped by ${signal}` : status;
+/**
+ * Runs a Node program with its output shown; returns its exit code, or the reason that it did not run. A signal that
+ * tells us to stop ends the program too, and then us.
+ */
+async function run(command, args) {
+  const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
+  let told = null;
+  const stop = (signal) => {
+    told = signal;
+    child.kill(signal);
+  };
+  for (const signal of STOPPING) process.on(signal, stop);
+  const result = await new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ? `was stopped by ${signal}` : code));
+  });
+  for (const signal of STOPPING) process.off(signal, stop);
+  if (told !== null) process.kill(process.pid, told);
+  return result;
 }
 
-function install() {
+async function install() {
   const started = Date.now();
   if (lstatSync(inRoot('node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
     // npm ci empties the folder first, and through a link that is somebody else's.
@@ -119,7 +137,7 @@ function install() {
     '--no-fund',
     '--loglevel=error',
   ];
-  const result = run(npm[0], args);
+  const result = await run(npm[0], args);
   if (result !== 0) {
     fail(
       `could not install the packages: \`npm ci\` in ${root} ended with ${result}.\n` +
@@ -166,7 +184,7 @@ const distIsFresh = () => readOrNull(distStamp) === sourcesHash();
  * Compiles beside dist/ and then swaps the folders, so that a copy that runs from dist/ meanwhile
  * sees the old build or the new one, never a mixture.
  */
-function build() {
+async function build() {
   const started = Date.now();
   const hash = sourcesHash();
   for (const name of readdirSync(root)) {
@@ -185,12 +203,15 @@ function build() {
     { name: 'the docs page', args: [join(next, 'src', 'ops', 'docs', 'build.js')] },
   ];
   for (const { name, args } of steps) {
-    const result = run(process.execPath, args);
+    const result = await run(process.execPath, args);
     if (result !== 0) {
       rmSync(next, { recursive: true, force: true });
       fail(`the build failed: ${name} ended with ${result} (its own words are above).`);
     }
   }
+  // `npm link` puts the command on the PATH once; what it leads to stays a program after each build.
+  const { bin = {} } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'));
+  for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755);
   writeFileSync(join(next, basename(distStamp)), hash);
   if (existsSync(inRoot('dist'))) renameSync(inRoot('dist'), inRoot('dist-old'));
   renameSync(next, inRoot('dist'));
@@ -199,9 +220,8 @@ function build() {
 }
 
 async function main() {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major < 20 || (major === 20 && minor < 11)) {
-    fail(`Node.js 20.11 or later is needed; this is ${process.version} (${process.execPath}).`);
+  if (!isSupported(process.versions.node)) {
+    fail(`${NEEDED}; this is ${process.version} (${process.execPath}).`);
   }
   if (modulesAreFresh() && distIsFresh()) return;
 
@@ -209,9 +229,9 @@ async function main() {
   mkdirSync(locks, { recursive: true });
   const lock = join(locks, `${createHash('sha256').update(root).digest('hex').slice(0, 16)}.lock`);
   const onWait = (pid) => say(`process ${pid} is setting up this clone; waiting for it …`);
-  await withLock(lock, onWait, () => {
-    if (!modulesAreFresh()) install();
-    if (!distIsFresh()) build();
+  await withLock(lock, onWait, async () => {
+    if (!modulesAreFresh()) await install();
+    if (!distIsFresh()) await build();
   });
 }
 

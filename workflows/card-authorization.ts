@@ -14,28 +14,26 @@ import { ownStore } from './policies.js';
 const store = localActivities(ownStore);
 
 /**
- * Follows what was approved until nothing is held for it: until the issuer says that it was cleared, reversed or has
- * expired, which the event's own workflow books and wakes this one for; or until the hold's time is over. Its id is
- * `card-authorization/<authorization id>`. A cancellation changes nothing, for the record would only bring it back.
+ * Runs as long as an approved authorization holds money. The hold ends when the issuer reports a clearing, a reversal or
+ * an expiry, each of which signals this run, or when the hold's own time is over. Its id is
+ * `card-authorization/<authorization id>`. A cancellation is ignored, because the dispatcher would start it again.
  */
 export async function cardAuthorization(input: AuthorizationRef): Promise<void> {
   await CancellationScope.nonCancellable(() => checkUntilReleased(input));
 }
 
 async function checkUntilReleased(input: AuthorizationRef): Promise<void> {
-  let awake = false;
-  setHandler(recordChangedSignal, () => void (awake = true), {
-    description: 'Look at the record now: something has become known.',
+  let changed = false;
+  setHandler(recordChangedSignal, () => void (changed = true), {
+    description: 'Reads the authorization now, because it may have changed.',
   });
-  setCurrentDetails('The money is held until the issuer says what became of the payment.');
+  setCurrentDetails('The money is held until the issuer clears, reverses or expires the payment.');
   for (;;) {
-    awake = false;
-    const report = await store.checkCardAuthorizationHold(input);
-    if (!report.held) break;
-    await condition(() => awake, report.againInMs);
+    changed = false;
+    const hold = await store.checkCardAuthorizationHold(input);
+    if (!hold.held) break;
+    await condition(() => changed, hold.nextCheckMs);
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof cardAuthorization>(input);
   }
-  setCurrentDetails(
-    'Done: nothing is held any more. The record and the ledger tell what became of it.',
-  );
+  setCurrentDetails('Done: no money is held any more. The record and the ledger show the outcome.');
 }

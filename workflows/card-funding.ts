@@ -1,71 +1,54 @@
-import { continueAsNew, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import type { FundingInput } from '../src/capabilities/card-fundings/workflow-contract.js';
-import { fundingWords, unwindingWords } from '../src/capabilities/card-fundings/labels.js';
-import { operationActivities, operationExecution } from './card-operations.js';
-import { localActivities } from './local-activities.js';
-import { localProviderCall, ownStore, providerCall } from './policies.js';
-import type { InstructionExecution } from './instruction/execution.js';
+import { continueAsNew } from '@temporalio/workflow';
+import {
+  cardFundingContract,
+  fundReversalLabels,
+  type CardFundingInput,
+} from '../src/capabilities/card-fundings/workflow-contract.js';
 import { executeInSequence } from './instruction/execute.js';
+import { buildExecution, type InstructionExecution } from './instruction/execution.js';
+import { localActivities } from './local-activities.js';
+import { ownStore } from './policies.js';
 
 const store = localActivities(ownStore);
-const local = localActivities(localProviderCall);
 
 /**
- * Keeps one accepted funding of a card, as instruction/execute.ts does it. One that is not confirmed by its deadline is unwound by
- * this same run, until nothing of it is on the card, or all of it is paid for. Its id is `card-funding/<operation id>`.
+ * Executes one card funding. If a just-in-time funding misses its deadline, the same run then executes its fund
+ * reversal, until nothing of the funding is on the card or the wallet has paid for it. Its id is
+ * `card-funding/<operation id>`.
  */
-export async function cardFunding(input: FundingInput): Promise<void> {
+export async function cardFunding(input: CardFundingInput): Promise<void> {
   const { deadlineAtMs: atMs, tenantId, id } = input;
   const expire = () => store.expireCardFunding({ tenantId, id });
-  const late = async () => atMs !== null && Date.now() >= atMs && (await expire()).fundReversal;
-  const inTime = async () => (await expire()).over;
-  const deadline = atMs === null ? {} : { deadline: { atMs, expire: inTime } };
-  const phases = ['funding', 'unwinding'];
-  await executeInSequence(fundingWords, async () => {
-    for (let phase = phases.shift(); phase; phase = phases.shift()) {
-      const fundReversal = await late();
-      if (fundReversal) {
-        phases.length = 0;
-        return fundReversalOf(input, fundReversal);
-      }
-      if (phase === 'funding') return { ...fundingExecution(input), ...deadline };
+  const isLate = () => atMs !== null && Date.now() >= atMs;
+  const closeInTime = async () => (await expire()).closed;
+  const deadline = atMs === null ? {} : { deadline: { atMs, expire: closeInTime } };
+  let phase: 'start' | 'funding' | 'done' = 'start';
+  await executeInSequence(cardFundingContract.labels, async () => {
+    if (phase === 'done') return null;
+    const reversalId = isLate() ? (await expire()).fundReversalId : null;
+    if (reversalId !== null) {
+      phase = 'done';
+      return fundReversal(input, reversalId);
     }
-    return null;
+    if (phase === 'funding') {
+      phase = 'done';
+      return null;
+    }
+    phase = 'funding';
+    return { ...buildExecution(cardFundingContract, input), ...deadline };
   });
 }
 
-function fundingExecution(input: FundingInput): InstructionExecution {
-  const issuer = proxyActivities<Activities>({ ...providerCall, taskQueue: input.taskQueue });
-  return {
-    ...operationExecution(input),
-    labels: fundingWords,
-    activities: {
-      ...operationActivities,
-      submit: issuer.submitCardFunding,
-      submitLocally: local.submitCardFundingLocally,
-      verify: issuer.verifyCardFunding,
-      applyOutcome: store.applyCardFundingOutcome,
-    },
-    firstStep: async () => ({ do: 'submit', afterMs: 0 }),
-    continueAsNew: () => continueAsNew<typeof cardFunding>(input),
-  };
-}
-
-/** Nothing is sent: each question also asks for the funding back. What would allow to send again proves its absence. */
-function fundReversalOf(input: FundingInput, id: string): InstructionExecution {
-  const { activities, ...execution } = fundingExecution({ ...input, id });
+/** Submits nothing: verifying also requests the reversal, and resend safety proves that the funding cannot arrive any more. */
+function fundReversal(input: CardFundingInput, id: string): InstructionExecution {
+  const execution = buildExecution(cardFundingContract, { ...input, id });
   const absent = { kind: 'rejected', code: 'deadline_exceeded', via: 'poll' } as const;
+  const { submitLocally: _submitLocally, ...activities } = execution.activities;
   return {
     ...execution,
     acceptedAtMs: input.deadlineAtMs ?? input.acceptedAtMs,
-    labels: unwindingWords,
-    activities: {
-      ...operationActivities,
-      submit: async () => ({ ...absent, providerRequestId: null }),
-      verify: activities.verify,
-      applyOutcome: activities.applyOutcome,
-    },
+    labels: fundReversalLabels,
+    activities: { ...activities, submit: async () => ({ ...absent, providerRequestId: null }) },
     firstStep: async () => ({ do: 'verify', afterMs: 0, stuck: null }),
     continueAsNew: () => continueAsNew<typeof cardFunding>(input),
   };

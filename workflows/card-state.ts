@@ -1,37 +1,27 @@
-import { continueAsNew, proxyActivities } from '@temporalio/workflow';
-import type { Activities } from '../activities/index.js';
-import { controlWords } from '../src/capabilities/card-states/labels.js';
-import type { CardStateInput } from '../src/capabilities/cards/workflow-contract.js';
-import { operationActivities, operationExecution } from './card-operations.js';
-import { localActivities } from './local-activities.js';
-import { localProviderCall, ownStore, providerCall } from './policies.js';
+import { continueAsNew } from '@temporalio/workflow';
+import {
+  cardStateContract,
+  type CardStateInput,
+} from '../src/capabilities/card-states/workflow-contract.js';
 import { executeInSequence } from './instruction/execute.js';
+import { buildExecution } from './instruction/execution.js';
+import { localActivities } from './local-activities.js';
+import { ownStore } from './policies.js';
 
 const store = localActivities(ownStore);
-const local = localActivities(localProviderCall);
 
 /**
- * Has a card stand at its issuer as its newest lock, unlock or closing wants it, and ends when it does: the next one
+ * Executes a card's open locks, unlocks and closings one after the other, and ends when there is none. The next change
  * starts it again. Its id is `card-state/<card id>`.
  */
 export async function cardState(input: CardStateInput): Promise<void> {
-  const { tenantId, card } = input;
-  const issuer = proxyActivities<Activities>({ ...providerCall, taskQueue: input.taskQueue });
-  await executeInSequence(controlWords, async () => {
-    const open = await store.findNextCardState({ tenantId, card });
+  const { tenantId, cardId } = input;
+  await executeInSequence(cardStateContract.labels, async () => {
+    const next = await store.findNextCardState({ tenantId, cardId });
     return (
-      open && {
-        ...operationExecution({ ...input, ...open }),
+      next && {
+        ...buildExecution(cardStateContract, { ...input, ...next }),
         repeatable: true,
-        labels: controlWords,
-        activities: {
-          ...operationActivities,
-          submit: issuer.submitCardState,
-          submitLocally: local.submitCardStateLocally,
-          verify: issuer.verifyCardState,
-          applyOutcome: store.applyCardStateOutcome,
-        },
-        firstStep: async () => ({ do: 'submit' as const, afterMs: 0 }),
         continueAsNew: () => continueAsNew<typeof cardState>(input),
       }
     );

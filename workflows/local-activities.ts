@@ -4,9 +4,9 @@ import type { Activities } from '../activities/index.js';
 let last: Promise<unknown> = Promise.resolve();
 
 /**
- * Activities that run where their workflow does, one at a time in each run (which has these modules for itself). Several
- * at once resolve as they come, but in a replay as they began: a run that went on differently could not be taken up
- * again (github.com/temporalio/sdk-python/issues/1578). The one way to them: lint keeps the SDK's own out of other files.
+ * Local activities, one at a time in each run; every run has its own copy of these modules. Local activities that overlap
+ * resolve in the order of their answers, but in a replay in the order of their start, so such a run could fail to replay
+ * (github.com/temporalio/sdk-python/issues/1578). Lint forbids the SDK's own function in every other file.
  */
 export function localActivities(options: LocalActivityOptions) {
   const activities = proxyLocalActivities<Activities>(options);
@@ -14,9 +14,9 @@ export function localActivities(options: LocalActivityOptions) {
     get(_, name: keyof Activities) {
       const call = activities[name] as (...args: unknown[]) => Promise<unknown>;
       return (...args: unknown[]) => {
-        const answer = last.then(() => call(...args));
-        last = answer.catch(() => undefined);
-        return answer;
+        const result = last.then(() => call(...args));
+        last = result.catch(() => undefined);
+        return result;
       };
     },
   });

@@ -1,12 +1,12 @@
 import { defaultPayloadConverter, type PayloadConverter } from '@temporalio/workflow';
 
-/** Stands for what somebody sent and nobody here can decode. By its key: bundlers may load this file twice. */
+/** Value of a payload that cannot be decoded. A registered symbol, because bundlers may load this file twice. */
 export const UNDECODABLE: unique symbol = Symbol.for('bursar.undecodable');
 
 /**
- * The SDK's own converter, but for what is sent to a workflow: a signal in a foreign encoding, or with bytes that are
- * no JSON, would fail the workflow's task again and again for ever. It becomes a value, and the handler refuses that.
- * Results of our own activities stay strict. What is written is the same as ever.
+ * The SDK's converter, except that an undecodable payload to a workflow becomes `UNDECODABLE`, which its handler rejects.
+ * Otherwise a signal in a foreign encoding would fail the workflow task again and again. Results of activities stay
+ * strict, and encoding is unchanged.
  */
 export const payloadConverter: PayloadConverter = {
   toPayload: (value, context, hint) => defaultPayloadConverter.toPayload(value, context, hint),

@@ -1,60 +1,60 @@
-import type { LocalActivityOptions, ActivityOptions } from '@temporalio/workflow';
+import type { ActivityOptions, LocalActivityOptions } from '@temporalio/workflow';
 
 /**
- * A call at a provider: asked once. A retry by the server would be a blind repeat, so silence comes back to the
- * workflow as "unknown". The time is what the provider's own time-out (10 s at most) and our store need.
+ * A provider call. It is never retried by Temporal: a silent call may have been executed, so the workflow gets "unknown"
+ * and verifies. Its time covers the provider's own time-out (10 s at most) and our writes.
  */
 export const providerCall: ActivityOptions = {
-  // Not begun is not sent: the workflow may look at its mail and ask again.
+  // A call that has not started was not submitted. After this the workflow reads its messages and calls again.
   scheduleToStartTimeout: '5m',
   startToCloseTimeout: '20s',
   retry: { maximumAttempts: 1 },
 };
 
-/** A call at a provider from where the workflow runs: short, and asked once like the other. */
+/** A provider call in the workflow's own process: short, and never retried by Temporal either. */
 export const localProviderCall: LocalActivityOptions = {
   startToCloseTimeout: '15s',
   retry: { maximumAttempts: 1 },
 };
 
-/** The same for several at once, each as short, and what our store needs to book them. */
+/** The calls of a micro-batch: as short as one call, with time to apply their outcomes. */
 export const localMicroBatch: LocalActivityOptions = {
   ...localProviderCall,
   startToCloseTimeout: '30s',
 };
 
-/** A write to our own store: repeatable, and repeated until it works, however long the store is away. */
+/** A read or a repeatable write in our own database, retried until it succeeds. */
 export const ownStore: LocalActivityOptions = {
   startToCloseTimeout: '15s',
   retry: { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '30s' },
 };
 
-/** Work of our own on a queue that paces it: repeatable, and repeated until it works. */
+/** Repeatable work of our own on a rate-limited queue, retried until it succeeds. */
 export const ownWork: ActivityOptions = {
   startToCloseTimeout: '30s',
   retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1 minute' },
 };
 
-/** The first pause before a provider is asked; doubled with every answer that settles nothing. */
+/** First pause before a provider is polled. It doubles with every poll that brings no outcome. */
 export const FIRST_POLL_MS = 1_000;
 
-/** The same where somebody else has to act first, who wakes us as a rule. */
+/** First pause while somebody else has to act, for example a customer on a payment page: that usually signals the run. */
 export const IDLE_POLL_MS = 15_000;
 
-/** How often one order may leave us. Each further send needs proof that the one before did nothing. */
+/** Limit of possible submissions of one instruction. Each one after the first needs proof that the last had no effect. */
 export const MAX_SUBMISSIONS = 4;
 
-/** So many errors in a row from a provider that does answer are reason enough to call an operator. */
+/** Consecutive errors of a provider that does answer, after which attention is raised. */
 export const MAX_ERRORS = 12;
 
-/** Orders of a batch that one activity lets out: enough to make its cost small, few enough to end within a drain. */
+/** Transfers per chunk of a bulk transfer: enough to spread an activity's cost, few enough to end while a worker drains. */
 export const BULK_TRANSFER_CHUNK = 25;
-/** Parts of one batch at once, so that one large batch leaves room for others. */
+/** Chunks of one bulk transfer in flight, so that a large one leaves capacity for others. */
 export const CHUNKS_AT_ONCE = 4;
 
 /**
- * A part of a batch: its time is that of many calls, some of which the provider may put off. It may be tried again: an
- * order that has left is not let out twice, for its permission is used up.
+ * A chunk of a bulk transfer. Its time covers many calls, some of which the provider may postpone. It may be retried:
+ * each transfer is submitted at most once, because its submit permit is used up.
  */
 export const bulkTransferChunk: ActivityOptions = {
   startToCloseTimeout: '10 minutes',
@@ -63,8 +63,8 @@ export const bulkTransferChunk: ActivityOptions = {
 };
 
 /**
- * An attempt to deliver a webhook: the receiver's own time (10 s) and what our store needs. It fails only with our
- * store, and is then repeated, however long that is away: receivers expect repeats.
+ * An attempt to deliver a webhook. Its time covers the receiver's limit (10 s) and our writes. It fails only if our
+ * database fails, and is then retried without limit: receivers must accept repeats.
  */
 export const webhookAttempt: ActivityOptions = {
   startToCloseTimeout: '30s',

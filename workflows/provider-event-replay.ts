@@ -12,19 +12,19 @@ import { recordChangedSignal } from './instruction/operator-messages.js';
 import { ownWork } from './policies.js';
 
 /**
- * Applies a stored event once more, at the pace of the queue of replays. Its id is `provider-event-replay/<replay id>`. A cancellation
- * changes nothing: the record would only bring it back.
+ * Applies a stored provider event again, on the rate-limited queue of replays. Its id is
+ * `provider-event-replay/<replay id>`. A cancellation is ignored, because the dispatcher would start it again.
  */
 export async function providerEventReplay({
   id,
   taskQueue,
 }: ProviderEventReplayInput): Promise<void> {
-  const { replayProviderEvent } = proxyActivities<Activities>({ ...ownWork, taskQueue: taskQueue });
+  const { replayProviderEvent } = proxyActivities<Activities>({ ...ownWork, taskQueue });
   await CancellationScope.nonCancellable(async () => {
-    const { waited } = await replayProviderEvent({ id });
-    if (waited === null) return;
-    // It ended on its own meanwhile, perhaps.
-    const first = getExternalWorkflowHandle(providerEventWorkflowId(waited));
-    await first.signal(recordChangedSignal).catch(() => undefined);
+    const { waitingEventId } = await replayProviderEvent({ id });
+    if (waitingEventId === null) return;
+    // The signal fails if the event's own workflow has ended meanwhile; then nothing waits for it.
+    const workflow = getExternalWorkflowHandle(providerEventWorkflowId(waitingEventId));
+    await workflow.signal(recordChangedSignal).catch(() => undefined);
   });
 }

@@ -7,38 +7,37 @@ import { ownStore } from './policies.js';
 
 const store = localActivities(ownStore);
 
-const WHAT_TO_DO =
-  'Find out what it is about (`bursar provider-events list --attention`), and replay it once that is there: `bursar events replay`.';
+const NEXT_STEPS =
+  'Find the record that the event is about (`bursar provider-events list --attention`). Once it exists, replay the event: `bursar provider-events replay`.';
 
 /**
- * Applies what an issuer told. The guard of its subject decides, so it does not matter how often or how late. Its id is
- * `provider-event/<event id>`. One that can't be applied is tried again for a while; then it waits here to be replayed. A
- * cancellation changes nothing: the record would only bring it back.
+ * Applies a stored provider event. The record's transitions make repeats and late events harmless. An event that cannot
+ * be applied is retried on its schedule; after that the run waits for a replay, under `NeedsAttention`. Its id is
+ * `provider-event/<event id>`. A cancellation is ignored, because the dispatcher would start it again.
  */
 export async function providerEvent(input: ProviderEventInput): Promise<void> {
   await CancellationScope.nonCancellable(() => applyUntilEnded(input));
 }
 
-async function applyUntilEnded({ id, scheduleMs, ...begin }: ProviderEventInput): Promise<void> {
-  let awake = false;
-  setHandler(recordChangedSignal, () => void (awake = true), {
-    description: 'Look at the event now: it was replayed.',
+async function applyUntilEnded({ id, scheduleMs, ...start }: ProviderEventInput): Promise<void> {
+  let changed = false;
+  setHandler(recordChangedSignal, () => void (changed = true), {
+    description: 'Applies the event now, because it was replayed.',
   });
-  // What the record says of it is written by the try itself.
+  // The activity writes attention to the record itself.
   const attention = createAttention({
     dueAtMs: Infinity,
     provider: 'issuer',
     record: async () => undefined,
   });
-  for (let { tries } = begin; ; tries += 1) {
-    const nextMs = scheduleMs[tries] ?? null;
-    const report = await store.applyProviderEvent({ id, nextMs });
-    if (report.kind === 'done') break;
-    if (report.kind === 'failed') await attention.raise(report.reason, WHAT_TO_DO);
-    // A replay may come in between, and then there is nothing left to do.
-    if (report.kind === 'failed') await condition(() => awake);
-    else await condition(() => awake, nextMs ?? 0);
-    awake = false;
+  for (let { attemptCount } = start; ; attemptCount += 1) {
+    const nextMs = scheduleMs[attemptCount] ?? null;
+    const result = await store.applyProviderEvent({ id, nextMs });
+    if (result.kind === 'done') break;
+    if (result.kind === 'failed') await attention.raise(result.reason, NEXT_STEPS);
+    if (result.kind === 'failed') await condition(() => changed);
+    else await condition(() => changed, nextMs ?? 0);
+    changed = false;
   }
   attention.clear('Applied.');
 }

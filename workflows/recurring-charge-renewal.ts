@@ -12,26 +12,26 @@ import { ownStore } from './policies.js';
 const store = localActivities(ownStore);
 
 /**
- * Charges the periods of a recurring charge that are due, the oldest first: one commit each, and the record says which.
- * So it does no harm that several run at once, and none that it fires too early or too often. Its id is
- * `recurring-charge-renewal/<recurring charge id>`, with the time at its end where the Schedule has started it.
+ * Charges the due periods of a recurring charge, the oldest first, one commit each. The record says which period is
+ * next, so parallel runs and early or repeated starts charge no period twice. Its id is
+ * `recurring-charge-renewal/<recurring charge id>`; the Schedule appends the time.
  */
 export async function recurringChargeRenewal(input: RenewalInput): Promise<void> {
   await CancellationScope.nonCancellable(() => chargeDuePeriods(input));
 }
 
 async function chargeDuePeriods(input: RenewalInput): Promise<void> {
-  let done = 'Nothing was due.';
+  let details = 'No period was due.';
   for (;;) {
-    const report = await store.chargeRecurringPeriod(input);
-    if (report.kind === 'done') break;
-    if (report.kind === 'soon') await sleep(report.afterMs);
-    if (report.kind === 'again' && report.charge !== null) {
-      done = `Charged up to period ${report.period}, as ${report.charge}.`;
-      setCurrentDetails(done);
+    const result = await store.chargeRecurringPeriod(input);
+    if (result.kind === 'done') break;
+    if (result.kind === 'soon') await sleep(result.afterMs);
+    if (result.kind === 'repeat' && result.chargeId !== null) {
+      details = `Charged up to period ${result.period}, as ${result.chargeId}.`;
+      setCurrentDetails(details);
     }
     if (workflowInfo().continueAsNewSuggested)
       await continueAsNew<typeof recurringChargeRenewal>(input);
   }
-  setCurrentDetails(done);
+  setCurrentDetails(details);
 }

@@ -1,13 +1,13 @@
 import { patched } from '@temporalio/workflow';
 
 /**
- * Changes that runs which are already on their way must not follow, by name, with the day of their release and what
- * they change. A name is in histories: it is never used again. The old path goes when no run is left that began before
- * the day, and the name goes with it.
+ * Changes of workflow code that runs which started earlier must not follow: by name, with the day of release and a
+ * description. Histories keep the name, so it is never used for another change. Remove a change and its old path once no
+ * run is left that started before the day.
  */
 export const CHANGES: Readonly<Record<string, { since: string; what: string }>> = {};
 
-/** Whether this run began with the change in place. The one way to ask: lint keeps `patched` out of other files. */
+/** True if this run started with the change. Lint forbids the SDK's `patched` in every other file. */
 export function changed(name: string): boolean {
   if (!(name in CHANGES)) throw new Error(`${name} is not among the changes of versions.ts`);
   return patched(name);

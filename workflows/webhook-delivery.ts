@@ -12,29 +12,30 @@ import { webhookAttempt } from './policies.js';
 const webhooks = proxyActivities<Activities>(webhookAttempt);
 
 /**
- * Retries one delivery until it is taken or its schedule is used up. The record decides: one that was delivered,
- * called off or taken up anew meanwhile ends this at its next look. Its id is `webhook-delivery/<delivery id>`. A cancellation
- * changes nothing, for the record would only bring it back: remove or disable the endpoint instead.
+ * Retries one webhook delivery until the receiver accepts it or the schedule is used up. The record decides: if it was
+ * delivered, cancelled or redelivered meanwhile, this run ends at its next attempt. Its id is
+ * `webhook-delivery/<delivery id>`. A cancellation is ignored, because recovery would start it again: remove or disable
+ * the endpoint instead.
  */
 export async function webhookDelivery(input: WebhookDeliveryInput): Promise<void> {
   await CancellationScope.nonCancellable(() => retry(input));
 }
 
-async function retry({ id, scheduleMs, ...begin }: WebhookDeliveryInput): Promise<void> {
-  let { tries, afterMs } = begin;
+async function retry({ id, scheduleMs, ...start }: WebhookDeliveryInput): Promise<void> {
+  let { attemptCount, afterMs } = start;
   for (;;) {
     if (afterMs > 0) await sleep(afterMs);
     if (workflowInfo().continueAsNewSuggested) {
-      await continueAsNew<typeof webhookDelivery>({ id, tries, scheduleMs, afterMs: 0 });
+      await continueAsNew<typeof webhookDelivery>({ id, attemptCount, scheduleMs, afterMs: 0 });
     }
-    const nextMs = scheduleMs[tries] ?? null;
-    const report = await webhooks.deliverWebhook({ id, nextMs });
-    if (report.kind === 'busy') {
-      afterMs = report.afterMs;
+    const nextMs = scheduleMs[attemptCount] ?? null;
+    const result = await webhooks.deliverWebhook({ id, nextMs });
+    if (result.kind === 'busy') {
+      afterMs = result.afterMs;
       continue;
     }
-    if (report.kind !== 'failed' || nextMs === null) return;
-    tries += 1;
+    if (result.kind !== 'failed' || nextMs === null) return;
+    attemptCount += 1;
     afterMs = nextMs;
   }
 }

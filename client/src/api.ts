@@ -39,7 +39,7 @@ export type NewCard = {
   currency?: 'NGN';
   /** To be printed on it. */
   name?: string;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
@@ -53,15 +53,17 @@ export type CardAutoReloadSettings = {
   daily_cap_minor: number;
 };
 
+/** Fields that are not named here are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
 export type CardControl = {
   /** Why, for whoever reads it later. */
   reason?: string;
   /** Your own name for it. The issuer gets it too. */
   request_id?: string;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
+/** Fields that are not named here are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
 export type CardFunding = {
   /** Kobo. These are the bounds of a tenant that has not agreed on others. */
   amount_minor: number;
@@ -78,7 +80,7 @@ export type CardFunding = {
   reason?: string;
   /** Your own id of the request. */
   request_id?: string;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
@@ -115,7 +117,7 @@ export type NewCharge = {
   description?: string;
   /** Where the provider’s page sends the customer in the end. */
   return_url?: string;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 } & (
   | {
@@ -164,7 +166,7 @@ export type NewRecurringCharge = {
   count?: number;
   /** What it is for: of each charge, too. */
   description?: string;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
@@ -183,7 +185,7 @@ export type NewRefund = {
 
 export type NewBankAccountToken = {
   customer: Customer;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
   /** NUBAN account number. */
   account_number: string;
@@ -193,7 +195,7 @@ export type NewBankAccountToken = {
 
 export type NewCardToken = {
   customer: Customer;
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
@@ -225,7 +227,7 @@ export type NewTransfer = {
   reference?: string;
   /** @default "NGN" */
   currency?: 'NGN';
-  /** Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers. */
+  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 } & (
   | {

@@ -16,7 +16,10 @@ const days = z
   .string()
   .transform((list) => list.split(',').map(Number))
   .pipe(z.array(z.number().positive().max(90)).max(20))
-  .refine((list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])), 'must be in ascending order');
+  .refine(
+    (list) => list.every((day, i) => i === 0 || day > Number(list[i - 1])),
+    'must be in ascending order',
+  );
 
 const DUNNING_DAYS = [1, 3, 5, 7];
 const WEBHOOK_RETRY_SECONDS = [5, 60, 300, 1_800, 7_200, 21_600, 43_200, 86_400, 86_400];

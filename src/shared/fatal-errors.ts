@@ -8,7 +8,10 @@ import { createLog } from './log.js';
 export function logFatalErrors(name: string): void {
   process.on('uncaughtException', (error) => {
     const destination = pino.destination({ fd: 1, sync: true });
-    createLog({ level: 'fatal', name, destination }).fatal({ err: error }, 'process ended by an uncaught exception');
+    createLog({ level: 'fatal', name, destination }).fatal(
+      { err: error },
+      'process ended by an uncaught exception',
+    );
     process.exit(1);
   });
 }

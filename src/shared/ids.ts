@@ -41,7 +41,7 @@ const pattern = (kind: IdKind) => `^${PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25
 export const idSchema = (kind: IdKind) =>
   z
     .string()
-    .regex(new RegExp(pattern(kind)))
+    .regex(new RegExp(pattern(kind)), `must be an id that begins with "${PREFIXES[kind]}_"`)
     .meta({ example: `${PREFIXES[kind]}_${EXAMPLE}` });
 
 /** The id that is derived from these bytes (at least 16): equal bytes give equal ids. */

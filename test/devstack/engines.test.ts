@@ -97,7 +97,7 @@ test("a start never takes another one's mongod for its own", async () => {
 
 test('Temporal that was killed comes back with its workflows and search attributes', async () => {
   const temporal = await privateTemporal();
-  const names = ['tenant', 'provider', 'reference', 'amount', 'attention'];
+  const names = ['TenantId', 'Provider', 'Reference', 'AmountMinor', 'NeedsAttention'];
   const inspect = async () => {
     const connection = await Connection.connect({ address: temporal.address });
     const client = new Client({ connection, namespace: 'bursar-sandbox' });

@@ -19,6 +19,10 @@ const root = temporaryFolder();
 const NPM = `
   const { appendFileSync, mkdirSync, rmSync, writeFileSync } = require('node:fs');
   appendFileSync('npm.log', process.argv.slice(2).join(' ') + '\\n');
+  if (process.env.NPM_HANGS) {
+    writeFileSync('npm.pid', String(process.pid));
+    for (;;) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+  }
   if (process.env.NPM_FAILS) { console.error('npm error network'); process.exit(1); }
   rmSync('node_modules', { recursive: true, force: true });
   mkdirSync('node_modules/typescript/bin', { recursive: true });
@@ -28,7 +32,7 @@ const NPM = `
     appendFileSync('tsc.log', 'compiled\\n');
     if (process.env.TSC_FAILS) process.exit(2);
     mkdirSync(out + '/worker', { recursive: true });
-    mkdirSync(out + '/src/docs', { recursive: true });
+    mkdirSync(out + '/src/ops/docs', { recursive: true });
     writeFileSync(out + '/src/ops/docs/build.js', '');
     writeFileSync(out + '/worker/bundle.js', 'require("node:fs").writeFileSync(__dirname + "/../bundled", "")');
   `)});`;
@@ -118,6 +122,19 @@ test('an installation that fails says what was tried, and is tried again the nex
   expect(failed).toMatchObject({ code: 1, output: expect.stringContaining('npm error network') });
   expect(failed.output).toMatch(/could not install the packages: `npm ci` in .* ended with 1/);
   expect(await setUp(folder)).toMatchObject({ code: 0 });
+});
+
+test('a signal that stops the set-up stops what it runs', async () => {
+  const folder = clone();
+  const child = spawn(process.execPath, [join(folder, 'scripts', 'setup.mjs')], {
+    env: { ...process.env, npm_execpath: join(folder, 'npm-cli.js'), NPM_HANGS: '1' },
+    stdio: 'ignore',
+  });
+  const pidFile = join(folder, 'npm.pid');
+  while (!existsSync(pidFile)) await new Promise((resolve) => setTimeout(resolve, 20));
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([null, 'SIGTERM']);
+  expect(() => process.kill(Number(readFileSync(pidFile, 'utf8')), 0)).toThrow('ESRCH');
 });
 
 test('a build that fails leaves the last good one in place', async () => {

@@ -48,6 +48,30 @@ test('a service that is killed is started again, every time, and its new pid is 
   expect(service.spawned).toHaveLength(6);
 });
 
+test('a service that is restarted has another process, and no restart counts as a failure', async () => {
+  const said: string[] = [];
+  // Ends by itself when it is asked to, as a service that has only just started would count as failing.
+  const service = nodeService(
+    'restarted',
+    "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1000)",
+  );
+  const supervised = keepRunning(service, hooks(said));
+  await supervised.ready;
+  for (const times of [1, 2, 3]) {
+    const before = supervised.pid();
+    await supervised.restart(2_000);
+    expect(service.spawned).toHaveLength(times + 1);
+    expect(supervised.pid()).not.toBe(before);
+  }
+  expect(supervised.failures()).toBe(0);
+  process.kill(supervised.pid() ?? 0, 'SIGKILL');
+  await until(() => service.spawned.length === 5);
+  expect(said).toEqual(['restarted was ended by SIGKILL; starting it again']);
+  await supervised.stop();
+  await supervised.restart(2_000);
+  expect(service.spawned).toHaveLength(5);
+});
+
 test('a service that keeps ending by itself is counted, so that a start can give up on it', async () => {
   const service = nodeService('broken', "console.log('no such setting'); process.exit(3)");
   const supervised = keepRunning(service, hooks([]));

@@ -242,7 +242,7 @@ describe('operators', () => {
       });
       expect(line).toMatchObject({
         actor: 'temporal',
-        detail: 'a message was ignored: fail could not be decoded: it has to be JSON',
+        detail: 'a message was ignored: fail could not be decoded: send JSON',
       });
       expect(await tenant.get(id)).toMatchObject({ status: 'processing' });
       await service.bank.setTransferOutcome(id, 'paid');

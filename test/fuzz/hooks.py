@@ -1,25 +1,32 @@
-"""Rules that JSON Schema cannot express about a request, and the one documented answer that looks like a failure.
+"""Rules about a request that JSON Schema cannot express, and the one documented answer that looks like a failure.
 
-Each rule has a test of its own in the suite. Here the rules only keep the fuzzer from treating correctly refused input
-as valid. Input that is invalid in any other way is sent as it was generated.
+Each rule has a test of its own in the suite. The hook repairs a request that the document permits and the service
+rightly refuses. It changes no request that was generated as invalid: a repaired one could be valid by accident.
 """
 
+import json
 import re
 from datetime import date, datetime
+from decimal import Decimal
 from unicodedata import normalize
 
 import schemathesis
 
 RESOLVE_ACCOUNT = "POST /api/v1/transfers/resolve-account"
 ACCOUNTS = ("recipient_account", "destination_account_number")
+MAX_KEYS = 50
+MAX_BYTES = 8 * 1024
 
 
 @schemathesis.hook
 def map_case(context, case):
+    if case.meta is not None and case.meta.generation.mode.is_negative:
+        return case
     put_days_in_order(case.query or {})
     if isinstance(case.body, dict):
         name_one_key(case.headers or {}, case.body)
         leave_out_card_numbers(case.body)
+        keep_to_size(case.body, named_fields(case.operation))
         leave_out_times(case.body)
         use_one_name(case.body)
         raise_cap(case.body)
@@ -47,10 +54,80 @@ def name_one_key(headers, body):
         del body["idempotency_key"]
 
 
-def leave_out_card_numbers(body):
-    """The service refuses card numbers in metadata. Their checksum cannot be expressed as a pattern."""
-    if re.search(r"[3-6]([ ._/‐–-]?[0-9]){12}", normalize("NFKC", str(body.get("metadata")))):
-        del body["metadata"]
+# As in src/shared/metadata.ts.
+HEXADECIMAL = re.compile(
+    r"(?<![0-9A-Za-z])(?=[0-9]*[a-f])(?:[0-9a-f]{24}|[0-9a-f]{32}|[0-9a-f]{40}|[0-9a-f]{64})(?![0-9A-Za-z])",
+    re.ASCII | re.IGNORECASE,
+)
+BARE = re.compile(r"(?<![0-9])[3-6][0-9]{12,18}(?![0-9])")
+GROUPED = re.compile(
+    r"(?<![0-9A-Za-z])(?:[3-6][0-9]{3}([ ._/‐–-])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{1,3})?"
+    r"|3[0-9]{3}([ ._/‐–-])[0-9]{6}\2[0-9]{5})(?![0-9A-Za-z])"
+)
+
+
+def leave_out_card_numbers(value):
+    """The service refuses card numbers in names and values. Their checksum cannot be expressed as a pattern."""
+    for name, child in list(value.items() if isinstance(value, dict) else enumerate(value)):
+        if isinstance(name, str) and is_card_number(name):
+            del value[name]
+        elif isinstance(child, (dict, list)):
+            leave_out_card_numbers(child)
+        elif isinstance(child, str) and is_card_number(child):
+            # Every card number begins with 3 to 6: the text keeps its form and length.
+            value[name] = "".join("1" if re.search("[3-6]", normalize("NFKC", one)) else one for one in child)
+        elif is_number(child) and is_card_number(whole_part(child)):
+            value[name] = 1_000
+
+
+def is_card_number(text):
+    plain = HEXADECIMAL.sub(" ", normalize("NFKC", text))
+    return any(passes_luhn(found[0]) for regex in (BARE, GROUPED) for found in regex.finditer(plain))
+
+
+def passes_luhn(text):
+    digits = [int(digit) for digit in reversed(re.sub("[^0-9]", "", text))]
+    return sum(digits[::2] + [sum(divmod(2 * digit, 10)) for digit in digits[1::2]]) % 10 == 0
+
+
+def whole_part(number):
+    """The digits that the service reads: its numbers are doubles, whether written with an exponent or without."""
+    try:
+        return str(int(Decimal(repr(float(number)))))
+    except OverflowError:
+        return ""
+
+
+def keep_to_size(body, named):
+    """Metadata, with the fields that have no name in a free-form body, has 50 keys over all levels and 8 KiB."""
+    free = [name for name in body if name not in named or name == "metadata"]
+    while free and not fits(kept_fields(body, named)):
+        del body[free.pop()]
+
+
+def kept_fields(body, named):
+    metadata = body.get("metadata")
+    rest = {name: value for name, value in body.items() if name not in named}
+    return {**rest, **metadata} if isinstance(metadata, dict) else rest
+
+
+def fits(metadata):
+    size = len(json.dumps(metadata, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace"))
+    return count_keys(metadata) <= MAX_KEYS and size <= MAX_BYTES
+
+
+def count_keys(value):
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return (len(value) if isinstance(value, dict) else 0) + sum(map(count_keys, children))
+
+
+def named_fields(operation):
+    """The fields of the operation's body that the document names."""
+    document = operation.schema.raw_schema
+    schema = operation.definition.raw["requestBody"]["content"]["application/json"]["schema"]
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]]
+    return {"metadata", *schema.get("properties", {})}
 
 
 def use_one_name(body):
@@ -68,8 +145,11 @@ def raise_cap(body):
 
 def is_amount(value):
     """JSON has one type of number, so 5.0 is an integer too."""
-    number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return number and value >= 1 and float(value).is_integer()
+    return is_number(value) and value >= 1 and float(value).is_integer()
+
+
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def leave_out_times(body):

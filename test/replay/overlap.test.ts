@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
-import type { FundingInput } from '../../src/capabilities/card-fundings/workflow-contract.js';
+import type { CardFundingInput } from '../../src/capabilities/card-fundings/workflow-contract.js';
 import { sharedEngines } from '../support/engines.js';
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
@@ -45,14 +45,14 @@ function timedCalls(sent: EventTarget, { settleMs, expireMs }: Times) {
     async expireCardFunding() {
       await sleep(expireMs);
       asked += 1;
-      return { over: asked > 1, fundReversal: null };
+      return { closed: asked > 1, fundReversalId: null };
     },
     async applyCardFundingOutcome() {
       await sleep(settleMs);
       return { status: 'completed', attention: null, monitored: true };
     },
     verifyCardFunding: async () => ({ kind: 'closed', attention: null }),
-    readCardInstructionStatus: async () => ({ status: 'completed', attention: null }),
+    readInstructionStatus: async () => ({ status: 'completed', attention: null }),
   };
 }
 
@@ -75,7 +75,7 @@ test.each([
     const first = await ours();
     const running = [issuer.run(), first.run()];
     const isSent = once(sent, 'sent');
-    const input: FundingInput = {
+    const input: CardFundingInput = {
       id: 'cop_overlap',
       tenantId: 'ten_overlap',
       rateLimitKey: 'issuer',

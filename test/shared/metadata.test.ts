@@ -33,6 +33,14 @@ test('the digits of a fraction are not a card number', () => {
   expect(findMetadataProblem({ share: 4111111111111111.5 })).not.toBeNull();
 });
 
+test('the digits of a number in metadata are those of its integer part, also with an exponent', () => {
+  // The digits after the point of 7.644657885385194e+289 pass the Luhn check; its integer part has 290 digits.
+  expect(findMetadataProblem({ huge: 7.644657885385194e289 })).toBeNull();
+  expect(findMetadataProblem({ huge: -7.644657885385194e289 })).toBeNull();
+  expect(findMetadataProblem({ card: 4.111111111111111e15 })).toEqual({ path: ['card'], message });
+  expect(findMetadataProblem({ card: 4.888943248930403e16 })).toEqual({ path: ['card'], message });
+});
+
 test('metadata with a card number as a field name is refused', () => {
   const metadata = { cards: { '4111 1111 1111 1111': true } };
   expect(findMetadataProblem(metadata)).toEqual({ path: ['cards'], message });

@@ -1,3 +1,4 @@
+import type { Card } from '../../src/capabilities/cards/card.js';
 import { acceptCardFunding } from '../../src/capabilities/card-fundings/mutations.js';
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
@@ -33,11 +34,11 @@ export function cardEventSender(service: Service) {
     }),
 
     /** The body of an event about an issued card; a repeat of the issuer's own. */
-    issued: (reference: string, face: object | null | undefined) => ({
+    issued: (reference: string, face: Card['issued'] | undefined) => ({
       id: `evt_${randomUUID()}`,
       event: 'card.issued',
       occurred_at: new Date().toISOString(),
-      data: { reference, ...face },
+      data: { reference, ...(face && { ...face, card: face.issuer_card_id }) },
     }),
 
     /** Waits until every card event has been processed. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Absence } from '../../src/core/providers/transfer-provider.js';
 import type { ProviderCallResult } from '../../src/core/instructions/workflow-contract.js';
-import { transferLabels } from '../../src/capabilities/transfers/labels.js';
+import { transferContract } from '../../src/capabilities/transfers/workflow-contract.js';
 import { MAX_ERRORS, MAX_SUBMISSIONS } from '../../workflows/policies.js';
 import {
   initialProgress,
@@ -14,7 +14,7 @@ import {
 
 const rules: ExecutionRules = {
   policy: { attentionAfterMs: 86_400_000, pollMaxMs: 600_000 },
-  labels: transferLabels,
+  labels: transferContract.labels,
 };
 const conclusiveAfter: Absence = { kind: 'conclusive_after', ms: 5_000 };
 const deduplicates: Absence = { kind: 'idempotent' };

@@ -4,27 +4,27 @@ import { searchAttributes } from '../../src/platform/temporal/search-attributes.
 export type Attention = ReturnType<typeof createAttention>;
 
 /**
- * The call for an operator: on the record (`record`), in the search attribute that operators list by, and in plain
- * words on the workflow's page. Raised once for a reason, also when no final answer has come by `dueAtMs`.
+ * Raises and clears attention: on the record (`record`), in the search attribute `NeedsAttention`, and in the workflow's
+ * current details. A reason is raised once. Attention is also raised if there is no outcome at `dueAtMs`.
  */
 export function createAttention(options: {
   dueAtMs: number;
-  /** Who is waited for. */
+  /** The label of the provider that has not answered yet. */
   provider: string;
   record: (reason: string) => Promise<void>;
 }) {
   let raised: string | null = null;
   let { dueAtMs } = options;
   const details = { call: '', provider: '', operator: '', whatToDo: '' };
-  // Costs no event: the page is drawn anew whenever something is learned.
+  // Current details cost no event in the history, so they are set after every change.
   const showDetails = () => {
     const { call, provider, operator, whatToDo } = details;
     setCurrentDetails(
       [call, provider, operator, whatToDo].filter((part) => part !== '').join('\n\n'),
     );
   };
-  // The attribute outlives this run (continue-as-new), so it is the attribute that is asked, not a variable.
-  const show = (value: boolean) => {
+  // Read from the attribute, because it survives continue-as-new and a variable does not.
+  const showAttribute = (value: boolean) => {
     const shown =
       workflowInfo().typedSearchAttributes.get(searchAttributes.needsAttention) ?? false;
     if (shown !== value) upsertSearchAttributes([{ key: searchAttributes.needsAttention, value }]);
@@ -33,14 +33,14 @@ export function createAttention(options: {
     if (raised === reason) return;
     raised = reason;
     await options.record(reason);
-    show(true);
+    showAttribute(true);
     Object.assign(details, { call: `**Needs an operator:** ${reason}.`, whatToDo });
     showDetails();
   };
   return {
     raise,
 
-    /** Time left until an operator has to be called; calls when it has come. */
+    /** Returns the time until attention is due. If it is due now, raises it and returns infinity. */
     async dueInMs(whatToDo: string): Promise<number> {
       if (raised !== null) return Infinity;
       const leftMs = dueAtMs - Date.now();
@@ -49,21 +49,21 @@ export function createAttention(options: {
       return Infinity;
     },
 
-    /** Nobody was late so far: counted from now on. */
+    /** Moves the due time back to `untilMs`, because nobody was late until now. */
     postpone(untilMs: number): void {
       dueAtMs = Math.max(dueAtMs, untilMs);
     },
 
-    /** What the provider said last, or what came of an operator's last command, for the page. */
+    /** Shows the provider's last answer, or the last operator command with its outcome. */
     showLastKnown(known: { provider: string } | { operator: string }): void {
       Object.assign(details, known);
       showDetails();
     },
 
-    clear(details: string): void {
+    clear(whatToDo: string): void {
       raised = null;
-      show(false);
-      Object.assign(details, { call: '', provider: '', whatToDo: details });
+      showAttribute(false);
+      Object.assign(details, { call: '', provider: '', whatToDo });
       showDetails();
     },
   };

@@ -6,7 +6,7 @@ import { hasPendingMessages } from './operator-messages.js';
 import type { ExecutionState } from './execution.js';
 import { nextStep, type ExecutionProgress, type Step } from './progress.js';
 
-/** Waits as the step says, then lets the order out or asks; a waker or an operator ends the wait. */
+/** Waits as long as the step says, then submits or verifies. A signal or an operator command ends the wait. */
 export async function call<Own>(
   state: ExecutionState<Own>,
   step: Extract<Step, { do: 'submit' | 'verify' }>,
@@ -19,7 +19,7 @@ export async function call<Own>(
   }
   if (step.afterMs > 0) {
     const leftMs = closed ? Infinity : await attention.dueInMs(details.whileOpen);
-    // A pause that the provider asked for is kept; a question may come earlier.
+    // A pause before submitting is kept in full, because the provider asked for it. Verifying may come earlier.
     const waitMs = step.do === 'submit' ? step.afterMs : Math.min(step.afterMs, leftMs);
     const ended = await pause(state, Math.max(1, waitMs));
     if (ended) return [progress, ended];
@@ -31,7 +31,7 @@ export async function call<Own>(
   const result = await (
     step.do === 'submit' && !recordChanged
       ? submit(state, progress, step)
-      : unlessEnded(state, () => activities.verify({ ...ref, nextPollMs: progress.pollMs }))
+      : unlessClosed(state, () => activities.verify({ ...ref, nextPollMs: progress.pollMs }))
   ).catch(unknownOutcome);
   if (result.kind === 'permit_denied' && result.attention !== null) {
     await attention.raise(result.attention, details.whileOpen);
@@ -39,35 +39,35 @@ export async function call<Own>(
   const answeredMs = Date.now();
   const idleMs = idleTime(result);
   if (idleMs !== null) attention.postpone(answeredMs + idleMs + state.policy.attentionAfterMs);
-  // A new attempt: what was called for was the one before, and the record says so no more.
+  // A new attempt follows. Attention belonged to the last one, and the record has cleared it.
   if (result.kind === 'not_submitted' && idleMs !== null) attention.clear('');
   if (!closed) showProviderResult(state, result, answeredMs);
   return nextStep(progress, result, state, { askedMs, answeredMs });
 }
 
-/** For how long from now nobody is late, because it is not the provider's turn; null where it is. */
+/** How long from now the provider has nothing to answer; null if its answer is awaited. */
 function idleTime(result: ProviderCallResult): number | null {
   if (result.kind === 'not_submitted') return result.afterMs ?? null;
   return result.kind === 'pending' && result.idle === true ? 0 : null;
 }
 
 /**
- * A pause, until there is mail. Where the order may be repeated a waker does not shorten it: only a record that has
- * ended does, and then that is all there is to know.
+ * Waits until there is a message or the time is over. For a repeatable instruction `recordChanged` ends the wait only if
+ * the record is closed, because that is all that the signal can mean for it.
  */
-async function pause<Own>(run: ExecutionState<Own>, ms: number): Promise<Step | null> {
-  const { messages, repeatable } = run;
+async function pause<Own>(state: ExecutionState<Own>, ms: number): Promise<Step | null> {
+  const { messages, repeatable } = state;
   const untilMs = Date.now() + ms;
   for (let leftMs = ms; leftMs > 0; leftMs = untilMs - Date.now()) {
     await condition(() => hasPendingMessages(messages), leftMs);
     if (!repeatable || !messages.recordChanged) return null;
-    if (await hasEndedMeanwhile(run)) return { do: 'end' };
+    if (await isClosedNow(state)) return { do: 'end' };
   }
   return null;
 }
 
-/** What a waker came to say, where that can only be that the record has ended. */
-async function hasEndedMeanwhile<Own>({
+/** Consumes the signal `recordChanged`, and reads whether the record is closed. */
+async function isClosedNow<Own>({
   ref,
   messages,
   activities,
@@ -76,7 +76,7 @@ async function hasEndedMeanwhile<Own>({
   return !isOpen(await activities.readInstructionStatus(ref));
 }
 
-/** The first order of a run goes out from here where it may; all others, and what may not, by the provider's queue. */
+/** Submits. The first submission of a run tries the workflow's own process; all others use the provider's task queue. */
 async function submit<Own>(
   state: ExecutionState<Own>,
   { submissions }: ExecutionProgress,
@@ -89,18 +89,18 @@ async function submit<Own>(
     const result = await activities.submitLocally({ ...input, rateLimitKey });
     if (result.kind !== 'not_attempted') return result;
   }
-  return unlessEnded(state, () => activities.submit(input));
+  return unlessClosed(state, () => activities.submit(input));
 }
 
 /**
- * Lets go of a call whose record has ended meanwhile, where the order may be repeated: a slow answer to an order that
- * counts no more must not hold back the one that does. Whoever ends it wakes us.
+ * Makes the call. For a repeatable instruction it is cancelled once the record is closed: a newer instruction has taken
+ * its place and must not wait for a slow answer. The commit that closes the record signals this run.
  */
-async function unlessEnded<Own>(
-  run: ExecutionState<Own>,
+async function unlessClosed<Own>(
+  state: ExecutionState<Own>,
   call: () => Promise<ProviderCallResult>,
 ): Promise<ProviderCallResult> {
-  if (!run.repeatable) return call();
+  if (!state.repeatable) return call();
   const scope = new CancellationScope();
   const known = { answered: false };
   const answer = scope
@@ -108,15 +108,15 @@ async function unlessEnded<Own>(
     .catch(unknownOutcome)
     .finally(() => (known.answered = true));
   for (;;) {
-    await condition(() => known.answered || run.messages.recordChanged);
+    await condition(() => known.answered || state.messages.recordChanged);
     if (known.answered) return answer;
-    if (!(await hasEndedMeanwhile(run))) continue;
+    if (!(await isClosedNow(state))) continue;
     scope.cancel();
     return { kind: 'closed', attention: null };
   }
 }
 
-/** The provider's last word, for the page. What the record alone said is no word of the provider. */
+/** Shows the provider's answer in the current details. Results that come from the record alone are left out. */
 export function showProviderResult<Own>(
   { attention, labels }: ExecutionState<Own>,
   result: ProviderCallResult,
@@ -129,7 +129,7 @@ export function showProviderResult<Own>(
   });
 }
 
-/** A call that did not come back says nothing about the money. */
+/** The result of a failed activity: it proves nothing about the money. */
 export const unknownOutcome = (): ProviderCallResult => ({
   kind: 'unknown',
   reason: 'activity_failed',

@@ -1,43 +1,46 @@
-import type { OperatorCommand } from '../../src/core/instructions/workflow-contract.js';
-import type { InstructionLabels } from '../../src/core/instructions/labels.js';
+import type {
+  InstructionLabels,
+  OperatorCommand,
+} from '../../src/core/instructions/workflow-contract.js';
 
-/** What an operator reads in the Temporal UI, on the workflow's page and beside each command. */
+/** Texts of an instruction's workflow in the Temporal UI: its current details, and a description of each command. */
 export type WorkflowDetails = ReturnType<typeof workflowDetails>;
 
+/** Makes the texts from an instruction's labels. */
 export function workflowDetails(labels: InstructionLabels) {
   const { record, provider, payment, pay, meanwhile, release, late, suspenseDebit } = labels;
   const commands =
-    `Send a signal or an update (More Actions): **verify** asks the ${provider} now, **retry** also sends again where ` +
-    `the ${provider} rules the ${payment} out, **complete** and **fail** end it if the ${provider} agrees. Each takes ` +
-    // As code: the page would make curly quotes of these, which could not be pasted.
-    '`{"actor": "you", "reason": "why"}`, and **fail** also `"force": true` against ' +
+    `Send a signal or an update (More Actions). **verify** asks the ${provider} now. **retry** also submits again if the ` +
+    `${provider} rules the ${payment} out. **complete** and **fail** end the ${record} if the ${provider} agrees. Each takes ` +
+    // As code, because the page turns plain quotes into curly ones, which cannot be pasted.
+    '`{"actor": "your name", "reason": "why"}`; **fail** also takes `"force": true` against ' +
     `a ${provider} that is silent.`;
   const descriptions: Record<OperatorCommand['kind'], string> = {
     retry:
-      `Push on: ask the ${provider} now, and send again if it rules the ${payment} out. ` +
-      'Input: {"actor": "you", "reason": "why"}',
+      `Asks the ${provider} now, and submits again if it rules the ${payment} out. ` +
+      'Input: {"actor": "your name", "reason": "why"}',
     verify:
-      `Ask the ${provider} now and apply what it says. ` +
-      'Input: {"actor": "you", "reason": "why"}',
+      `Asks the ${provider} now and applies its answer. ` +
+      'Input: {"actor": "your name", "reason": "why"}',
     complete:
-      `Complete, if the ${provider} confirms the ${payment}; refused if it does not. ` +
-      `Input: {"actor": "you", "reason": "why", "session_id": "optional, as the ${provider} has it"}`,
+      `Completes the ${record} if the ${provider} confirms the ${payment}; refused if it does not. ` +
+      `Input: {"actor": "your name", "reason": "why", "session_id": "optional, as the ${provider} reports it"}`,
     fail:
-      `Fail: ${release}, if the ${provider} confirms that it did not ${pay}. With "force": true also against ` +
-      `its silence${late === null ? '' : `; then ${late}`}. ` +
-      'Input: {"actor": "you", "reason": "why", "force": false}',
+      `Fails the ${record}: ${release}, if the ${provider} confirms that it did not ${pay}. With "force": true also if ` +
+      `it is silent${late === null ? '' : `; then ${late}`}. ` +
+      'Input: {"actor": "your name", "reason": "why", "force": false}',
   };
   return {
     descriptions,
     whileOpen:
-      `${meanwhile}, and nothing is guessed. The ${provider} is asked on: when it calls back or decides, the ` +
-      `${record} ends by itself.\n\n${commands}`,
+      `${meanwhile}. The ${provider} is polled until it gives a final answer; then the ${record} ends without an ` +
+      `operator.\n\n${commands}`,
     whileClosed:
-      `The ${record} has ended, and the ${provider} says something else than the books. Its timeline tells what. ` +
-      `**complete** stands by the ${payment} if the ${provider} confirms it: ${suspenseDebit}.\n\n${commands}`,
-    done: 'Done: the record and the ledger tell how it ended.',
+      `The ${record} has ended, and the ${provider} reports something else than the ledger. The timeline has the details. ` +
+      `**complete** confirms the ${payment} if the ${provider} does: ${suspenseDebit}.\n\n${commands}`,
+    done: 'Done: the record and the ledger show the outcome.',
     whileMonitored:
-      `An operator gave this ${record} up, and ${release}. The ${provider} is asked on for a day: if it did ${pay} all ` +
-      `the same, ${late}.`,
+      `An operator failed this ${record} by force, and ${release}. The ${provider} is polled for a day: if it did ${pay} ` +
+      `after all, ${late}.`,
   };
 }

@@ -4,7 +4,7 @@ import {
   condition,
   workflowInfo,
 } from '@temporalio/workflow';
-import type { InstructionLabels } from '../../src/core/instructions/labels.js';
+import type { InstructionLabels } from '../../src/core/instructions/workflow-contract.js';
 import { createAttention } from './attention.js';
 import { hasPendingMessages, openMessageQueue, type MessageQueue } from './operator-messages.js';
 import { call } from './calls.js';
@@ -13,13 +13,13 @@ import { workflowDetails } from './details.js';
 import type { Deadline, ExecutionState, InstructionExecution } from './execution.js';
 import { initialProgress } from './progress.js';
 
-/** The clock that woke us and that of the store may differ a little. */
-const CLOCKS_DIFFER_MS = 100;
+/** Pause before a deadline is tried again that the store found too early: its clock may be behind this one's. */
+const CLOCK_SKEW_MS = 100;
 
 /**
- * Keeps one accepted record: lets the order out once, asks before it lets it out again, and settles what is proven.
- * The record decides; this run drives, and may be ended and started again at any moment. A cancellation is noted and
- * changes nothing: the money may be on its way.
+ * Executes one instruction until its outcome is known: submits it, verifies before it submits again, and applies what is
+ * proven. The state is in the record, so this run may be terminated and started again at any time. A cancellation is
+ * recorded and ignored, because money may be in flight.
  */
 export async function executeInstruction<Own>(execution: InstructionExecution<Own>): Promise<void> {
   const messages = openMessageQueue(workflowDetails(execution.labels).descriptions);
@@ -29,8 +29,8 @@ export async function executeInstruction<Own>(execution: InstructionExecution<Ow
 }
 
 /**
- * Keeps what an entity has open, one record after the other, and ends when it has none. Who changes which that is
- * wakes this run, or starts one: a signal that comes while the last look is taken brings another look.
+ * Executes the open instructions of an entity one after the other, and ends when there is none. `next` finds the open one.
+ * A signal that arrives during the last `next` causes another one, so no new instruction is missed.
  */
 export async function executeInSequence<Own>(
   labels: InstructionLabels,
@@ -42,7 +42,7 @@ export async function executeInSequence<Own>(
     execution?.activities.recordCancellationRequest(execution.ref);
   await despiteCancellation(recordCancellationRequest, async () => {
     for (;;) {
-      // What anybody has woken us for so far is in the store, and is seen by this look.
+      // Every change that was signalled before this point is in the store, so `next` finds it.
       messages.recordChanged = false;
       execution = await next();
       if (!execution) {
@@ -58,18 +58,18 @@ export async function executeInSequence<Own>(
 }
 
 async function despiteCancellation(
-  note: () => Promise<void>,
-  keep: () => Promise<void>,
+  recordRequest: () => Promise<void>,
+  run: () => Promise<void>,
 ): Promise<void> {
   void CancellationScope.current().cancelRequested.catch(() =>
-    CancellationScope.nonCancellable(note),
+    CancellationScope.nonCancellable(recordRequest),
   );
-  await CancellationScope.nonCancellable(keep);
+  await CancellationScope.nonCancellable(run);
 }
 
-/** Answers commands that find nothing under way. */
+/** Refuses the waiting commands, because there is no open instruction. */
 async function refuseAll(messages: MessageQueue, { record }: InstructionLabels): Promise<void> {
-  const message = `No ${record} is under way.`;
+  const message = `There is no open ${record}.`;
   for (const pending of messages.commands.splice(0)) pending.answer = { done: false, message };
   messages.malformed.length = 0;
   await condition(allHandlersFinished);
@@ -99,7 +99,7 @@ async function execute<Own>(
   known.ended = true;
 }
 
-/** Beside the calls: one that is slow does not keep the deadline waiting. */
+/** Expires the deadline. Runs beside the provider calls, so that a slow call does not delay it. */
 async function expireInTime(
   deadline: Deadline,
   messages: MessageQueue,
@@ -111,7 +111,7 @@ async function expireInTime(
       messages.recordChanged = true;
       return;
     }
-    leftMs = CLOCKS_DIFFER_MS;
+    leftMs = CLOCK_SKEW_MS;
   }
 }
 
@@ -126,7 +126,7 @@ async function runLoop<Own>(state: ExecutionState<Own>): Promise<void> {
     else if (step.do === 'end') break;
     else if (step.do === 'applyOutcome') step = await applyOutcome(state, step.fact);
     else {
-      // Nothing is lost by it: the next run asks before it does anything.
+      // The next run loses nothing: its submission is denied a permit, and it verifies.
       if (workflowInfo().continueAsNewSuggested) {
         await condition(allHandlersFinished);
         if (!hasPendingMessages(messages)) await state.continueAsNew();

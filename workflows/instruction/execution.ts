@@ -1,38 +1,103 @@
+import { continueAsNew, proxyActivities } from '@temporalio/workflow';
+import type { Activities } from '../../activities/index.js';
+import type { InstructionType } from '../../activities/instructions.js';
 import type {
   InstructionActivities,
+  InstructionContract,
+  InstructionInput,
+  ProviderActivities,
   RecordRef,
 } from '../../src/core/instructions/workflow-contract.js';
+import { localActivities } from '../local-activities.js';
+import { localProviderCall, ownStore, providerCall } from '../policies.js';
 import type { Attention } from './attention.js';
-import type { MessageQueue } from './operator-messages.js';
 import type { WorkflowDetails } from './details.js';
+import type { MessageQueue } from './operator-messages.js';
 import type { ExecutionRules, Step } from './progress.js';
 
-/** What is pursued: a record, what its capability's activities do for it, and its words. `Own`: facts of its own. */
+/** All that executing one instruction needs; `buildExecution` makes it. `Own`: kinds of facts that only this type has. */
 export type InstructionExecution<Own = never> = ExecutionRules & {
   ref: RecordRef;
   rateLimitKey: string;
-  /** Attention is due so long after this as the policy says, however often the run is replaced. */
+  /** Attention is due `policy.attentionAfterMs` after this, however often the run is replaced. */
   acceptedAtMs: number;
   activities: InstructionActivities<Own>;
-  /** What this run begins with. */
+  /** Returns the run's first step. */
   firstStep(): Promise<Step<Own>>;
-  /** Replaces this run by a new one of the same input. */
+  /** Replaces this run by a new one with the same input. */
   continueAsNew(): Promise<never>;
-  /** By then the record ends for who waits for it, whatever it waits for. */
+  /** Closes the record at a fixed time, whatever the run waits for then. */
   deadline?: Deadline;
 };
 
+/** A time at which the record is closed. */
 export type Deadline = {
   atMs: number;
-  /** Ends the record if it is still open; false if its store does not find that it is time. */
+  /** Closes the record if it is open. Returns false if the store's clock has not reached the deadline yet. */
   expire(): Promise<boolean>;
 };
 
-/** One run of it. */
+/** The state of one run. */
 export type ExecutionState<Own> = InstructionExecution<Own> & {
   attention: Attention;
   messages: MessageQueue;
   details: WorkflowDetails;
-  /** The one send that may go out from here has been tried. */
+  /** True once the run's only local submission was tried. */
   triedLocally: boolean;
 };
+
+const store = localActivities(ownStore);
+const local = localActivities(localProviderCall);
+
+/**
+ * The execution of one instruction, made from its contract and its workflow's input: it submits at once, and a long run
+ * continues as a new one with the same input. `Own`: kinds of facts that only this type has.
+ */
+export function buildExecution<Own = never>(
+  { type, labels }: InstructionContract<InstructionType>,
+  input: InstructionInput,
+): InstructionExecution<Own> {
+  const { tenantId, id, taskQueue, rateLimitKey, acceptedAtMs, policy } = input;
+  return {
+    ref: { tenantId, id },
+    rateLimitKey,
+    acceptedAtMs,
+    policy,
+    labels,
+    activities: { ...providerActivities<Own>(type, taskQueue), ...recordActivities(type) },
+    firstStep: async () => ({ do: 'submit', afterMs: 0 }),
+    continueAsNew: () => continueAsNew(input),
+  };
+}
+
+/** Activities that only this type has. All types name them alike: `submitRefund`, `verifyRefund`, … */
+function providerActivities<Own>(
+  type: InstructionType,
+  taskQueue: string,
+): Required<ProviderActivities<Own>> {
+  const provider = proxyActivities<Activities>({ ...providerCall, taskQueue });
+  const Type = capitalize(type);
+  const activities = {
+    submit: provider[`submit${Type}`],
+    submitLocally: local[`submit${Type}Locally`],
+    verify: provider[`verify${Type}`],
+    applyOutcome: store[`apply${Type}Outcome`],
+  };
+  // The compiler cannot tell which types have facts of their own; activities/ is checked against ProviderActivities.
+  return activities as unknown as Required<ProviderActivities<Own>>;
+}
+
+const capitalize = <Name extends string>(name: Name) =>
+  `${name.charAt(0).toUpperCase()}${name.slice(1)}` as Capitalize<Name>;
+
+/** Activities that all types share; they are given the type with the id. */
+function recordActivities(
+  type: InstructionType,
+): Omit<InstructionActivities, keyof ProviderActivities> {
+  return {
+    readInstructionStatus: (ref: RecordRef) => store.readInstructionStatus({ type, ...ref }),
+    recordOperatorCommand: (note) => store.recordOperatorCommand({ type, ...note }),
+    raiseAttention: (call) => store.raiseAttention({ type, ...call }),
+    recordCancellationRequest: (ref) => store.recordCancellationRequest({ type, ...ref }),
+  };
+}

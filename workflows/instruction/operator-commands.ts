@@ -10,7 +10,7 @@ import { unknownOutcome, showProviderResult } from './calls.js';
 import type { ExecutionState } from './execution.js';
 import { nextStep, allowOperatorRetry, type ExecutionProgress, type Step } from './progress.js';
 
-/** Does what an operator asked for, as far as the provider agrees, and answers. The provider is always asked first. */
+/** Executes an operator's command as far as the provider agrees, and answers it. It always verifies first. */
 export async function handleOperatorCommand<Own>(
   state: ExecutionState<Own>,
   pending: PendingCommand,
@@ -38,17 +38,17 @@ export async function handleOperatorCommand<Own>(
   return [next, step];
 }
 
-/** A release that is not forced rests on nothing having been sent: the store looks again when it books it. */
+/** The fact of a command. Unless forced, a `fail` counts only if nothing was submitted; its commit checks that again. */
 const operatorFact = (
   kind: 'operator_confirmed' | 'rejected',
   { force }: OperatorCommand,
 ): FactResult => {
-  const origin = { providerRequestId: null, via: 'poll' } as const;
-  if (kind === 'operator_confirmed') return { ...origin, kind };
-  return { ...origin, kind, code: 'operator', ...(!force && { ifNotSubmitted: true }) };
+  const source = { providerRequestId: null, via: 'poll' } as const;
+  if (kind === 'operator_confirmed') return { ...source, kind };
+  return { ...source, kind, code: 'operator', ...(!force && { ifNotSubmitted: true }) };
 };
 
-/** What is said to the operator, and on the timeline: the outcome as it stands, not as it was meant. */
+/** Answers the operator and writes the timeline, from the record's status after the command. */
 async function answer<Own>(
   { ref, activities, labels, attention }: ExecutionState<Own>,
   command: OperatorCommand,
@@ -59,17 +59,18 @@ async function answer<Own>(
   ];
   const status = await activities.readInstructionStatus(ref);
   const missed = done && expectedStatus !== null && status.status !== expectedStatus;
-  const why = status.attention ?? 'the books say otherwise';
-  const said = missed
+  const why = status.attention ?? 'the command did not change it';
+  const outcome = missed
     ? { done: false, message: `The ${labels.record} is ${status.status}: ${why}.` }
     : { done, message };
   const force = command.force ? ' by force' : '';
-  const detail = `${command.kind}${force}: ${said.message} (${command.reason})`;
+  const detail = `${command.kind}${force}: ${outcome.message} (${command.reason})`;
   await activities.recordOperatorCommand({ ...ref, actor: command.actor, detail });
   attention.showLastKnown({ operator: `Last command, by ${command.actor}: ${detail}` });
-  return said;
+  return outcome;
 }
 
+/** Applies a fact, by the provider or by an operator, and returns the run's next step. */
 export async function applyOutcome<Own>(
   { ref, policy, activities, attention, details }: ExecutionState<Own>,
   fact: FactResult<Own>,
@@ -80,12 +81,13 @@ export async function applyOutcome<Own>(
   const closed = !isOpen(result);
   if (closed && result.attention === null) {
     attention.clear(result.monitored ? details.whileMonitored : details.done);
-    // A record that ended stays with us only as long as an operator or a watch needs it.
+    // Only attention or monitoring keeps the run of a closed record.
     if (!result.monitored) return { do: 'end' };
   }
   return { do: 'verify', afterMs: policy.pollMaxMs, stuck: result.attention, closed };
 }
 
+/** Writes every malformed message to the timeline, because a signal has no answer that could refuse it. */
 export async function recordMalformed<Own>({
   ref,
   activities,

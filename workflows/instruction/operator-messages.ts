@@ -17,26 +17,28 @@ import type {
 import { UNDECODABLE } from '../payload-converter.js';
 import type { WorkflowDetails } from './details.js';
 
-/** Says that the record may have changed. Carries nothing: facts are in the store. */
+/** Signal that the record may have changed. It has no payload, because facts are in the store. */
 export const recordChangedSignal = defineSignal('recordChanged');
 
+/** A command and its answer, which is null until the run has handled it. */
 export type PendingCommand = { command: OperatorCommand; answer: OperatorAnswer | null };
+/** Messages that the run has not handled yet. */
 export type MessageQueue = {
   recordChanged: boolean;
   commands: PendingCommand[];
-  /** Messages that could not be read, in words. */
+  /** Problems of messages that could not be read. */
   malformed: string[];
 };
 
 /**
- * Takes what operators and callbacks send. Handlers only enqueue: one loop acts. Each command is there as a signal,
- * which anybody can send in bulk, and as an update of the same name, which is checked and answered. A refusal fails the
- * update: whatever an update returns, the UI calls it successful.
+ * Registers the handlers of signals and updates. They only enqueue; the run's loop acts. Each command is a signal, which
+ * can be sent to many workflows at once, and an update of the same name, which is validated and answered. A refused
+ * update fails, because the UI shows every update that returns as successful.
  */
 export function openMessageQueue(descriptions: WorkflowDetails['descriptions']): MessageQueue {
   const messages: MessageQueue = { recordChanged: false, commands: [], malformed: [] };
   setHandler(recordChangedSignal, () => void (messages.recordChanged = true), {
-    description: 'Look at the record now: something has become known.',
+    description: 'Reads the record now, because it may have changed.',
   });
   for (const kind of OPERATOR_COMMANDS) {
     const description = descriptions[kind];
@@ -67,6 +69,7 @@ export function openMessageQueue(descriptions: WorkflowDetails['descriptions']):
   return messages;
 }
 
+/** True if a message waits to be handled. */
 export const hasPendingMessages = (messages: MessageQueue): boolean =>
   messages.recordChanged || messages.commands.length > 0 || messages.malformed.length > 0;
 
@@ -75,7 +78,7 @@ function read(
   payload: unknown,
 ): ReturnType<typeof parseOperatorCommand> {
   if (payload !== UNDECODABLE) return parseOperatorCommand(kind, payload);
-  return { problem: `${kind} could not be decoded: it has to be JSON` };
+  return { problem: `${kind} could not be decoded: send JSON` };
 }
 
 function refuseMalformed(kind: OperatorCommand['kind'], payload: unknown): void {
@@ -83,7 +86,7 @@ function refuseMalformed(kind: OperatorCommand['kind'], payload: unknown): void 
   if ('problem' in command) throw refusal(command.problem);
 }
 
-/** Words for an operator, without the stack that the UI would show below them. */
+/** A failure with a message for operators, without the stack that the UI would show. */
 function refusal(message: string): ApplicationFailure {
   const failure = ApplicationFailure.nonRetryable(message, REFUSED);
   failure.stack = '';

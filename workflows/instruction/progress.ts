@@ -2,45 +2,46 @@ import type { Absence } from '../../src/core/providers/transfer-provider.js';
 import type {
   ProviderCallResult,
   FactResult,
+  InstructionLabels,
   InstructionPolicy,
   SubmissionCounts,
 } from '../../src/core/instructions/workflow-contract.js';
-import type { InstructionLabels } from '../../src/core/instructions/labels.js';
 import { FIRST_POLL_MS, IDLE_POLL_MS, MAX_ERRORS, MAX_SUBMISSIONS } from '../policies.js';
 
-/** What a run knows beyond the record: how to pace itself and how far absence is proven. */
+/** What a run knows beyond its record: how often it polls, and how far absence is proven. */
 export type ExecutionProgress = {
   submissions: number;
-  /** Sends that the provider may have taken. */
+  /** Submissions that the provider may have accepted. */
   possibleSubmissions: number;
-  /** Tries that operators have granted beyond the bound. */
+  /** Submissions that operators have allowed beyond MAX_SUBMISSIONS. */
   operatorRetries: number;
   pollMs: number;
   errors: number;
-  /** When the first "not found" after the last send, whoever sent it, was heard, if nothing else was heard since. */
+  /** Time of the first "not found" since the last submission; null if any other answer followed it. */
   absentSinceMs: number | null;
 };
 
-/** When a question left us and when its answer came. */
+/** Times of a call and of its answer. */
 export type CallTimes = { askedMs: number; answeredMs: number };
 
-/** What the steps of a pursuit depend on beside what is heard. */
+/** What the next step depends on, besides progress and result. */
 export type ExecutionRules = {
   policy: InstructionPolicy;
   labels: InstructionLabels;
-  /** However often the order arrives, it is done once: it may go out again as soon as it is known not to be done. */
+  /** Repeats have no further effect at the provider, so "not found" is enough to submit again. */
   repeatable?: boolean;
 };
 
-/** What to do next. A wait ends early when somebody wakes the workflow. */
+/** The next step of a run. A signal ends its wait early. */
 export type Step<Own = never> =
   | { do: 'applyOutcome'; fact: FactResult<Own> }
-  /** `quietly`: the last one was explicitly not taken; the timeline has that already. */
+  /** `suppressTimeline`: the last submission was explicitly not accepted, and the timeline has that already. */
   | { do: 'submit'; afterMs: number; suppressTimeline?: boolean }
-  /** `stuck`: why an operator has to be called. `closed`: the record has ended, and is looked after. */
+  /** `stuck`: reason to raise attention. `closed`: the record has ended; attention or monitoring keeps the run. */
   | { do: 'verify'; afterMs: number; stuck: string | null; closed?: boolean }
   | { do: 'end' };
 
+/** Progress of a run that has done nothing yet. */
 export const initialProgress = (): ExecutionProgress => ({
   submissions: 0,
   possibleSubmissions: 0,
@@ -50,7 +51,7 @@ export const initialProgress = (): ExecutionProgress => ({
   absentSinceMs: null,
 });
 
-/** An operator pushes: ask at once and often again, and one order more than the bound allows. */
+/** Progress after an operator's `retry`: polling starts over, and one more submission is allowed than MAX_SUBMISSIONS. */
 export const allowOperatorRetry = (progress: ExecutionProgress): ExecutionProgress => ({
   ...progress,
   operatorRetries:
@@ -59,7 +60,7 @@ export const allowOperatorRetry = (progress: ExecutionProgress): ExecutionProgre
   errors: 0,
 });
 
-/** All that is decided about an answer, in one place and without Temporal: given what is known, what comes next? */
+/** Decides the next step from a result. Pure; every decision about a provider's answer is made here. */
 export function nextStep(
   progress: ExecutionProgress,
   result: ProviderCallResult,
@@ -72,7 +73,7 @@ export function nextStep(
   switch (result.kind) {
     case 'closed':
       if (result.attention === null) return [answered, { do: 'end' }];
-      // What an operator has to see keeps its workflow, so that it is found in the UI.
+      // Attention keeps the workflow, so that operators find it in the UI.
       return [
         answered,
         { do: 'verify', afterMs: policy.pollMaxMs, stuck: result.attention, closed: true },
@@ -137,14 +138,14 @@ function verifyLater(
   ];
 }
 
-/** What was not found before somebody else sent it says nothing about that order: it may be on its way still. */
+/** Discards earlier not-found evidence when `submissions` has changed: another run has submitted since. */
 const absentSoFar = (
   progress: ExecutionProgress,
   { submissions }: SubmissionCounts,
 ): ExecutionProgress =>
   submissions === progress.submissions ? progress : { ...progress, absentSinceMs: null };
 
-/** "Not found" lets the order out again only where, and as far as, this provider's word proves absence. */
+/** "Not found" allows another submission only as far as the provider's resend safety says that it proves absence. */
 function notFound(
   progress: ExecutionProgress,
   resendSafety: Absence,
@@ -156,7 +157,7 @@ function notFound(
     return verifyLater(progress, policy, stuck);
   }
   if (resendSafety.kind === 'conclusive_after') {
-    // From the first answer to the second question: what happens while an answer travels proves nothing.
+    // From the first answer to the second call, because an answer in transit proves nothing about that time.
     const sinceMs = progress.absentSinceMs ?? answeredMs;
     if (progress.absentSinceMs === null || askedMs - sinceMs < resendSafety.ms) {
       const afterMs = Math.max(sinceMs + resendSafety.ms - answeredMs, 1);
@@ -167,7 +168,7 @@ function notFound(
     }
   }
   if (progress.possibleSubmissions - progress.operatorRetries >= MAX_SUBMISSIONS) {
-    const stuck = `the ${provider} never answers the order and does not know the ${payment}`;
+    const stuck = `the ${provider} answers no submission and does not know the ${payment}`;
     return verifyLater(progress, policy, stuck);
   }
   return [

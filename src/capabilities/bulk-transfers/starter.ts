@@ -6,7 +6,7 @@ import {
   type WorkflowStarter,
 } from '../../core/supervision/workflow-starter.js';
 import { bulkTransferWorkflowId, type BulkTransfer } from './bulk-transfer.js';
-import type { BulkTransferInput } from '../transfers/workflow-contract.js';
+import type { BulkTransferInput } from './workflow-contract.js';
 
 /** A batch takes no commands and is not woken. */
 export type BulkTransferStarter = Pick<

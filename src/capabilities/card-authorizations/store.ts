@@ -79,7 +79,7 @@ export function createAuthorizationStore(
           $set: { next_check_at: dueAfter(end) },
           $inc: { version: 1 },
         });
-        return { held: true, againInMs: end.getTime() - now.getTime() };
+        return { held: true, nextCheckMs: end.getTime() - now.getTime() };
       }
       const fact = { key: 'hold-expired', kind: 'expired', amount_minor: 0n, at: now } as const;
       const whose = { tenantId, id, card, provider, token };

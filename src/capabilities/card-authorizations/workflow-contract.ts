@@ -1,5 +1,5 @@
-/** What crosses Temporal for authorizations. */
+/** Input of `cardAuthorization`. */
 export type AuthorizationRef = { tenantId: string; id: string };
 
-/** Whether money is held for it, and when to look again if nothing is heard. */
-export type HoldResult = { held: false } | { held: true; againInMs: number };
+/** Whether the authorization still holds money, and after what time its workflow checks again if nothing changes. */
+export type HoldResult = { held: false } | { held: true; nextCheckMs: number };

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { MAX_AMOUNT_MINOR, plainText } from '../../platform/http/wire.js';
 import { freeForm, noCardNumber } from '../cards/free-form.js';
+import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
+import { BELOW_MINIMUM } from '../../platform/tenants/tenant.js';
 
 const amount = z
   .int()
-  .min(1)
+  .min(1, BELOW_MINIMUM)
   .meta({
     description: 'Kobo. These are the bounds of a tenant that has not agreed on others.',
     example: 500_000,
@@ -14,7 +16,7 @@ const amount = z
 const reference = () =>
   z
     .string()
-    .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces')
+    .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
     .refine(...noCardNumber)
     .optional();
 
@@ -41,7 +43,7 @@ const fundFields = {
 export const fundBody = freeForm('CardFunding', fundFields).superRefine((body, ctx) => {
   const { transaction_reference: name, reference: older } = body;
   if (name === undefined || older === undefined || name === older) return;
-  const message = 'differs from transaction_reference, of which it is an older name';
+  const message = 'must be left out, or be equal to transaction_reference';
   ctx.addIssue({ code: 'custom', path: ['reference'], message });
 });
 

@@ -16,7 +16,7 @@ import {
   suspensePosting,
   type Funding,
 } from './postings.js';
-import { fundingWords, unwindingWords } from './labels.js';
+import { cardFundingContract, fundReversalLabels } from './workflow-contract.js';
 
 /** The issuer does not take back what it has funded: only an unwinding asks for that. */
 export type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
@@ -86,7 +86,8 @@ function termsOf(
   const late = fact.kind === 'not_reversible' && isOpen(funding);
   const reason = `funded after the deadline, and the issuer does not take it back`;
   return {
-    labels: funding.reverses_operation_id === null ? fundingWords : unwindingWords,
+    labels:
+      funding.reverses_operation_id === null ? cardFundingContract.labels : fundReversalLabels,
     requestedMinor: funding.amount_minor,
     covered: availableMinor >= funding.amount_minor,
     failure: operationFailure,

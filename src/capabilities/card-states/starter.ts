@@ -10,7 +10,7 @@ import {
   type CardOperation,
   type OperationKey,
 } from '../cards/card-operation.js';
-import type { CardStateInput } from '../cards/workflow-contract.js';
+import type { CardStateInput } from './workflow-contract.js';
 
 /**
  * Starts and wakes the workflow of a card, which looks for what is under way by itself. So a command about an operation
@@ -25,12 +25,12 @@ export function createControlStarter(
     workflow: 'cardState',
     workflowId: operationWorkflowId,
     entity: true,
-    toStart({ tenant_id: tenantId, card_id: card, provider }) {
+    toStart({ tenant_id: tenantId, card_id: cardId, provider }) {
       const rateLimitKey = issuerRateLimitKey(provider);
       const queue = providerQueue(taskQueue, rateLimitKey);
-      const input: CardStateInput = { tenantId, card, rateLimitKey, taskQueue: queue, policy };
-      const summary = `card state of ${card} at ${provider}`;
-      return { input, tenantId, provider, reference: card, amountMinor: null, summary };
+      const input: CardStateInput = { tenantId, cardId, rateLimitKey, taskQueue: queue, policy };
+      const summary = `card state of ${cardId} at ${provider}`;
+      return { input, tenantId, provider, reference: cardId, amountMinor: null, summary };
     },
   });
   return {

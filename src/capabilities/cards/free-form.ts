@@ -1,7 +1,13 @@
 import { z } from 'zod';
 import { idempotencyKey } from '../../platform/http/wire.js';
-import { FIELD_NAME } from '../../shared/metadata.js';
-import { findMetadataProblem, holdsCardNumber, metadata } from '../../shared/metadata.js';
+import {
+  FIELD_NAME,
+  findMetadataProblem,
+  holdsCardNumber,
+  MAX_KEYS,
+  metadata,
+  METADATA_BOUNDS,
+} from '../../shared/metadata.js';
 
 /** For `refine`: a text of the caller's that goes onto a record, and perhaps to the issuer. */
 export const noCardNumber = [
@@ -31,8 +37,10 @@ export function freeForm<Known extends z.ZodRawShape>(id: string, known: Known) 
     })
     .meta({
       id,
+      description: `Fields that are not named here are stored as metadata, with the fields of \`metadata\`. ${METADATA_BOUNDS}`,
       override: {
         propertyNames: FIELD_NAME,
+        maxProperties: Object.keys(fields).length + MAX_KEYS,
         additionalProperties: { $ref: '#/components/schemas/MetadataLevel4' },
       },
     })

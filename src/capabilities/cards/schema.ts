@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idempotencyKey, plainText } from '../../platform/http/wire.js';
 import { holdsCardNumber, metadata } from '../../shared/metadata.js';
+import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 
 const noCardNumber = (text: string) => !holdsCardNumber(text);
 const REFUSED = 'must not hold a card number';
@@ -10,7 +11,7 @@ export const createCardBody = z
   .strictObject({
     customer_id: z
       .string()
-      .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces')
+      .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
       .refine(noCardNumber, REFUSED)
       .meta({ description: 'Your own id of who is to hold it.', example: 'customer-7' }),
     type: z.enum(['virtual', 'physical']),

@@ -12,8 +12,8 @@ import {
   type CardOperationType,
   type OperationKey,
 } from './card-operation.js';
-import type { FundingInput } from '../card-fundings/workflow-contract.js';
-import type { OperationInput } from './workflow-contract.js';
+import type { CardFundingInput } from '../card-fundings/workflow-contract.js';
+import type { InstructionInput } from '../../core/instructions/workflow-contract.js';
 
 export type OperationStarter = Omit<WorkflowStarter<CardOperation, OperationKey>, 'idle'>;
 
@@ -57,7 +57,7 @@ export function createCardStarters(settings: InstructionStarterSettings) {
 function createOperationStarter(
   settings: InstructionStarterSettings,
   workflow: string,
-  inputOf: (settings: InputSettings, operation: CardOperation) => OperationInput = operationInput,
+  inputOf: (settings: InputSettings, operation: CardOperation) => InstructionInput = operationInput,
 ): WorkflowStarter<CardOperation, OperationKey> {
   return createWorkflowStarter<CardOperation, OperationKey>({
     ...settings,
@@ -91,7 +91,7 @@ type InputSettings = Pick<InstructionStarterSettings, 'taskQueue' | 'policy'>;
 const operationInput = (
   { taskQueue, policy }: InputSettings,
   { _id: id, tenant_id: tenantId, provider, created_at: acceptedAt }: CardOperation,
-): OperationInput => ({
+): InstructionInput => ({
   id,
   tenantId,
   rateLimitKey: issuerRateLimitKey(provider),
@@ -101,7 +101,7 @@ const operationInput = (
 });
 
 /** That of an unwinding is driven as what it unwinds, whose deadline was when the unwinding began. */
-function fundingInput(settings: InputSettings, operation: CardOperation): FundingInput {
+function fundingInput(settings: InputSettings, operation: CardOperation): CardFundingInput {
   const {
     _id: id,
     reverses_operation_id: unwinds,

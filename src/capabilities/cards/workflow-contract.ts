@@ -1,17 +1,17 @@
-import type { InstructionPolicy, RecordRef } from '../../core/instructions/workflow-contract.js';
+import type { InstructionContract } from '../../core/instructions/workflow-contract.js';
 
-/**
- * What the workflow of a card's operation is started with. As in core/instructions/workflow-contract.ts nothing of persons may be added,
- * nor of the card what its issuer told of it.
- */
-export type OperationInput = RecordRef & {
-  /** Whose room a first send takes where the workflow runs: see `issuerRateLimitKey`. */
-  rateLimitKey: string;
-  /** The queue of these calls, with its own rate limit. */
-  taskQueue: string;
-  acceptedAtMs: number;
-  policy: InstructionPolicy;
-};
-
-/** The workflow of a card is given the card alone: what is under way it asks for, again and again. */
-export type CardStateInput = Omit<OperationInput, 'id' | 'acceptedAtMs'> & { card: string };
+/** Contract of the workflow `cardIssuance`. */
+export const cardIssuanceContract = {
+  type: 'cardIssuance',
+  labels: {
+    record: 'card order',
+    provider: 'issuer',
+    payment: 'card',
+    pay: 'issue the card',
+    paid: 'issued the card',
+    meanwhile: 'The card can not be used yet',
+    release: 'the card is given up',
+    late: 'a card that shows up waits for an operator',
+    suspenseDebit: 'one that had been given up is then active',
+  },
+} as const satisfies InstructionContract;

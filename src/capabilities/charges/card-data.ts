@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { holdsCardNumber } from '../../shared/metadata.js';
+import { holdsCardNumber, textOf } from '../../shared/metadata.js';
 
 /** What nobody may send us: names of fields, without case and separators. */
 const CARD_FIELDS = new Set(
@@ -29,8 +29,9 @@ export const ALWAYS = {
 
 /** Where the first of it is. A name that is itself a number is not told: the object that it is in is. */
 function findCardData(value: unknown, path: string[]): string[] | null {
-  if (typeof value === 'string') return holdsCardNumber(value) ? path : null;
-  if (typeof value === 'number') return holdsCardNumber(String(Math.trunc(value))) ? path : null;
+  if (typeof value === 'string' || typeof value === 'number') {
+    return holdsCardNumber(textOf(value)) ? path : null;
+  }
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, child] of Object.entries(value)) {
     if (holdsCardNumber(name)) return path;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/http/wire.js';
+import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 
 /** A tenant's own name for something: goes into paths, percent-encoded. Two names are none there, however written. */
 export const ownName = (description: string, example: string) =>
@@ -7,7 +8,7 @@ export const ownName = (description: string, example: string) =>
     .string()
     .regex(
       /^(?!\.{1,2}$)[\x21-\x7e]{1,100}$/,
-      'must be 1 to 100 printable ASCII characters without spaces, and not "." or ".."',
+      textErrors(100, `${PRINTABLE}, and not be "." or ".."`),
     )
     .meta({ description, example });
 

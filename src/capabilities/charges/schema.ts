@@ -60,7 +60,7 @@ export const createChargeBody = z
   .superRefine(refuseCardData, ALWAYS)
   .superRefine((body, ctx) => {
     if (body.capture_mode !== 'merchant_initiated' || body.payment_token_id !== undefined) return;
-    const message = 'is required for a merchant-initiated charge';
+    const message = 'This field is required for a merchant-initiated charge.';
     ctx.addIssue({ code: 'custom', path: ['payment_token_id'], message });
   }, ALWAYS)
   .meta({

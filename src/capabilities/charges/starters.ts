@@ -6,7 +6,7 @@ import {
 } from '../../core/supervision/workflow-starter.js';
 import { chargeWorkflowId, type Charge } from './charge.js';
 import { refundWorkflowId, type Refund } from '../refunds/refund.js';
-import type { PaymentInput } from './workflow-contract.js';
+import type { InstructionInput } from '../../core/instructions/workflow-contract.js';
 
 export type ChargeStarter = ReturnType<typeof createChargeStarter>;
 export type RefundStarter = ReturnType<typeof createRefundStarter>;
@@ -48,7 +48,7 @@ function createPaymentStarter<R extends Charge | Refund>(
         amount_minor: amountMinor,
       } = record;
       const rateLimitKey = paymentRateLimitKey(provider);
-      const input: PaymentInput = {
+      const input: InstructionInput = {
         id,
         tenantId,
         rateLimitKey,

@@ -1,14 +1,17 @@
-import type { InstructionPolicy, RecordRef } from '../../core/instructions/workflow-contract.js';
+import type { InstructionContract } from '../../core/instructions/workflow-contract.js';
 
-/**
- * What the workflow of a charge or a refund is started with. As in core/instructions/workflow-contract.ts nothing of persons may be added.
- */
-export type PaymentInput = RecordRef & {
-  /** Whose room a first send takes where the workflow runs: see `paymentRateLimitKey`. */
-  rateLimitKey: string;
-  /** The queue of these calls, with its own rate limit. */
-  taskQueue: string;
-  /** Attention is due so long after this, unless it is the customer's turn. */
-  acceptedAtMs: number;
-  policy: InstructionPolicy;
-};
+/** Contract of the workflow `charge`. */
+export const chargeContract = {
+  type: 'charge',
+  labels: {
+    record: 'charge',
+    provider: 'provider',
+    payment: 'payment',
+    pay: 'collect it',
+    paid: 'was paid',
+    meanwhile: 'Nothing is credited yet',
+    release: 'the charge is given up',
+    late: 'a payment is credited, whenever it is proven',
+    suspenseDebit: 'what contradicts it is then settled',
+  },
+} as const satisfies InstructionContract;

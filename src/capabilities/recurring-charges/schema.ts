@@ -112,7 +112,7 @@ function checkRhythm(body: Partial<Fields>, ctx: z.core.$RefinementCtx): void {
     refuse('interval_count', `must be at most ${most} for ${each}s: three years`);
   }
   if (end !== undefined && count !== undefined) {
-    refuse('count', 'can not be given together with end_at');
+    refuse('count', 'must be left out where end_at is given');
   }
   if (start instanceof Date && end instanceof Date && end <= start) {
     refuse('end_at', 'must be after start_at');

@@ -1,12 +1,13 @@
 import type { RecordRef } from '../../core/instructions/workflow-contract.js';
 
-/** What crosses Temporal for recurring charges: ids and numbers. */
+/** Input of `recurringChargeRenewal`. */
 export type RenewalInput = RecordRef;
 
+/** Result of one look at the next period of a recurring charge. */
 export type RenewalResult =
-  /** Look at once again: a period was charged, by us (`charge`) or by somebody else. */
-  | { kind: 'again'; charge: string | null; period: number }
-  /** The next period begins in a moment. */
+  /** A period was charged, by this run (`chargeId`) or by another one (null). Look again. */
+  | { kind: 'repeat'; chargeId: string | null; period: number }
+  /** The next period begins after `afterMs`. */
   | { kind: 'soon'; afterMs: number }
-  /** Nothing is due. */
+  /** No period is due. */
   | { kind: 'done' };

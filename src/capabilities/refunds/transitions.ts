@@ -15,7 +15,7 @@ import {
   suspensePosting,
 } from './postings.js';
 import { refundFailure, type Refund } from './refund.js';
-import { refundWords } from './labels.js';
+import { refundContract } from './workflow-contract.js';
 
 /** What of the wallet matters: what can be spent, and what is owed. */
 type Purse = Pick<Wallet, 'availableMinor' | 'owedMinor'>;
@@ -70,7 +70,7 @@ const termsOf = (
   { kind }: InstructionFact,
   { availableMinor }: Purse,
 ): TransitionRules<Refund> => ({
-  labels: refundWords,
+  labels: refundContract.labels,
   requestedMinor: refund.amount_minor,
   covered: availableMinor >= refund.amount_minor,
   failure: refundFailure,

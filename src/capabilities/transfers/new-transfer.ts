@@ -12,9 +12,13 @@ import type { Transfer } from './transfer.js';
 export function amountWithin(tenant: Tenant, body: Pick<TransferBody, 'amount_minor'>): bigint {
   const amountMinor = BigInt(body.amount_minor);
   const { minMinor, maxMinor } = tenant.limits;
-  if (amountMinor >= minMinor && amountMinor <= maxMinor) return amountMinor;
-  const message = `must be from ${minMinor} to ${maxMinor} kobo`;
-  throw invalidField('amount_minor', 'out_of_range', message);
+  if (amountMinor < minMinor) {
+    throw invalidField('amount_minor', 'out_of_range', `must be at least ${minMinor}`);
+  }
+  if (amountMinor > maxMinor) {
+    throw invalidField('amount_minor', 'out_of_range', `must be at most ${maxMinor}`);
+  }
+  return amountMinor;
 }
 
 /** A transfer as it is accepted, with everything that does not depend on the commit. */

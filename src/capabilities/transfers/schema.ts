@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { idempotencyKey, pageQuery, plainText } from '../../platform/http/wire.js';
 import { metadata } from '../../shared/metadata.js';
+import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
+import { BELOW_MINIMUM } from '../../platform/tenants/tenant.js';
 
 const account = z
   .string()
@@ -36,13 +38,13 @@ function checkRecipient(body: RecipientFields, ctx: z.core.$RefinementCtx): void
   const older = Object.keys(body).find((name) => name.startsWith('destination_'));
   const newer = Object.keys(body).find((name) => name.startsWith('recipient_'));
   if (older && newer) {
-    const message = 'recipient_* and destination_* fields can not be mixed';
+    const message = 'must be left out where a recipient_* field is given';
     ctx.addIssue({ code: 'custom', path: [older], message });
     return;
   }
   for (const name of older ? DESTINATION_NAMES : RECIPIENT_NAMES) {
     if (body[name] === undefined)
-      ctx.addIssue({ code: 'custom', path: [name], message: 'is required' });
+      ctx.addIssue({ code: 'custom', path: [name], message: 'This field is required.' });
   }
 }
 
@@ -77,7 +79,7 @@ export const recipientOf = (body: RecipientFields) => ({
 const transferFields = {
   amount_minor: z
     .int()
-    .min(1)
+    .min(1, BELOW_MINIMUM)
     .meta({
       description: 'Kobo. These are the bounds of a tenant that has not agreed on others.',
       example: 250_000,
@@ -87,7 +89,7 @@ const transferFields = {
   narration: plainText(100).meta({ description: 'What it is for.', example: 'Invoice 1042' }),
   reference: z
     .string()
-    .regex(/^[\x21-\x7e]{1,100}$/, 'must be 1 to 100 printable ASCII characters without spaces')
+    .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
     .optional()
     .meta({
       description: 'Your own name for it, unique for ever; the id if you give none.',

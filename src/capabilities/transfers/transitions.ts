@@ -16,7 +16,7 @@ import {
 } from './postings.js';
 import type { NoSuchAccount } from './workflow-contract.js';
 import { failure, type Transfer } from './transfer.js';
-import { transferLabels } from './labels.js';
+import { transferContract } from './workflow-contract.js';
 
 /** What became known, whoever said it. */
 export type TransferFact = InstructionFact | (FactSource & NoSuchAccount);
@@ -68,7 +68,7 @@ const transitionRules = (
   transfer: Transfer,
   { availableMinor }: WalletBalances,
 ): TransitionRules<Transfer> => ({
-  labels: transferLabels,
+  labels: transferContract.labels,
   requestedMinor: transfer.amount_minor,
   covered: availableMinor >= transfer.total_minor,
   failure,

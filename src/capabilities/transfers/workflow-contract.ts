@@ -1,31 +1,35 @@
-import type { InstructionPolicy, RecordRef } from '../../core/instructions/workflow-contract.js';
+import type {
+  InstructionContract,
+  InstructionInput,
+  RecordRef,
+} from '../../core/instructions/workflow-contract.js';
 
-/** What crosses Temporal for transfers alone. As in core/instructions/workflow-contract.ts, nothing of persons may be added here. */
-export type TransferInput = RecordRef & {
-  rateLimitKey: string;
-  /** The provider's own queue, with its own rate limit. */
-  taskQueue: string;
-  /** Attention is due so long after this, however often the run is replaced. */
-  acceptedAtMs: number;
-  /** Whether the name enquiry had answered before acceptance. */
+/** Contract of the workflow `transfer`. */
+export const transferContract = {
+  type: 'transfer',
+  labels: {
+    record: 'transfer',
+    provider: 'bank',
+    payment: 'payment',
+    pay: 'pay',
+    paid: 'paid',
+    meanwhile: 'The money is held',
+    release: 'the hold is released',
+    late: 'a payment goes to suspense',
+    suspenseDebit: 'one in suspense is then paid by the wallet',
+  },
+} as const satisfies InstructionContract;
+
+/** Input of `transfer`. Histories keep it: no account number or name may be added. */
+export type TransferInput = InstructionInput & {
+  /** True if the name enquiry was answered before acceptance. */
   recipientKnown: boolean;
-  policy: InstructionPolicy;
 };
 
-/** The name enquiry knows no such account. Ends only a transfer whose order has never left us. */
+/** The name enquiry found no such account. Fails only a transfer that was never submitted. */
 export type NoSuchAccount = { kind: 'no_such_account' };
 
 export type ResolveRecipientResult = { kind: 'resolved' | 'no_such_account' | 'no_answer' };
 
-export type BulkTransferInput = RecordRef & {
-  /** How many items it has, refused ones too. */
-  count: number;
-  /** The provider's queue for parts of batches. */
-  taskQueue: string;
-};
-
-/** The items of a batch from one index to another, the last not in it. */
-export type BulkTransferChunk = RecordRef & { from: number; to: number };
-
-/** Transfers that were accepted at about the same time, by one provider. */
+/** Input of `transferMicroBatch`: transfers to one provider that were accepted within moments. */
 export type TransferMicroBatchInput = { rateLimitKey: string; transfers: RecordRef[] };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ApiError } from '../../shared/errors.js';
 import type { Claim } from '../commit/saved-response.js';
+import { textProblem } from '../../platform/http/messages.js';
 
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const KEY = /^[\x20-\x7e]{1,255}$/;
@@ -21,9 +22,9 @@ export function readClaim(request: {
 }): Claim | null {
   const { idempotency_key: inBody, ...rest } = request.body;
   const header = request.header === undefined ? undefined : unquote(request.header);
-  if (header !== undefined && !KEY.test(header)) throw keyError('Idempotency-Key');
+  if (header !== undefined && !KEY.test(header)) throw keyError('Idempotency-Key', header);
   if (inBody !== undefined && (typeof inBody !== 'string' || !KEY.test(inBody))) {
-    throw keyError('idempotency_key');
+    throw keyError('idempotency_key', inBody);
   }
   if (header !== undefined && inBody !== undefined && header !== inBody) {
     const message = 'The header Idempotency-Key and the field idempotency_key differ.';
@@ -44,8 +45,12 @@ export function readClaim(request: {
 const unquote = (value: string) =>
   /^"(.*)"$/.exec(value)?.[1]?.replaceAll(/\\(["\\])/g, '$1') ?? value;
 
-function keyError(field: string): ApiError {
-  const message = 'An idempotency key is 1 to 255 printable ASCII characters.';
+function keyError(field: string, key: unknown): ApiError {
+  const problem =
+    typeof key === 'string'
+      ? (textProblem(key, 255) ?? 'must have printable ASCII characters only')
+      : 'must be a string';
+  const message = `The idempotency key ${problem}.`;
   return new ApiError('validation_error', { field, message });
 }
 

@@ -1,7 +1,7 @@
 import type { FactSource, InstructionFact } from './fact.js';
 import { isOpen, needsWorkflow, type InstructionRecord } from './instruction.js';
 import { timelineEntry, type TimelineType } from './timeline.js';
-import type { InstructionLabels } from './labels.js';
+import type { InstructionLabels } from './workflow-contract.js';
 
 /** What the guard needs of a record beside its pursuit: how it ended, and where its money stands. */
 export type HeldInstruction = InstructionRecord & {

@@ -1,10 +1,10 @@
 import type {
+  InstructionLabels,
   ProviderCallResult,
   OperatorAnswer,
   OperatorCommand,
   StatusReport,
 } from './workflow-contract.js';
-import type { InstructionLabels } from './labels.js';
 
 export const OPERATOR_COMMANDS = ['retry', 'verify', 'complete', 'fail'] as const;
 

@@ -7,10 +7,47 @@ import type { InstructionStatus } from './instruction.js';
  */
 export type RecordRef = { tenantId: string; id: string };
 
-/** Set at the start, so that a replay never reads configuration. */
+/** Settings that a workflow gets at its start, because a replay must not read configuration. */
 export type InstructionPolicy = {
   attentionAfterMs: number;
   pollMaxMs: number;
+};
+
+/** Input of the workflow of one instruction. */
+export type InstructionInput = RecordRef & {
+  /** Rate limit that a local submission takes from. */
+  rateLimitKey: string;
+  /** Task queue of the provider's calls, with a rate limit of its own. */
+  taskQueue: string;
+  /** Attention is raised `policy.attentionAfterMs` after this, however often the run is replaced. */
+  acceptedAtMs: number;
+  policy: InstructionPolicy;
+};
+
+/** Public face of an instruction's workflow. `type` is the workflow's type and part of its activities' names. */
+export type InstructionContract<Type extends string = string> = {
+  type: Type;
+  labels: InstructionLabels;
+};
+
+/**
+ * A capability's nouns and verbs for its record, its provider and the provider's work. They complete sentences for
+ * operators, for example "The {provider} confirms that it did not {pay}".
+ */
+export type InstructionLabels = {
+  record: string;
+  provider: string;
+  payment: string;
+  pay: string;
+  paid: string;
+  /** State of the money or the card while the record is open: "The money is held". */
+  meanwhile: string;
+  /** Effect of an operator's `fail`. */
+  release: string;
+  /** Effect of a payment that is proven after a forced `fail`; null if nothing is monitored. */
+  late: string | null;
+  /** Effect of an operator's `complete` on such a payment. */
+  suspenseDebit: string;
 };
 
 type ResultSource = { providerRequestId: string | null; via: 'provider_answer' | 'poll' };
@@ -106,20 +143,23 @@ export type ApplyOutcomeInput<Own = never> = RecordRef & {
   operator?: { actor: string; reason: string };
 };
 
-/** What a capability's activities have to do for the workflow that pursues its records; they have names of their own. */
-export type InstructionActivities<Own = never> = {
-  /** Takes the permission to send that `sends` names and uses it, at once and at most once. */
+/** The activities that differ by capability. Each capability registers them under names of its own. */
+export type ProviderActivities<Own = never> = {
+  /** Takes the submit permit that `submissions` names and uses it, at once and at most once. */
   submit: (input: SubmitInput) => Promise<ProviderCallResult>;
-  /** The same for the first send, where the workflow runs, if that is open to it now; see local-submission-limiter.ts. */
+  /** The same in the workflow's own process, if local-submission-limiter.ts allows it now. */
   submitLocally?: (
     input: SubmitInput & { rateLimitKey: string },
   ) => Promise<ProviderCallResult | NotAttempted>;
-  /** Asks the provider what became of the order, by our reference. Sends nothing. */
+  /** Asks the provider for the outcome of our reference. Submits nothing. */
   verify: (input: VerifyInput) => Promise<ProviderCallResult>;
-  /** Books what the provider said, through the state guard. Repeatable without limit. */
+  /** Applies an outcome through the record's transitions. Repeatable without limit. */
   applyOutcome: (input: ApplyOutcomeInput<Own>) => Promise<ApplyOutcomeResult>;
+};
+
+/** All activities of one instruction, as its workflow calls them. */
+export type InstructionActivities<Own = never> = ProviderActivities<Own> & {
   readInstructionStatus: (ref: RecordRef) => Promise<StatusReport>;
-  /** What an operator did, with the outcome, on the timeline. */
   recordOperatorCommand: (note: RecordRef & { actor: string; detail: string }) => Promise<void>;
   raiseAttention: (call: RecordRef & { reason: string }) => Promise<void>;
   recordCancellationRequest: (ref: RecordRef) => Promise<void>;

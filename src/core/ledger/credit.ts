@@ -47,7 +47,8 @@ export async function creditWallet(
 ): Promise<{ availableMinor: bigint }> {
   const { tenantId, amountMinor, reference } = given;
   if (amountMinor < 1n || amountMinor > MAX_AMOUNT_MINOR) {
-    throw new ApiError('validation_error', { field: 'amount_minor' });
+    const message = amountMinor < 1n ? 'must be at least 1' : `must be at most ${MAX_AMOUNT_MINOR}`;
+    throw new ApiError('validation_error', { field: 'amount_minor', message });
   }
   const id = `credit/${tenantId}/${reference}`;
   const result = await groupCommit.commit(applyCredit, { tenantId, id, amountMinor });

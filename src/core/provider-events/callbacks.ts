@@ -1,3 +1,4 @@
+import { nextCheckIndex } from '../../platform/database/indexes.js';
 import type { Document } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { isDuplicate } from '../../platform/database/duplicate.js';
@@ -51,7 +52,7 @@ export const callbacksCollection: CollectionSpec = {
     },
   },
   indexes: [
-    { key: { next_check_at: 1 }, partialFilterExpression: { next_check_at: { $type: 'date' } } },
+    nextCheckIndex,
     // Repeats come within days; after that the transfer's own timeline tells what was said.
     { key: { processed_at: 1 }, expireAfterSeconds: 90 * 24 * 60 * 60 },
   ],

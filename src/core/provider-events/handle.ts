@@ -52,7 +52,7 @@ export function createCardEventHandling(deps: Deps) {
       const { reason, over } = handled;
       if (nextMs !== null) {
         await events.putOff(id, reason, nextMs);
-        return { kind: 'again' };
+        return { kind: 'retry' };
       }
       log.warn({ event: id, provider: event.provider, reason }, 'card event given up');
       await events.giveUp(id, reason, over ? 'ignored' : 'failed');
@@ -65,7 +65,7 @@ export function createCardEventHandling(deps: Deps) {
       const event = replay && (await events.find(replay.event_id));
       if (replay?.status === 'pending') await replays.end(id, await again(event));
       // Where the first try came to nothing, a run may wait for this.
-      return { waited: event && event.attempt_count > 0 ? event._id : null };
+      return { waitingEventId: event && event.attempt_count > 0 ? event._id : null };
     },
   };
 

@@ -26,7 +26,9 @@ export function createReceiveCardEvent(deps: {
   return async (provider, told) => {
     const received = newCardEvent(provider, told, clock());
     const owner = await findOwner(provider, received);
-    const event = owner ? { ...received, ...owner } : received;
+    const event = owner
+      ? { ...received, tenant_id: owner.tenantId, card_id: owner.card }
+      : received;
     if (!(await events.insert(event))) return { stored: false, after: () => undefined };
     if (!owner) log.warn({ provider, event: event._id }, 'card event for no card of ours');
     const after = () => {

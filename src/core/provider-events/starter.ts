@@ -32,9 +32,9 @@ export const createCardEventStarter = (
       card_id: card,
       provider,
       event,
-      attempt_count: tries,
+      attempt_count: attemptCount,
     }) {
-      const input: ProviderEventInput = { id, tries, scheduleMs: settings.scheduleMs };
+      const input: ProviderEventInput = { id, attemptCount, scheduleMs: settings.scheduleMs };
       const summary = `${event} of ${card ?? 'an unknown card'} via ${provider}`;
       const reference = card ?? id;
       return { input, tenantId: tenantId ?? '', provider, reference, amountMinor: null, summary };

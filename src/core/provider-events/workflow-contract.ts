@@ -1,24 +1,24 @@
-/** What crosses Temporal: ids, times and our own words. Nothing that an issuer said may be added. */
+/** Input of `providerEvent`. Histories keep it: nothing of the provider's message may be added. */
 export type ProviderEventInput = {
   id: string;
-  /** Tries that were made already. */
-  tries: number;
-  /** The pauses between tries; after the last of them it is given up. Set at the start: a replay reads no settings. */
+  /** Attempts made so far. */
+  attemptCount: number;
+  /** Pauses between attempts; after the last one the event fails. Set at the start, because a replay reads no settings. */
   scheduleMs: number[];
 };
 
-/** What a try came to. */
+/** Result of one attempt to apply an event. */
 export type ProviderEventResult =
-  { kind: 'done' } | { kind: 'again' } | { kind: 'failed'; reason: string };
+  { kind: 'done' } | { kind: 'retry' } | { kind: 'failed'; reason: string };
 
 export type ProviderEventReplayInput = {
   id: string;
-  /** Where replays are paced. */
+  /** Task queue of replays, with a rate limit of its own. */
   taskQueue: string;
 };
 
-/** The event whose own workflow may wait for this, if any. */
-export type ProviderEventReplayResult = { waited: string | null };
+/** The event whose own workflow may still wait for an operator; null if none does. */
+export type ProviderEventReplayResult = { waitingEventId: string | null };
 
 export const providerEventWorkflowId = (id: string) => `provider-event/${id}`;
 export const providerEventReplayWorkflowId = (id: string) => `provider-event-replay/${id}`;

@@ -30,7 +30,7 @@ export function createSweep(deps: {
     for (const of of empty) await deliveries.record({ of, kind: 'cancelled' });
     for (const delivery of due) {
       if (delivery.status !== 'retrying') continue;
-      starter.startSoon({ delivery, tries: delivery.attempt_count, afterMs: 0 });
+      starter.startSoon({ delivery, attemptCount: delivery.attempt_count, afterMs: 0 });
     }
     return due.length;
   };

@@ -11,7 +11,7 @@ import { webhooksQueue } from '../../platform/temporal/queues.js';
 const MAX_STARTING = 20;
 const MAX_WAITING = 2_000;
 
-export type Start = { delivery: Delivery; tries: number; afterMs: number };
+export type Start = { delivery: Delivery; attemptCount: number; afterMs: number };
 export type DeliveryStarter = ReturnType<typeof createDeliveryStarter>;
 
 /** Starts the workflow that retries a delivery. Starting one that runs does nothing. */
@@ -27,13 +27,13 @@ export function createDeliveryStarter(settings: {
   const queue: Start[] = [];
   const starting = new Set<Promise<void>>();
 
-  async function start({ delivery, tries, afterMs }: Start): Promise<void> {
+  async function start({ delivery, attemptCount, afterMs }: Start): Promise<void> {
     failpoint('start.before');
     await client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, () =>
       client.workflow.start('webhookDelivery', {
         workflowId: deliveryWorkflowId(delivery._id),
         taskQueue: webhooksQueue(taskQueue),
-        args: [{ id: delivery._id, tries, afterMs, scheduleMs }],
+        args: [{ id: delivery._id, attemptCount, afterMs, scheduleMs }],
         workflowIdReusePolicy: 'ALLOW_DUPLICATE',
         workflowIdConflictPolicy: 'USE_EXISTING',
         typedSearchAttributes: [{ key: searchAttributes.tenantId, value: delivery.tenant_id }],
@@ -66,11 +66,11 @@ export function createDeliveryStarter(settings: {
      * What comes after so many tries: when somebody has to look again if nothing was heard, and the workflow to
      * start. Both null after the last.
      */
-    plan(delivery: Delivery, tries: number): { nextAt: Date | null; start: Start | null } {
-      const afterMs = tries === 0 ? 0 : scheduleMs[tries - 1];
+    plan(delivery: Delivery, attemptCount: number): { nextAt: Date | null; start: Start | null } {
+      const afterMs = attemptCount === 0 ? 0 : scheduleMs[attemptCount - 1];
       if (afterMs === undefined) return { nextAt: null, start: null };
       const nextAt = new Date(Date.now() + afterMs + stallTimeoutMs);
-      return { nextAt, start: { delivery, tries, afterMs } };
+      return { nextAt, start: { delivery, attemptCount, afterMs } };
     },
 
     /** Starts without being waited for. What is not started is overdue by and by, and the sweep starts it. */

@@ -1,22 +1,22 @@
-/** What crosses Temporal: an id and times. No address, body or secret may be added here: histories keep it. */
+/** Input of `webhookDelivery`. Histories keep it: no address, body or secret may be added. */
 export type WebhookDeliveryInput = {
   id: string;
-  /** Attempts that were made already. */
-  tries: number;
-  /** The pause before the first attempt of this run. */
+  /** Attempts made so far. */
+  attemptCount: number;
+  /** Pause before the first attempt of this run. */
   afterMs: number;
-  /** The pauses after the first failed attempt, the second, and so on. Set at the start: a replay reads no settings. */
+  /** Pauses after the first failed attempt, the second, and so on. Set at the start, because a replay reads no settings. */
   scheduleMs: number[];
 };
 
-/** What an attempt came to. */
+/** Result of one attempt to deliver a webhook. */
 export type WebhookDeliveryResult =
   | { kind: 'delivered' }
   | { kind: 'failed' }
-  /** Not even tried: too many attempts at this endpoint are under way. Uses up no try. */
+  /** Not attempted, because too many attempts to this endpoint are in flight. Uses up no attempt. */
   | { kind: 'busy'; afterMs: number }
-  /** Nothing is left to do. */
+  /** Delivered or cancelled meanwhile: no attempt is left to make. */
   | { kind: 'closed' };
 
-/** The workflow that retries this delivery. */
+/** Id of the workflow that retries this delivery. */
 export const deliveryWorkflowId = (id: string) => `webhook-delivery/${id}`;

@@ -13,9 +13,7 @@ const LISTED = 100;
  * Adds the commands for card authorizations. The issuer decides their outcome; operators inspect them and acknowledge.
  */
 export function addCardAuthorizationCommands(program: Command): void {
-  const authorizations = program
-    .command('card-authorizations')
-    .description('inspect card authorizations');
+  const authorizations = program.command('card-authorizations');
   addCommand<{ card?: string; attention?: boolean }>(
     authorizations,
     'list',

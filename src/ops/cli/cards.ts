@@ -27,7 +27,7 @@ type List = { attention?: boolean; tenant?: string };
 
 /** Adds the commands for cards and their operations. */
 export function addCardCommands(program: Command): void {
-  const cards = program.command('cards').description('manage cards and their operations');
+  const cards = program.command('cards');
 
   addCommand<List>(
     cards,
@@ -39,9 +39,7 @@ export function addCardCommands(program: Command): void {
     async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
       const rows = attention
         ? (await deps.cardOperations.latest({ attention, limit: LISTED })).map(operationRow)
-        : (await deps.cards.latest({ ...(tenantId && { tenant: tenantId }), limit: LISTED })).map(
-            cardRow,
-          );
+        : (await deps.cards.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(cardRow);
       printLatest(json, rows, LISTED);
     },
   );

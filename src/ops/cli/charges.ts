@@ -13,7 +13,7 @@ const chargeCommands: InstructionCommands<Charge> = {
 
 /** Adds the commands for charges. */
 export function addChargeCommands(program: Command): void {
-  const charges = program.command('charges').description('manage charges');
+  const charges = program.command('charges');
 
   addInstructionCommands(charges, chargeCommands, {
     latest: (deps, of) => deps.charges.latest(of),

@@ -1,6 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { createDeps, type Deps } from '../../composition/deps.js';
-import { findService } from './connect.js';
+import type { Deps } from '../../composition/deps.js';
 
 /** A command that could not be carried out: printed as one line, with exit code 1. */
 export class CommandError extends Error {}
@@ -18,6 +17,11 @@ export function addCommand<Options extends object>(
   run: (deps: Deps, context: Context<Options>) => Promise<void>,
 ): void {
   addPlainCommand<Options>(parent, usage, configure, async (context) => {
+    // Loaded when a command runs: `--help` is answered without MongoDB's and Temporal's clients.
+    const [{ createDeps }, { findService }] = await Promise.all([
+      import('../../composition/deps.js'),
+      import('./connect.js'),
+    ]);
     const deps = await createDeps(findService(), 'cli');
     try {
       await run(deps, context);

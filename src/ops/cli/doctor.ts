@@ -1,7 +1,5 @@
 import type { Command } from 'commander';
-import { examineService } from '../doctor/doctor.js';
 import { addPlainCommand } from './command.js';
-import { findService } from './connect.js';
 import { printTable } from './print.js';
 
 /** Adds the command that checks the service and its dependencies. */
@@ -9,11 +7,12 @@ export function addDoctorCommand(program: Command): void {
   addPlainCommand(
     program,
     'doctor',
-    (command) =>
-      command.description(
-        'check the service and all that it depends on; exit code 1 on any problem',
-      ),
+    (command) => command,
     async ({ json }) => {
+      const [{ examineService }, { findService }] = await Promise.all([
+        import('../doctor/doctor.js'),
+        import('./connect.js'),
+      ]);
       const checks = await examineService(findService());
       if (json) printTable(json, checks);
       else {

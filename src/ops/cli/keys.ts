@@ -24,7 +24,7 @@ type Create = {
 
 /** Adds the commands for API keys. */
 export function addKeyCommands(program: Command): void {
-  const keys = program.command('keys').description('manage API keys');
+  const keys = program.command('keys');
   addCreate(keys);
   addRotate(keys);
 

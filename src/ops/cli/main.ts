@@ -1,58 +1,21 @@
 #!/usr/bin/env node
-import {
-  isGrpcServiceError,
-  ServiceError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client';
 import { Command } from 'commander';
-import { isDatabaseUnavailable } from '../../platform/database/unavailable.js';
-import { addCardAuthorizationCommands } from './card-authorizations.js';
-import { addChargeCommands } from './charges.js';
-import { addCardCommands } from './cards.js';
-import { addDoctorCommand } from './doctor.js';
-import { addProviderEventCommands } from './provider-events.js';
-import { addKeyCommands } from './keys.js';
-import { addReconcileCommand } from './reconcile.js';
-import { addRefundCommands } from './refunds.js';
-import { addRecurringChargeCommands } from './recurring-charges.js';
-import { addTenantCommands } from './tenants.js';
-import { addTransferCommands } from './transfers.js';
-import { addWalletCommands } from './wallets.js';
-import { addWebhookCommands } from './webhooks.js';
+import { readVersion } from '../../shared/version.js';
+import { addCommands } from './commands.js';
 
 const program = new Command('bursar')
   .description("The operator's command line. Finds the service by the environment or by dev.json.")
+  .version(readVersion(), '-V, --version', 'print the release')
   .showHelpAfterError();
-addTenantCommands(program);
-addKeyCommands(program);
-addWalletCommands(program);
-addTransferCommands(program);
-addChargeCommands(program);
-addRefundCommands(program);
-addRecurringChargeCommands(program);
-addCardCommands(program);
-addCardAuthorizationCommands(program);
-addWebhookCommands(program);
-addProviderEventCommands(program);
-addReconcileCommand(program);
-addDoctorCommand(program);
+const [first, second] = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+const used = first === 'help' ? second : first;
 
 try {
+  await addCommands(program, (name) => name === used);
   await program.parseAsync();
 } catch (error) {
+  // Loaded on failure only, because it imports the clients of MongoDB and Temporal.
+  const { explain } = await import('./explain.js');
   console.error(`bursar: ${explain(error)}`);
   process.exitCode = 1;
-}
-
-/** A message that an operator can act on, because the drivers' messages name internals only. */
-function explain(error: unknown): string {
-  if (isDatabaseUnavailable(error)) return 'MongoDB does not answer. Nothing is lost: try again.';
-  const isTemporal =
-    error instanceof ServiceError ||
-    error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
-    isGrpcServiceError(error);
-  if (isTemporal) {
-    return 'Temporal or the worker does not answer. The command may still be done: look before you repeat it.';
-  }
-  return error instanceof Error ? error.message : String(error);
 }

@@ -8,7 +8,7 @@ const LISTED = 100;
 
 /** Adds the commands for provider events about cards: list them, and apply one again. */
 export function addProviderEventCommands(program: Command): void {
-  const events = program.command('provider-events').description('inspect provider events');
+  const events = program.command('provider-events');
   addCommand<{ card?: string; attention?: boolean }>(
     events,
     'list',

@@ -18,7 +18,6 @@ export function addReconcileCommand(program: Command): void {
     'reconcile',
     (command) =>
       addYes(command)
-        .description('hold our records against the provider; exit code 1 when anything differs')
         .option(
           '--since <date>',
           `ended ones since then (default: ${DEFAULT_DAYS} days)`,

@@ -16,7 +16,7 @@ const LISTED = 100;
 
 /** Adds the commands for recurring charges. */
 export function addRecurringChargeCommands(program: Command): void {
-  const recurring = program.command('recurring-charges').description('manage recurring charges');
+  const recurring = program.command('recurring-charges');
 
   addCommand<{ tenant?: string; status?: RecurringStatus }>(
     recurring,
@@ -27,7 +27,7 @@ export function addRecurringChargeCommands(program: Command): void {
         .addOption(new Option('--status <status>').choices(RECURRING_STATUSES)),
     async (deps, { json, options: { tenant: tenantId, status } }) => {
       const filter = {
-        ...(tenantId !== undefined && { tenant: tenantId }),
+        ...(tenantId !== undefined && { tenant_id: tenantId }),
         ...(status && { status }),
       };
       const found = await deps.recurringCharges.latest(filter, LISTED);

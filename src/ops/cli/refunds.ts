@@ -13,7 +13,7 @@ const refundCommands: InstructionCommands<Refund> = {
 
 /** Adds the commands for refunds. */
 export function addRefundCommands(program: Command): void {
-  const refunds = program.command('refunds').description('manage refunds');
+  const refunds = program.command('refunds');
 
   addInstructionCommands(refunds, refundCommands, {
     latest: (deps, of) => deps.refunds.latest(of),

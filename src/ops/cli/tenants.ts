@@ -28,7 +28,7 @@ type Update = Omit<Partial<Create>, 'name'> & {
 
 /** Adds the commands for tenants. */
 export function addTenantCommands(program: Command): void {
-  const tenants = program.command('tenants').description('manage tenants');
+  const tenants = program.command('tenants');
   addUpdate(tenants);
 
   addCommand<Create>(

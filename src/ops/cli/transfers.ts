@@ -17,7 +17,7 @@ const transferCommands: InstructionCommands<Transfer> = {
 
 /** Adds the commands for transfers. */
 export function addTransferCommands(program: Command): void {
-  const transfers = program.command('transfers').description('manage transfers');
+  const transfers = program.command('transfers');
 
   addInstructionCommands<Transfer>(transfers, transferCommands, {
     latest: (deps, of) => deps.transfers.latest(of),

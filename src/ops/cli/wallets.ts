@@ -11,7 +11,7 @@ type Credit = { tenant: string; amountMinor: bigint; reference: string };
 
 /** Adds the commands for wallets and for the audit of the ledger. */
 export function addWalletCommands(program: Command): void {
-  const wallets = program.command('wallets').description('manage wallets');
+  const wallets = program.command('wallets');
   addCommand<Credit>(
     wallets,
     'credit',
@@ -49,8 +49,11 @@ export function addWalletCommands(program: Command): void {
       });
     },
   );
+}
 
-  const ledger = program.command('ledger').description('audit the ledger');
+/** Adds the commands for the ledger. */
+export function addLedgerCommands(program: Command): void {
+  const ledger = program.command('ledger');
   addCommand(
     ledger,
     'verify',

@@ -12,7 +12,7 @@ const MAX_OVERLAP_HOURS = 24 * 30;
 
 /** Adds the commands for webhook endpoints, deliveries and events. */
 export function addWebhookCommands(program: Command): void {
-  const webhooks = program.command('webhooks').description('manage webhooks');
+  const webhooks = program.command('webhooks');
   const endpoints = webhooks.command('endpoints').description('manage webhook endpoints');
   addEndpointListing(endpoints);
   addEndpointChanges(endpoints);
@@ -127,7 +127,7 @@ function addDeliveryCommands(deliveries: Command): void {
         .option('--tenant <id>')
         .option('--dead', 'only those that were given up'),
     async ({ webhooks }, { json, options: { tenant: tenantId, dead = false } }) => {
-      const query = { dead, limit: LISTED, ...(tenantId !== undefined && { tenant: tenantId }) };
+      const query = { dead, limit: LISTED, ...(tenantId !== undefined && { tenantId }) };
       printLatest(json, (await webhooks.deliveries.list(query)).map(presentRow), LISTED);
     },
   );

@@ -1,32 +1,15 @@
-import serve from '@scalar/fastify-api-reference';
-
-type Reply = { header: () => Reply; send: (body: string) => Reply };
-type Route = { url: string; handler: (request: object, reply: Reply) => unknown };
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { runInNewContext } from 'node:vm';
 
 /**
  * Returns Scalar's script for browsers. Only its Fastify plugin contains the script without 200 MB of build
- * dependencies. The plugin serves the script as the answer to a request, so this function imitates the Fastify host.
+ * dependencies, as a text in the plugin's one file.
  */
 export function viewerScript(): string {
-  const sent: string[] = [];
-  const reply: Reply = {
-    header: () => reply,
-    send(body) {
-      sent.push(body);
-      return reply;
-    },
-  };
-  const route = ({ url, handler }: Route) => {
-    if (url.endsWith('.js')) handler({}, reply);
-  };
-  const options = { configuration: { url: '/openapi.json' } };
-  (serve as unknown as (host: object, options: object, done: () => void) => void)(
-    { route, hasPlugin: () => false },
-    options,
-    () => {},
-  );
-  const [script] = sent;
-  if (script === undefined) throw new Error('The plugin of the viewer serves no script.');
-  // The package does not contain the source map.
-  return script.replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
+  const plugin = fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'));
+  const [, text] = /^var standalone_default = (".*");$/m.exec(readFileSync(plugin, 'utf8')) ?? [];
+  if (text === undefined) throw new Error(`The viewer's script is not found in ${plugin}.`);
+  // The text is a JavaScript literal that JSON.parse does not accept. The package does not contain the source map.
+  return (runInNewContext(text) as string).replace(/\n\/\/# sourceMappingURL=.*\s*$/, '\n');
 }

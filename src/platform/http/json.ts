@@ -9,6 +9,11 @@ const MAX_PATH_LENGTH = 200;
 /** A lone surrogate is half a character: MongoDB would store a different text than the client sent. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
+const BROKEN_TEXT = 'The text has an unpaired surrogate: it must be valid Unicode.';
+const TOO_DEEP = `The body must be at most ${MAX_DEPTH} levels deep.`;
+const FORBIDDEN_NAME =
+  'A name must not begin with $, be __proto__, or contain NUL or an unpaired surrogate.';
+
 /**
  * Parses a JSON object that is safe to store: valid UTF-8, bounded depth, no keys or texts that MongoDB or JavaScript
  * would interpret. Throws a `validation_error` that names the path.
@@ -36,12 +41,12 @@ function checkTree(root: JsonObject): void {
   const open: Node[] = [{ value: root, depth: 1, key: '', parent: null }];
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
     const { value } = node;
-    if (typeof value === 'string' && LONE_SURROGATE.test(value)) refuse(node, 'Not valid Unicode.');
+    if (typeof value === 'string' && LONE_SURROGATE.test(value)) refuse(node, BROKEN_TEXT);
     if (typeof value !== 'object' || value === null) continue;
-    if (node.depth > MAX_DEPTH) refuse(node, `Nested deeper than ${MAX_DEPTH} levels.`);
+    if (node.depth > MAX_DEPTH) refuse(node, TOO_DEEP);
     for (const [key, child] of Object.entries(value)) {
       const next = { value: child, depth: node.depth + 1, key, parent: node };
-      if (isForbiddenKey(key)) refuse(next, 'This name is not allowed.');
+      if (isForbiddenKey(key)) refuse(next, FORBIDDEN_NAME);
       open.push(next);
     }
   }

@@ -6,10 +6,10 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createHttpTerminator } from 'http-terminator';
 import type Koa from 'koa';
 import { newId } from '../../shared/ids.js';
 import type { Log } from '../../shared/log.js';
+import { trackConnections } from './connections.js';
 import type { AppState } from './context.js';
 import type { Health } from './health.js';
 import { uncountedHeaders } from './rate-limit.js';
@@ -62,8 +62,11 @@ export function createServer({
   onDrop?: () => void;
 }): HttpServer {
   const handle = app.callback();
-  const onRequest = (req: IncomingMessage, res: ServerResponse) =>
-    isAddressed(req) ? void handle(req, res) : sendRefusal(req.socket, UNADDRESSED);
+  const onRequest = (req: IncomingMessage, res: ServerResponse) => {
+    connections.onRequest(res);
+    if (isAddressed(req)) void handle(req, res);
+    else sendRefusal(req.socket, UNADDRESSED);
+  };
   const server = createNodeServer(
     {
       headersTimeout: headersWithinMs,
@@ -85,14 +88,14 @@ export function createServer({
   server.on('clientError', (error, socket) => answerUnreadable(error, socket));
   // Without a handler, Node would close the connection without an answer.
   server.on('connect', (_req, socket) => sendRefusal(socket, NO_TUNNELS));
-  const terminator = createHttpTerminator({ server, gracefulTerminationTimeout: drainWithinMs });
+  const connections = trackConnections(server);
   let drained: Promise<void> | null = null;
 
   async function drain(): Promise<void> {
     log.info('draining');
     health.startDraining();
     await sleep(noticeMs);
-    await terminator.terminate();
+    await connections.close(drainWithinMs);
     log.info('drained');
   }
 

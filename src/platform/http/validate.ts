@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import { ApiError } from '../../shared/errors.js';
 import { holdsCardNumber } from '../../shared/metadata.js';
 import type { AppContext } from './context.js';
+import { issueMessage } from './messages.js';
 
 /** One invalid field: its path, a stable code, and a message. */
 export type FieldIssue = { field: string; code: string; message: string };
@@ -32,7 +33,7 @@ export function validateQuery<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const repeated = Object.entries(ctx.query)
     .filter(([, value]) => Array.isArray(value))
-    .map(([name]) => issue([name], 'repeated', 'This parameter may be given once.'));
+    .map(([name]) => issue([name], 'repeated', 'This parameter must be given only once.'));
   if (repeated.length > 0) throw invalid(repeated);
   return validate(schema, { ...ctx.query }, 'query');
 }
@@ -47,7 +48,7 @@ export function validate<Schema extends z.ZodType>(
   maxIssues = MAX_ISSUES,
 ): z.output<Schema> {
   const parsed = schema.safeParse(value, {
-    error: (found) => (found.input === undefined ? 'This field is required.' : undefined),
+    error: issueMessage,
   });
   if (parsed.success) return parsed.data;
   throw invalid(

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { ZodOpenApiSchemaObject } from 'zod-openapi';
 import { FIELD_NAME } from '../../shared/metadata.js';
+import { textErrors } from './messages.js';
 
 /** The largest amount in kobo on the wire, which a JSON number carries exactly. */
 export const MAX_AMOUNT_MINOR = Number.MAX_SAFE_INTEGER;
@@ -20,8 +21,8 @@ export const timestamp = (description: string) =>
 export const plainText = (max: number) =>
   z
     .string()
-    .regex(/^[^\p{Cc}\p{Cs}]+$/u, 'must be text without control characters')
-    .refine((text) => [...text].length <= max, `must be at most ${max} characters`)
+    .regex(/^[^\p{Cc}\p{Cs}]+$/u, textErrors(Infinity, 'must not contain control characters'))
+    .refine((text) => [...text].length <= max, `must have at most ${max} characters`)
     .meta({
       override: { minLength: 1, maxLength: max, pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]+$' },
     });
@@ -29,13 +30,18 @@ export const plainText = (max: number) =>
 /** Schema of the field `idempotency_key`. */
 export const idempotencyKey = z
   .string()
-  .regex(/^[\x20-\x7e]{1,255}$/, 'must be 1 to 255 printable ASCII characters')
+  .regex(/^[\x20-\x7e]{1,255}$/, textErrors(255, 'must have printable ASCII characters only'))
   .meta({
     description:
       'Makes a repeat safe for 24 hours: the same key with the same request gets the first answer, byte for byte, ' +
       'and nothing happens twice. Can be sent as the header `Idempotency-Key` instead.',
     example: 'order-1042',
   });
+
+/** 1 to 255 characters between quotes, where a backslash before a quote or a backslash does not count. */
+const QUOTED_KEY = '"(?:\\\\["\\\\]|\\\\(?!["\\\\])|\\\\(?="$)|[\\x20-\\x5b\\x5d-\\x7e]){1,255}"';
+const BARE_KEY = '(?!".*"$)[\\x21-\\x7e](?:[\\x20-\\x7e]{0,253}[\\x21-\\x7e])?';
+const MAX_QUOTED_KEY_LENGTH = 2 * 255 + 2;
 
 /**
  * Schema of the header `Idempotency-Key`. A header's value cannot begin or end with spaces, and quotes around it do not
@@ -46,8 +52,8 @@ export const idempotencyKeyHeader = z.string().meta({
     'The same as the field `idempotency_key`, with or without quotes. Send one of the two; both have to be equal.',
   override: {
     minLength: 1,
-    maxLength: 255,
-    pattern: '^(?!""$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$',
+    maxLength: MAX_QUOTED_KEY_LENGTH,
+    pattern: `^(?:${QUOTED_KEY}|${BARE_KEY})$`,
   },
 });
 
@@ -62,7 +68,8 @@ export const prefer = z.string().meta({
 /** A component for any JSON that is accepted now and validated later. */
 export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
   Json: {
-    description: 'Anything, at most 16 levels deep.',
+    description:
+      'Any JSON, at most 16 levels deep. No text and no name has an unpaired surrogate (`\\ud800` alone).',
     propertyNames: FIELD_NAME,
     additionalProperties: { $ref: '#/components/schemas/Json' },
     items: { $ref: '#/components/schemas/Json' },
@@ -72,7 +79,14 @@ export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
 const count = (fallback: number, maximum: number, description: string, minimum = 1) =>
   z
     .string()
-    .regex(/^[0-9]{1,9}$/, 'must be a whole number')
+    .regex(/^[0-9]{1,9}$/, {
+      error: ({ input }) => {
+        if (/^-[0-9]+$/.test(String(input))) return `must be at least ${minimum}`;
+        return /^[0-9]+$/.test(String(input))
+          ? `must be at most ${maximum}`
+          : 'must be a whole number';
+      },
+    })
     .transform(Number)
     .pipe(z.int().min(minimum).max(maximum))
     .default(fallback)

@@ -36,6 +36,9 @@ export const DEFAULT_TRANSFER_LIMITS: TransferLimits = {
   dailyMinor: 1_000_000_000n,
 };
 
+/** Message for an amount below 1, which is refused before the tenant's own limits are known. */
+export const BELOW_MINIMUM = `must be at least ${DEFAULT_TRANSFER_LIMITS.minMinor}, unless your account has another minimum`;
+
 /** A tenant with everything that decides about its requests. */
 export type Tenant = {
   id: string;

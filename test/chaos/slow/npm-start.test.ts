@@ -189,3 +189,37 @@ test(
   },
   TIME_LIMIT_MS,
 );
+
+/** The whole of `npm start`, in a session of its own, as a program starts it; resolves when it has printed all. */
+async function startByNpm(name: string, env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
+  const npm = spawn('npm', ['start'], {
+    cwd: packageRoot,
+    env: { ...process.env, ...env, BURSAR_HOME: join(root, name) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  });
+  let text = '';
+  npm.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  npm.stderr.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const ended = once(npm, 'exit').then(() => true);
+  while (!text.includes('Ctrl-C stops')) {
+    if ((await Promise.race([ended, sleep(100)])) === true) throw new Error(text);
+  }
+  return npm;
+}
+
+test.each(['SIGINT', 'SIGTERM'] as const)(
+  '%s to npm alone stops everything that npm start started',
+  async (signal) => {
+    const home = join(root, `told-${signal}`);
+    const npm = await startByNpm(`told-${signal}`);
+    supervisors.push(npm);
+    expect(mentioning(home).length).toBeGreaterThanOrEqual(5);
+    // To this one process: a terminal's Ctrl-C would reach its children, too.
+    process.kill(npm.pid ?? 0, signal);
+    await once(npm, 'close');
+    expect(mentioning(home)).toEqual([]);
+    expect(existsSync(join(home, 'dev.json'))).toBe(false);
+  },
+  TIME_LIMIT_MS,
+);

@@ -8,7 +8,7 @@ import type {
   ProviderCallResult,
   OperatorCommand,
 } from '../../../src/core/instructions/workflow-contract.js';
-import { transferLabels } from '../../../src/capabilities/transfers/labels.js';
+import { transferContract } from '../../../src/capabilities/transfers/workflow-contract.js';
 
 const order = (kind: OperatorCommand['kind'], force = false): OperatorCommand => ({
   kind,
@@ -36,6 +36,8 @@ const undecided: ProviderCallResult[] = [
   },
 ];
 
+const { labels } = transferContract;
+
 describe('an operator', () => {
   test('whatever is sent as a message, reading it answers and never throws', () => {
     fc.assert(
@@ -47,9 +49,7 @@ describe('an operator', () => {
   });
 
   test('completes only what the bank says is paid', () => {
-    expect(
-      evaluateOperatorCommand(order('complete'), paid, processing, transferLabels),
-    ).toMatchObject({
+    expect(evaluateOperatorCommand(order('complete'), paid, processing, labels)).toMatchObject({
       done: true,
       effect: 'confirm',
     });
@@ -59,7 +59,7 @@ describe('an operator', () => {
     ];
     for (const bank of rest) {
       expect(
-        evaluateOperatorCommand(order('complete', true), bank, processing, transferLabels),
+        evaluateOperatorCommand(order('complete', true), bank, processing, labels),
       ).toMatchObject({
         done: false,
         effect: 'nothing',
@@ -69,22 +69,16 @@ describe('an operator', () => {
 
   test('fails against a silent or undecided bank only by force, and never what is paid', () => {
     for (const bank of undecided) {
-      expect(
-        evaluateOperatorCommand(order('fail'), bank, processing, transferLabels),
-      ).toMatchObject({
+      expect(evaluateOperatorCommand(order('fail'), bank, processing, labels)).toMatchObject({
         done: false,
         effect: 'nothing',
       });
-      expect(
-        evaluateOperatorCommand(order('fail', true), bank, processing, transferLabels),
-      ).toMatchObject({
+      expect(evaluateOperatorCommand(order('fail', true), bank, processing, labels)).toMatchObject({
         done: true,
         effect: 'release',
       });
     }
-    expect(
-      evaluateOperatorCommand(order('fail', true), paid, processing, transferLabels),
-    ).toMatchObject({
+    expect(evaluateOperatorCommand(order('fail', true), paid, processing, labels)).toMatchObject({
       done: false,
       effect: 'nothing',
     });
@@ -94,13 +88,11 @@ describe('an operator', () => {
     for (const bank of undecided) {
       const completed = { status: 'completed', attention: null } as const;
       const failed = { status: 'failed', attention: null } as const;
-      expect(
-        evaluateOperatorCommand(order('complete'), bank, completed, transferLabels),
-      ).toMatchObject({
+      expect(evaluateOperatorCommand(order('complete'), bank, completed, labels)).toMatchObject({
         done: true,
         effect: 'nothing',
       });
-      expect(evaluateOperatorCommand(order('fail'), bank, failed, transferLabels)).toMatchObject({
+      expect(evaluateOperatorCommand(order('fail'), bank, failed, labels)).toMatchObject({
         done: true,
         effect: 'nothing',
       });

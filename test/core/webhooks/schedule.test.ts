@@ -98,7 +98,7 @@ async function run({ _id: id }: Delivery): Promise<number[]> {
     const handle = await environment.client.workflow.start('webhookDelivery', {
       workflowId: deliveryWorkflowId(id),
       taskQueue: webhooksQueue(id),
-      args: [{ id, tries: 1, afterMs: PROMISED_MS[0], scheduleMs: PROMISED_MS }],
+      args: [{ id, attemptCount: 1, afterMs: PROMISED_MS[0], scheduleMs: PROMISED_MS }],
     });
     await handle.result();
     const { events } = await handle.fetchHistory();

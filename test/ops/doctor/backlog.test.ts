@@ -44,17 +44,21 @@ async function insertDelivery(changes: object) {
 
 test('doctor passes every backlog check while nothing waits', async () => {
   expect(await rows()).toEqual({
+    'bulk-transfers: overdue': [true, 'none'],
     'transfers: overdue': [true, 'none'],
     'transfers: attention': [true, 'none'],
     'cards: overdue': [true, 'none'],
     'cards: attention': [true, 'none'],
+    'card-authorizations: overdue': [true, 'none'],
     'card-authorizations: attention': [true, 'none'],
     'charges: overdue': [true, 'none'],
     'charges: attention': [true, 'none'],
     'refunds: overdue': [true, 'none'],
     'refunds: attention': [true, 'none'],
+    'recurring-charges: overdue': [true, 'none'],
+    'provider-events: overdue': [true, 'none'],
+    'provider-events: attention': [true, 'none'],
     'callbacks: unapplied': [true, 'none'],
-    'provider events: not applied': [true, 'none'],
     'webhooks: undelivered': [true, 'none'],
     'webhooks: given up': [true, 'none'],
   });
@@ -122,14 +126,17 @@ test('doctor reports provider events that are not applied, and those that wait f
       ...changes,
     });
   await event({ next_check_at: ago(5) });
-  expect(await rows()).toMatchObject({ 'provider events: not applied': [true, 'none'] });
+  expect(await rows()).toMatchObject({
+    'provider-events: overdue': [true, 'the oldest for 5 s'],
+    'provider-events: attention': [true, 'none'],
+  });
   await event({ status: 'failed', attention: { since: ago(60), reason: 'not there' } });
   expect(await rows()).toMatchObject({
-    'provider events: not applied': [false, '1 wait to be replayed'],
+    'provider-events: attention': [false, '1 wait for an operator, the oldest for 60 s'],
   });
   await event({ next_check_at: ago(240) });
   expect(await rows()).toMatchObject({
-    'provider events: not applied': [false, 'overdue for 4 min'],
+    'provider-events: overdue': [false, 'the oldest for 4 min'],
   });
 });
 

@@ -79,6 +79,49 @@ test('a draining server closes connections that are open after the limit, half-o
   await close();
 });
 
+test('a draining server closes idle, unused and half-open connections at once, without using up the time limit', async () => {
+  const { app, server, port, close } = await start({ drainWithinMs: 60_000 });
+  const ended: Promise<unknown>[] = [];
+  const opened = (first: string) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(first));
+    socket.on('error', () => {});
+    ended.push(new Promise((resolve) => socket.once('close', resolve)));
+    return socket;
+  };
+  const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: bursar\r\n\r\n`;
+  const idle = opened(request('/health/live'));
+  await new Promise((resolve) => idle.once('data', resolve));
+  opened('');
+  opened('GET / HTTP/1.1\r\nHost');
+  // The second request of this connection has arrived in part when its first is answered.
+  const pipelined = opened(`${request('/health/live')}GET / HT`);
+  await new Promise((resolve) => pipelined.once('data', resolve));
+  await server.drain();
+  await Promise.all(ended);
+  expect(app.effects).toEqual([]);
+  await close();
+});
+
+test('a draining server answers a request in progress with Connection: close, and closes the connection', async () => {
+  const { app, server, port, close } = await start({ drainWithinMs: 60_000 });
+  const { key } = await app.createKey();
+  let answer = '';
+  const socket = connect(port, '127.0.0.1', () =>
+    socket.write(
+      `GET /api/v1/slow HTTP/1.1\r\nHost: bursar\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+    ),
+  );
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  const ended = new Promise((resolve) => socket.once('close', resolve));
+  while (app.effects.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  await server.drain();
+  await ended;
+  expect(answer).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(answer).toMatch(/\r\nconnection: close\r\n/i);
+  expect(answer).toContain('"slow":true');
+  await close();
+});
+
 test('listening on a port in use fails instead of hanging', async () => {
   const { server, port, close } = await start();
   const other = await start();

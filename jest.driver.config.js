@@ -1,0 +1,17 @@
+import config from './jest.config.js';
+
+/**
+ * For scripts/newest-driver.mjs: the tests run with the MongoDB driver in the folder BURSAR_TEST_DRIVER, and without our
+ * patch of it where BURSAR_TEST_UNPATCHED is set.
+ */
+const folder = process.env.BURSAR_TEST_DRIVER;
+export default {
+  ...config,
+  moduleNameMapper: {
+    ...(folder && { '^mongodb$': `${folder}/lib/index.js`, '^mongodb/(.*)$': `${folder}/$1` }),
+    ...(process.env.BURSAR_TEST_UNPATCHED && {
+      '/mongodb-driver-patch\\.js$': '<rootDir>/test/support/unpatched-driver.ts',
+    }),
+    ...config.moduleNameMapper,
+  },
+};

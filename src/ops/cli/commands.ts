@@ -1,0 +1,99 @@
+import type { Command } from 'commander';
+
+type Entry = {
+  name: string;
+  description: string;
+  /** Loads the code of this command alone; the function adds it under the name above. */
+  load: () => Promise<(program: Command) => void>;
+};
+
+/** All commands, in the order of the help. Each is loaded when it is used, so that the help does not wait for it. */
+export const COMMANDS: readonly Entry[] = [
+  {
+    name: 'tenants',
+    description: 'manage tenants',
+    load: async () => (await import('./tenants.js')).addTenantCommands,
+  },
+  {
+    name: 'keys',
+    description: 'manage API keys',
+    load: async () => (await import('./keys.js')).addKeyCommands,
+  },
+  {
+    name: 'wallets',
+    description: 'manage wallets',
+    load: async () => (await import('./wallets.js')).addWalletCommands,
+  },
+  {
+    name: 'ledger',
+    description: 'audit the ledger',
+    load: async () => (await import('./wallets.js')).addLedgerCommands,
+  },
+  {
+    name: 'transfers',
+    description: 'manage transfers',
+    load: async () => (await import('./transfers.js')).addTransferCommands,
+  },
+  {
+    name: 'charges',
+    description: 'manage charges',
+    load: async () => (await import('./charges.js')).addChargeCommands,
+  },
+  {
+    name: 'refunds',
+    description: 'manage refunds',
+    load: async () => (await import('./refunds.js')).addRefundCommands,
+  },
+  {
+    name: 'recurring-charges',
+    description: 'manage recurring charges',
+    load: async () => (await import('./recurring-charges.js')).addRecurringChargeCommands,
+  },
+  {
+    name: 'cards',
+    description: 'manage cards and their operations',
+    load: async () => (await import('./cards.js')).addCardCommands,
+  },
+  {
+    name: 'card-authorizations',
+    description: 'inspect card authorizations',
+    load: async () => (await import('./card-authorizations.js')).addCardAuthorizationCommands,
+  },
+  {
+    name: 'webhooks',
+    description: 'manage webhooks',
+    load: async () => (await import('./webhooks.js')).addWebhookCommands,
+  },
+  {
+    name: 'provider-events',
+    description: 'inspect provider events',
+    load: async () => (await import('./provider-events.js')).addProviderEventCommands,
+  },
+  {
+    name: 'reconcile',
+    description: 'hold our records against the provider; exit code 1 when anything differs',
+    load: async () => (await import('./reconcile.js')).addReconcileCommand,
+  },
+  {
+    name: 'doctor',
+    description: 'check the service and all that it depends on; exit code 1 on any problem',
+    load: async () => (await import('./doctor.js')).addDoctorCommand,
+  },
+  {
+    name: 'completion',
+    description: 'print a script that completes commands in a shell (bash or zsh)',
+    load: async () => (await import('./completion.js')).addCompletionCommand,
+  },
+];
+
+/** Adds all commands: those that `loads` accepts with their code, the others by name and description alone. */
+export async function addCommands(
+  program: Command,
+  loads: (name: string) => boolean,
+): Promise<void> {
+  for (const { name, description, load } of COMMANDS) {
+    if (loads(name)) (await load())(program);
+    else program.command(name);
+    program.commands.find((command) => command.name() === name)?.description(description);
+  }
+}
