@@ -50,7 +50,7 @@ type Surface<O, E> = { operations?: O; events?: E };
 export const defineCapability = <
   RouteDeps,
   SupervisionDeps,
-  O extends Readonly<Record<string, Operation>> = Record<never, never>,
+  O extends Readonly<Record<string, Operation>> = never,
   E extends Events = never,
 >(
   capability: Capability<RouteDeps, SupervisionDeps> & Surface<O, E>,
