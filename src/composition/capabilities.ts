@@ -17,8 +17,7 @@ import type { createSafeguard } from '../platform/http/rate-limit.js';
 /** The parts that routes and supervision take: those of the composition root, and the limits of single routes. */
 export type CapabilityDeps = Deps & { safeguard: ReturnType<typeof createSafeguard> };
 
-/** The one list of capabilities. The dispatcher starts overdue records in this order. */
-export const capabilities: readonly Capability<CapabilityDeps>[] = [
+const list = [
   bulkTransferCapability,
   transferCapability,
   bankCapability,
@@ -31,7 +30,23 @@ export const capabilities: readonly Capability<CapabilityDeps>[] = [
   refundCapability,
   recurringChargeCapability,
   providerEventCapability,
-];
+] as const;
+
+/** The one list of capabilities. The dispatcher starts overdue records in this order. */
+export const capabilities: readonly Capability<CapabilityDeps>[] = list;
+
+type Listed = (typeof list)[number];
+type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
+  all: infer All,
+) => void
+  ? All
+  : never;
+
+/** All operations by name, each with its own type. */
+export type Operations = Merged<NonNullable<Listed['operations']>>;
+
+/** The webhook events of any capability, with the type of their data. */
+export type CapabilityEvents = NonNullable<Listed['events']>;
 
 /** Each capability's part of the ledger audit. */
 export const audits = capabilities.flatMap(({ audit }) => audit ?? []);

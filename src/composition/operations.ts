@@ -1,16 +1,17 @@
-import { capabilities } from './capabilities.js';
+import { capabilities, type CapabilityEvents, type Operations } from './capabilities.js';
 import { openApiDocument } from '../platform/http/openapi.js';
-import type { Operation } from '../platform/http/operation.js';
 import { apiTypeScript, type OpenApiDocument } from '../platform/http/typescript.js';
 import { ERRORS } from '../shared/errors.js';
 
 /** Every operation of the API by its name. Each has a route; a test compares them with routes.ts. */
-export const operations: Readonly<Record<string, Operation>> = Object.fromEntries(
+export const operations = Object.fromEntries(
   capabilities.flatMap((capability) => Object.entries(capability.operations ?? {})),
-);
+) as Operations;
 
 /** The webhook events that tenants receive. */
-export const events = capabilities.flatMap((capability) => capability.events ?? []);
+export const events = capabilities.flatMap(
+  (capability) => capability.events ?? [],
+) as CapabilityEvents[];
 
 /** The document that is served at /openapi.json, and kept in the repository as openapi.json. */
 export const openApi = openApiDocument(Object.values(operations), events, {

@@ -43,7 +43,15 @@ export type Capability<RouteDeps, SupervisionDeps = RouteDeps> = {
   supervised?(deps: SupervisionDeps): Readonly<Record<string, SupervisedRecords>>;
 };
 
+/** The operations and events of a capability with their own types, which the check of the client's types compares. */
+type Surface<O, E> = { operations?: O; events?: E };
+
 /** Declares a capability. Its routes and its supervision name the parts that they take from the composition root. */
-export const defineCapability = <RouteDeps, SupervisionDeps>(
-  capability: Capability<RouteDeps, SupervisionDeps>,
-): Capability<RouteDeps, SupervisionDeps> => capability;
+export const defineCapability = <
+  RouteDeps,
+  SupervisionDeps,
+  O extends Readonly<Record<string, Operation>> = never,
+  E extends Events = never,
+>(
+  capability: Capability<RouteDeps, SupervisionDeps> & Surface<O, E>,
+): Omit<Capability<RouteDeps, SupervisionDeps>, keyof Surface<O, E>> & Surface<O, E> => capability;

@@ -29,7 +29,7 @@ async function itemOfNewTenant(): Promise<AcceptTransfer> {
   return makeMutation(tenant);
 }
 
-/** Everything that an acceptance wrote, with what tells two transfers apart replaced by its place. */
+/** Everything that an acceptance writes. Values that distinguish two transfers are replaced by placeholders. */
 async function written({ tenantId, transfer, claim }: AcceptTransfer): Promise<unknown> {
   const { db } = database;
   const ofTenant = { tenant_id: tenantId, _id: { $ne: `credit/${tenantId}/first` } } as Document;
@@ -60,14 +60,14 @@ async function written({ tenantId, transfer, claim }: AcceptTransfer): Promise<u
 }
 
 describe('the plain transaction that benchmarks compare with', () => {
-  it('writes exactly the documents that group commit writes', async () => {
+  it('the plain transaction of the benchmarks writes exactly the documents of a group commit', async () => {
     const [ours, plain] = [await itemOfNewTenant(), await itemOfNewTenant()];
     await groupCommit.commit(acceptTransfer, ours);
     await createPlainTransactions(database.client, database.name)(plain);
     expect(await written(plain)).toEqual(await written(ours));
   });
 
-  it('accepts a key, a reference and a balance only once', async () => {
+  it('the plain transaction of the benchmarks accepts a key, a reference and a balance only once', async () => {
     const accept = createPlainTransactions(database.client, database.name);
     const item = await itemOfNewTenant();
     await accept(item);

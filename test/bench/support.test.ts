@@ -1,7 +1,7 @@
 import { closedLoop, median, percentile, ratioOf } from '../../bench/support.js';
 
 describe('the arithmetic of benchmarks', () => {
-  it('takes medians and percentiles of unsorted values', () => {
+  it('benchmarks compute medians and percentiles of unsorted values', () => {
     expect(median([9, 1, 5])).toBe(5);
     expect(median([4, 1, 3, 2])).toBe(2.5);
     expect(percentile([5, 1, 4, 2, 3], 50)).toBe(3);
@@ -9,11 +9,11 @@ describe('the arithmetic of benchmarks', () => {
     expect(median([])).toBeNaN();
   });
 
-  it('compares only what ran in the same round', () => {
+  it('benchmarks compare only runs of the same round', () => {
     expect(ratioOf([10, 30, 60], [10, 10, 10])).toEqual({ median: 3, least: 1, most: 6 });
   });
 
-  it('waits for all that its clients have begun, and counts it', async () => {
+  it('a benchmark waits for every request that its clients have begun, and counts it', async () => {
     let under = 0;
     let most = 0;
     const loop = await closedLoop({

@@ -137,7 +137,7 @@ describe('fund, by the table of test values', () => {
     const { own, id } = row('006');
     const stuck = await waitUntil(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('processing');
-    await service.bank.tellFunding(id, 'funded');
+    await service.bank.setFundingOutcome(id, 'funded');
     expect((await ended(id)).status).toBe('completed');
     expect(await available(own.id)).toBe(5_000);
   });
@@ -236,7 +236,7 @@ describe('jit-fund, by the table of test values', () => {
   test('006: pending at the deadline: cancelled, and never funded', async () => {
     const { id } = await jit('006');
     expect((await unwindingOf(id)).status).toBe('failed');
-    expect(await service.bank.tellFunding(id, 'funded')).not.toBe(200);
+    expect(await service.bank.setFundingOutcome(id, 'funded')).not.toBe(200);
     expect(await journalOf(id)).toEqual([]);
   });
 

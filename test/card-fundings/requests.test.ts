@@ -185,6 +185,6 @@ describe('auto-reload', () => {
 });
 
 test('afterwards the books balance and agree with the issuer', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 describe('calls', () => {
-  test('a transfer by its whole life: created, waited for, read, listed, with its timeline', async () => {
+  test('the client creates a transfer, waits for it, reads it, lists it, and reads its timeline', async () => {
     const { client } = tenant;
     const body = order();
     const created = await client.createTransfer(body, { wait: 20 });
@@ -46,25 +46,24 @@ describe('calls', () => {
     expect(whose.recipient_name).toBe(created.data.recipient_name);
   });
 
-  test('all pages of a list, none twice although others come in meanwhile', async () => {
+  test('the client iterates over all pages of a list without duplicates, although items are added meanwhile', async () => {
     const own = await all.service.tenant();
     const transfers = Array.from({ length: 120 }, () => order('002'));
     const { data: bulk } = await own.client.createBulkTransfer({ transfers });
     expect(bulk.counts.accepted).toBe(120);
-    const seen: string[] = [];
+    const ids: string[] = [];
     for await (const { id } of own.client.listTransfers.all()) {
-      seen.push(id);
-      if (seen.length === 50)
-        await own.client.createBulkTransfer({ transfers: [order(), order()] });
+      ids.push(id);
+      if (ids.length === 50) await own.client.createBulkTransfer({ transfers: [order(), order()] });
     }
-    expect(seen).toHaveLength(120);
-    expect(new Set(seen)).toEqual(new Set(bulk.items.map(({ id }) => id)));
+    expect(ids).toHaveLength(120);
+    expect(new Set(ids)).toEqual(new Set(bulk.items.map(({ id }) => id)));
     const banks: string[] = [];
     for await (const { code } of tenant.client.listBanks.all({ limit: 7 })) banks.push(code);
     expect(banks).toEqual((await tenant.client.listBanks()).data.map(({ code }) => code));
   });
 
-  test('an address is never led astray by a parameter', async () => {
+  test('a parameter never changes the path of a request', async () => {
     for (const id of ['', '.', '..']) {
       await expect(tenant.client.getTransfer({ id })).rejects.toThrow(TypeError);
     }
@@ -81,7 +80,7 @@ describe('errors', () => {
     return error;
   };
 
-  test('have the code of the catalogue, the field, the details and the request', async () => {
+  test('an error of the client has the code, the field, the details and the request id', async () => {
     const { client } = tenant;
     expect(await caught(client.createTransfer({ ...order(), amount_minor: 0.5 }))).toMatchObject({
       code: 'validation_error',
@@ -101,7 +100,7 @@ describe('errors', () => {
     });
   });
 
-  test('tell when to come again: too many requests, and a bank that is away', async () => {
+  test('an error of the client has the seconds of Retry-After, for 429 and for a bank that is unavailable', async () => {
     const { id } = await all.service.deps.tenants.create({
       name: 'A busy one',
       plan: 'starter',
@@ -128,14 +127,14 @@ describe('errors', () => {
     const away = await caught(client.resolveAccount(account));
     expect(away).toMatchObject({ code: 'service_unavailable', status: 503, outcomeUnknown: false });
     expect(away.retryAfterSeconds).toBeGreaterThan(0);
-    // The same call, patiently: it is answered once the bank is back.
+    // With retries, the same call succeeds once the bank is back.
     const patient = createClient({ baseUrl: all.service.api.url, key: tenant.key });
     const answered = patient.resolveAccount(account);
     await all.service.bank.start();
     expect((await answered).data.recipient_account).toBe(account.recipient_account);
   });
 
-  test('never have the key in them', async () => {
+  test('no error of the client contains the API key', async () => {
     const key = `sk_sandbox_${'x'.repeat(40)}`;
     const wrong = createClient({ baseUrl: all.service.api.url, key });
     const error = await caught(wrong.listTransfers());
@@ -163,10 +162,10 @@ describe('webhooks', () => {
 
   beforeAll(async () => {
     at = await all.receiver();
-    const told = await all.tenant(at);
-    secret = told.secret;
-    id = await told.tenant.send();
-    one = await eventually('its end is told', () =>
+    const listener = await all.tenant(at);
+    secret = listener.secret;
+    id = await listener.tenant.send();
+    one = await eventually('the event of its end has arrived', () =>
       at.received.find(({ body }) => body.includes('transfer.completed')),
     );
   });
@@ -174,7 +173,7 @@ describe('webhooks', () => {
   const refusedFor = (reason: WebhookVerificationError['reason']) =>
     expect.objectContaining({ name: 'WebhookVerificationError', reason });
 
-  test('that were sent are verified, in every form that bodies and headers have', async () => {
+  test('the client verifies webhooks, with every form of body and headers', async () => {
     const event: WebhookEvent = await verifyWebhook(secret, one.headers, one.body);
     if (event.event !== 'transfer.completed') throw new Error(event.event);
     expect([event.data.id, event.data.status, event.sequence]).toEqual([id, 'completed', 2]);
@@ -188,7 +187,7 @@ describe('webhooks', () => {
     expect(await verifyWebhook(secret, upper, new TextEncoder().encode(one.body))).toEqual(event);
   });
 
-  test('that anybody changed, or signed by another secret, or said nothing of, are refused', async () => {
+  test('the client refuses webhooks that were changed, have another signature, or have none', async () => {
     const other = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
     const wrong = refusedFor('wrong_signature');
     await expect(verifyWebhook(secret, one.headers, `${one.body} `)).rejects.toEqual(wrong);
@@ -203,7 +202,7 @@ describe('webhooks', () => {
     await expect(verifyWebhook('', one.headers, one.body)).rejects.toThrow(TypeError);
   });
 
-  test('that are old are refused although they are signed; how old, the receiver says', async () => {
+  test('the client refuses signed webhooks that are older than the receiver’s tolerance', async () => {
     const sign = (secondsAgo: number) => {
       const time = new Date(Date.now() - secondsAgo * 1000);
       return {
@@ -225,12 +224,12 @@ describe('webhooks', () => {
     );
   });
 
-  test('are verified by either secret while one is exchanged, and by a list of both', async () => {
+  test('during a rotation the client verifies webhooks with either secret, or with a list of both', async () => {
     const at = await all.receiver();
     const { tenant, id: endpoint, secret: old } = await all.tenant(at);
     const rotated = await all.webhooks.endpoints.rotate(endpoint, 60_000);
     const fresh = String(rotated?.secret);
-    await all.told(at, await tenant.send(), 2);
+    await all.waitForEvents(at, await tenant.send(), 2);
     for (const { headers, body } of at.received) {
       const event = await verifyWebhook(old, headers, body);
       for (const known of [fresh, [old, fresh], [secret, fresh]]) {

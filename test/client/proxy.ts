@@ -2,22 +2,23 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** What becomes of an attempt on its way: its answer is lost, it never comes, or something else answers. */
+/** The fault of one attempt: its answer is lost, it is never answered, or another server answers. */
 export type Fault =
   'lose' | 'hang' | { status: number; headers?: Record<string, string>; body?: string };
 
-export type Seen = { method: string; path: string; key: string | null };
+/** An attempt that reached the proxy. */
+export type Attempt = { method: string; path: string; key: string | null };
 
-/** A network between a client and an API that does what networks do. `faults` are met one after the other. */
+/** Starts a proxy between a client and an API. Each attempt gets the next of `faults`. */
 export async function startProxy(target: string) {
   const faults: Fault[] = [];
-  const seen: Seen[] = [];
+  const attempts: Attempt[] = [];
 
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url: path = '/', headers } = request;
     const body = await buffer(request);
     const key = headers['idempotency-key'];
-    seen.push({ method, path, key: typeof key === 'string' ? key : null });
+    attempts.push({ method, path, key: typeof key === 'string' ? key : null });
     const fault = faults.shift();
     if (fault === 'hang') return;
     if (typeof fault === 'object') {
@@ -42,12 +43,12 @@ export async function startProxy(target: string) {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The next attempts meet these; nothing of earlier ones is left. */
-    meet(...next: Fault[]): void {
+    /** Sets the faults of the next attempts, and forgets earlier attempts. */
+    failNext(...next: Fault[]): void {
       faults.splice(0, faults.length, ...next);
-      seen.length = 0;
+      attempts.length = 0;
     },
-    seen,
+    attempts,
     async close(): Promise<void> {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -55,4 +56,5 @@ export async function startProxy(target: string) {
   };
 }
 
+/** A running proxy. */
 export type Proxy = Awaited<ReturnType<typeof startProxy>>;

@@ -33,17 +33,17 @@ const caught = (call: Promise<unknown>): Promise<BursarError> =>
       error instanceof BursarError ? error : Promise.reject(new Error('another', { cause: error })),
   );
 
-test('an answer that is lost is asked for again under the same key: one transfer, replayed', async () => {
-  proxy.meet('lose');
+test('after a lost answer the client repeats the request under the same key: one transfer, replayed', async () => {
+  proxy.failNext('lose');
   const body = order();
   const { data, replayed, idempotencyKey } = await client.createTransfer(body);
   expect(replayed).toBe(true);
-  expect(proxy.seen.map(({ key }) => key)).toEqual([idempotencyKey, idempotencyKey]);
+  expect(proxy.attempts.map(({ key }) => key)).toEqual([idempotencyKey, idempotencyKey]);
   expect(await made(body.reference)).toBe(1);
   expect((await tenant.get(data.id)).reference).toBe(body.reference);
 });
 
-test('every call has a key of its own, and one that is named is kept', async () => {
+test('every call of the client has a new idempotency key, unless it names one', async () => {
   const [one, other] = [await client.createTransfer(order()), await client.createTransfer(order())];
   expect(one.idempotencyKey).not.toBe(other.idempotencyKey);
   const body = order();
@@ -53,21 +53,21 @@ test('every call has a key of its own, and one that is named is kept', async () 
   expect(again.data).toEqual(first.data);
 });
 
-test('whatever stands between is overcome: 502, 429, an answer that never comes, 500, 503', async () => {
-  proxy.meet({ status: 502 }, { status: 429, headers: { 'retry-after': '1' } }, 'hang');
+test('the client retries after 502, 429, a missing answer, 500 and 503', async () => {
+  proxy.failNext({ status: 502 }, { status: 429, headers: { 'retry-after': '1' } }, 'hang');
   const body = order();
   const { replayed } = await client.createTransfer(body, { timeoutMs: 1_500 });
   expect(replayed).toBe(false);
-  expect(proxy.seen).toHaveLength(4);
-  expect(new Set(proxy.seen.map(({ key }) => key)).size).toBe(1);
+  expect(proxy.attempts).toHaveLength(4);
+  expect(new Set(proxy.attempts.map(({ key }) => key)).size).toBe(1);
   expect(await made(body.reference)).toBe(1);
-  proxy.meet({ status: 500 }, { status: 503 });
+  proxy.failNext({ status: 500 }, { status: 503 });
   expect((await client.listTransfers({ limit: 1 })).data).toHaveLength(1);
-  expect(proxy.seen).toHaveLength(3);
+  expect(proxy.attempts).toHaveLength(3);
 });
 
-test('an outcome that stays unknown is called so, with the key that finds out', async () => {
-  proxy.meet('lose', 'lose');
+test('an outcome that stays unknown is reported as unknown, with the idempotency key', async () => {
+  proxy.failNext('lose', 'lose');
   const body = order();
   const error = await caught(client.createTransfer(body, { maxRetries: 1 }));
   expect(error).toMatchObject({ code: 'no_answer', status: null, outcomeUnknown: true });
@@ -76,32 +76,32 @@ test('an outcome that stays unknown is called so, with the key that finds out', 
   const found = await client.createTransfer(body, { idempotencyKey });
   expect(found.replayed).toBe(true);
   expect(await made(body.reference)).toBe(1);
-  // A refusal of the last attempt alone takes nothing back, and reading changes nothing.
-  proxy.meet('lose', { status: 429 });
+  // A refused last attempt does not prove that earlier ones failed; a read has no outcome.
+  proxy.failNext('lose', { status: 429 });
   expect(await caught(client.createTransfer(order(), { maxRetries: 1 }))).toMatchObject({
     status: 429,
     outcomeUnknown: true,
   });
-  proxy.meet('lose');
+  proxy.failNext('lose');
   expect(await caught(client.getTransfer({ id: found.data.id }, { maxRetries: 0 }))).toMatchObject({
     outcomeUnknown: false,
     idempotencyKey: null,
   });
 });
 
-test('what is refused is not asked again; nor what would have to wait too long, nor what is led elsewhere', async () => {
-  proxy.meet();
+test('the client does not retry after a refusal, a long Retry-After, or a redirect', async () => {
+  proxy.failNext();
   await caught(client.createTransfer(order('003')));
-  expect(proxy.seen).toHaveLength(1);
-  proxy.meet({ status: 429, headers: { 'retry-after': '61' } });
+  expect(proxy.attempts).toHaveLength(1);
+  proxy.failNext({ status: 429, headers: { 'retry-after': '61' } });
   expect(await caught(client.listBanks())).toMatchObject({ retryAfterSeconds: 61 });
-  expect(proxy.seen).toHaveLength(1);
-  proxy.meet({ status: 307, headers: { location: `${proxy.url}/elsewhere` } });
+  expect(proxy.attempts).toHaveLength(1);
+  proxy.failNext({ status: 307, headers: { location: `${proxy.url}/elsewhere` } });
   await client.listBanks();
-  expect(proxy.seen.map(({ path }) => path)).not.toContain('/elsewhere');
+  expect(proxy.attempts.map(({ path }) => path)).not.toContain('/elsewhere');
 });
 
-test('a POST that takes no key and changes something is asked again after a 429 alone', async () => {
+test('a POST without an idempotency key is retried only after a 429', async () => {
   const attempt = () =>
     send(globalThis.fetch, {
       url: `${proxy.url}/api/v1/transfers`,
@@ -118,38 +118,38 @@ test('a POST that takes no key and changes something is asked again after a 429 
       timeoutMs: 10_000,
       maxRetries: 3,
     });
-  proxy.meet({ status: 429 });
+  proxy.failNext({ status: 429 });
   await attempt();
-  expect(proxy.seen).toHaveLength(2);
+  expect(proxy.attempts).toHaveLength(2);
   for (const fault of ['lose', { status: 503 }] as const) {
-    proxy.meet(fault);
+    proxy.failNext(fault);
     expect(await caught(attempt())).toMatchObject({ outcomeUnknown: true, idempotencyKey: null });
-    expect(proxy.seen).toHaveLength(1);
+    expect(proxy.attempts).toHaveLength(1);
   }
 });
 
-test('a call is aborted before it is sent, while it waits for its answer, and between attempts', async () => {
-  proxy.meet();
+test('a call can be aborted before it is sent, while it waits for its answer, and between attempts', async () => {
+  proxy.failNext();
   const before = await caught(client.createTransfer(order(), { signal: AbortSignal.abort() }));
   expect(before).toMatchObject({ code: 'aborted', outcomeUnknown: false });
-  expect(proxy.seen).toEqual([]);
+  expect(proxy.attempts).toEqual([]);
 
   for (const fault of ['hang', { status: 503, headers: { 'retry-after': '60' } }] as const) {
-    proxy.meet(fault);
+    proxy.failNext(fault);
     const abort = new AbortController();
     const call = caught(client.createTransfer(order(), { signal: abort.signal }));
-    while (proxy.seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (proxy.attempts.length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     abort.abort();
     expect(await call).toMatchObject({
       code: 'aborted',
       outcomeUnknown: true,
-      idempotencyKey: proxy.seen[0]?.key,
+      idempotencyKey: proxy.attempts[0]?.key,
     });
-    expect(proxy.seen).toHaveLength(1);
+    expect(proxy.attempts).toHaveLength(1);
   }
 });
 
-test('the API is killed in the middle: every call is answered in the end, and made once', async () => {
+test('although the API is killed in between, every call of the client is answered and carried out once', async () => {
   let [answered, broken] = [0, 0];
   const patient = createClient({
     baseUrl: service.api.url,
@@ -168,7 +168,7 @@ test('the API is killed in the middle: every call is answered in the end, and ma
     },
   });
   const bodies = Array.from({ length: 40 }, () => order());
-  // Ten at a time: all at once may all be answered by one commit, before the API can be killed.
+  // Ten at a time, because one commit might answer all of them before the API can be killed.
   const tens = Array.from({ length: 10 }, (_, first) => bodies.filter((__, i) => i % 10 === first));
   const calls = Promise.all(
     tens.map(async (few) => {
@@ -185,7 +185,7 @@ test('the API is killed in the middle: every call is answered in the end, and ma
   expect(await made({ $in: bodies.map(({ reference }) => reference) })).toBe(bodies.length);
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+test('afterwards the ledger balances and agrees with the bank', async () => {
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

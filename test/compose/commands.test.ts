@@ -12,8 +12,8 @@ import { logFileOf, noteSecretsOf } from '../support/logs.js';
 import { startReaper } from '../support/processes.js';
 import { composeFile, environmentOf, interpolate } from './file.js';
 
-// There is no Docker where the tests run: the very command lines, environments and health checks of
-// the file are run by hand, with the names of its network replaced by addresses of this machine.
+// The tests run without Docker. They run the command lines, environments and health checks of the file themselves, with
+// the names of its network replaced by addresses of this machine.
 
 const file = composeFile();
 const folder = mkdtempSync(join(tmpdir(), 'bursar-compose-'));
@@ -56,16 +56,16 @@ function environment(name: string): NodeJS.ProcessEnv {
       .replace('//bank:8090', `//127.0.0.1:${ports.bank.port}`)
       .replace('//api:8080', `//127.0.0.1:${ports.api.port}`)
       .replace(/^8080$/, String(ports.api.port))
-      // As much notice, but no longer than a test needs to see it.
+      // A notice that is long enough for a test to observe.
       .replace(/^5000$/, '2000')
       .replace(/^8090$/, String(ports.bank.port))
-      // Containers have a port 9464 each.
+      // Every container has its own port 9464; here the processes share a machine.
       .replace(/^9464$/, String(ports[name === 'api' ? 'apiMetrics' : 'workerMetrics'].port))
       .replace(/^\/var\/lib\/bursar/, folder)
       .replace('0.0.0.0', '127.0.0.1'),
   ]);
   const database = `compose_${process.pid}`;
-  // Nothing of ours comes from outside the file, as in a container.
+  // As in a container, no setting comes from outside the file.
   return {
     PATH: process.env['PATH'],
     BURSAR_DATABASE: database,
@@ -86,11 +86,11 @@ function start(name: string): ChildProcess {
   return child;
 }
 
-/** One run of a service's health check; true if it is content. */
+/** Runs the health check of a service once; true if it succeeds. */
 async function isHealthy(name: string): Promise<boolean> {
   const [, program = '', ...args] = file.services[name]?.healthcheck?.test ?? [];
-  const words = args.map((word) => interpolate(word, {}));
-  const check = spawn(program, words, { env: environment(name), stdio: 'ignore' });
+  const parts = args.map((word) => interpolate(word, {}));
+  const check = spawn(program, parts, { env: environment(name), stdio: 'ignore' });
   const [code] = await once(check, 'exit');
   return code === 0;
 }
@@ -102,7 +102,7 @@ async function becomesHealthy(name: string): Promise<void> {
   throw new Error(`${name} did not become healthy`);
 }
 
-test('bank, worker and API start by the command lines of the file, and their health checks tell', async () => {
+test('bank, worker and API start with the command lines of docker-compose.yml, and their health checks report their state', async () => {
   expect(await isHealthy('bank')).toBe(false);
   start('bank');
   await becomesHealthy('bank');
@@ -121,13 +121,13 @@ test('bank, worker and API start by the command lines of the file, and their hea
   }
 
   const ends = running.map((child) => once(child, 'exit'));
-  // An API that was told to stop says so first, and still serves those who have not seen it.
+  // A stopping API first reports "not ready", and still serves requests.
   api.kill('SIGTERM');
   const health = (path: string) => fetch(`http://127.0.0.1:${ports.api.port}/health/${path}`);
   while ((await health('ready')).status !== 503) await sleep(20);
   expect((await health('live')).status).toBe(200);
 
-  // What Docker sends to stop them ends each of them by itself.
+  // Each of them ends on SIGTERM, which Docker sends.
   for (const child of running) child.kill('SIGTERM');
   expect(await Promise.all(ends)).toEqual([
     [0, null],

@@ -22,13 +22,13 @@ function serviceOf(name: string): Service {
   return service;
 }
 
-test('the file has the form that Compose asks for, and no key that it would not know', () => {
+test('docker-compose.yml is valid and has no key that Compose does not know', () => {
   const validate = new Ajv2020({ strict: false, allErrors: true }).compile(composeSchema);
   validate(file);
   expect(validate.errors).toBeNull();
 });
 
-test('the schema refuses a misspelt key, a condition that is none, and a test that is no text', () => {
+test('the schema of docker-compose.yml refuses a misspelt key, an unknown condition, and a health check that is not a text', () => {
   const validate = new Ajv2020({ strict: false }).compile(composeSchema);
   const broken = (change: object) => ({ services: { api: { ...serviceOf('api'), ...change } } });
   expect(validate(broken({}))).toBe(true);
@@ -39,7 +39,7 @@ test('the schema refuses a misspelt key, a condition that is none, and a test th
   ).toBe(false);
 });
 
-test('everything that a deployment needs is there', () => {
+test('docker-compose.yml has every service of a deployment', () => {
   expect(Object.keys(file.services)).toEqual(
     expect.arrayContaining([
       'api',
@@ -54,11 +54,11 @@ test('everything that a deployment needs is there', () => {
   expect(ours.map(([name]) => name).toSorted()).toEqual(['api', 'bank', 'worker']);
 });
 
-test.each(services)('%s runs a version that is pinned', (_, { image }) => {
+test.each(services)('the image of %s is pinned to a version', (_, { image }) => {
   expect(image).toMatch(/:v?\d+\.\d+/);
 });
 
-test('what a service names exists: networks, volumes, configs, dependencies', () => {
+test('networks, volumes, configs and dependencies that a service names exist', () => {
   for (const [name, service] of services) {
     const named = {
       networks: service.networks,
@@ -81,28 +81,28 @@ test('what a service names exists: networks, volumes, configs, dependencies', ()
   }
 });
 
-test('whoever is waited for can be: it has a health check, or it ends', () => {
+test('every service that another one waits for has a health check, or ends', () => {
   const waits = services.flatMap(([name, { depends_on = {} }]) =>
     Object.entries(depends_on).map(([needed, { condition }]) => ({ name, needed, condition })),
   );
   const impossible = waits.filter(({ needed, condition }) => {
     const { healthcheck, restart } = serviceOf(needed);
     if (condition === 'service_healthy') return healthcheck === undefined;
-    // A service that is restarted for ever never has "completed".
+    // A service that is always restarted never reaches "completed".
     return condition === 'service_completed_successfully' && !restart.startsWith('on-failure');
   });
   expect(waits.length).toBeGreaterThan(5);
   expect(impossible).toEqual([]);
 });
 
-/** Everything that is up before a service is. */
+/** The services that are up before this one. */
 function before(name: string, path: string[] = []): Set<string> {
   if (path.includes(name)) throw new Error(`a circle: ${[...path, name].join(' → ')}`);
   const needed = Object.keys(serviceOf(name).depends_on ?? {});
   return new Set(needed.flatMap((next) => [next, ...before(next, [...path, name])]));
 }
 
-test('the order of the start: databases, then Temporal and the bank, then ours; no circle', () => {
+test('services start in the order databases, Temporal and bank, API and worker, without a cycle', () => {
   const order = Object.fromEntries(services.map(([name]) => [name, [...before(name)].toSorted()]));
   expect(order['worker']).toEqual(
     ['bank', 'mongo1', 'mongo2', 'mongo3', 'postgres', 'temporal', 'temporal-schema'].toSorted(),
@@ -111,14 +111,14 @@ test('the order of the start: databases, then Temporal and the bank, then ours; 
   expect(order['api']).toEqual(['bank', 'mongo1', 'mongo2', 'mongo3']);
 });
 
-test.each(ours)('%s runs a program that the build makes', (_, { command = [] }) => {
+test.each(ours)('%s runs a program of the build', (_, { command = [] }) => {
   const [program, ...args] = command;
   expect(program).toBe('node');
   const script = args.find((arg) => !arg.startsWith('--')) ?? '';
   expect(existsSync(join(packageRoot, script))).toBe(true);
 });
 
-/** The names of a zod object of environment variables, read from the one file that reads them. */
+/** The names of the zod object of environment variables in the source file that reads them. */
 function variablesReadBy(source: string): string[] {
   return [...readRoot(source).matchAll(/^ {2}([A-Z][A-Z0-9_]+):/gm)].map((match) => match[1] ?? '');
 }
@@ -127,23 +127,23 @@ test.each([
   ['api', 'src/shared/config.ts'],
   ['worker', 'src/shared/config.ts'],
   ['bank', 'sandbox-bank/main.ts'],
-])('%s is given no variable that %s does not read', (name, source) => {
+])('%s gets no variable that %s does not read', (name, source) => {
   const read = variablesReadBy(source);
   expect(read.length).toBeGreaterThan(3);
   const given = Object.keys(serviceOf(name).environment ?? {});
   expect(given.filter((variable) => !read.includes(variable))).toEqual([]);
 });
 
-test('the environment of API and worker is a configuration that starts', () => {
+test('the environment of API and worker is a valid configuration', () => {
   const [api, worker] = ['api', 'worker'].map((name) =>
     loadConfig(environmentOf(serviceOf(name), SECRETS)),
   );
   expect(api).toMatchObject({ environment: 'sandbox', http: { host: '0.0.0.0', port: 8080 } });
-  // They have to agree on everything that they share.
+  // API and worker must agree on everything that they share.
   expect({ ...worker, http: null }).toEqual({ ...api, http: null });
 });
 
-test('every address is one of a service, on a network that both are on', () => {
+test('every address in the environment belongs to a service on a common network', () => {
   const published = {
     MONGODB_URI: 27_017,
     TEMPORAL_ADDRESS: 7233,
@@ -169,7 +169,7 @@ test('every address is one of a service, on a network that both are on', () => {
   }
 });
 
-test('there is no secret in the file: each has to be given', () => {
+test('docker-compose.yml contains no secret; each has to be set', () => {
   const secret = /SECRET|PASSWORD|PWD|PEPPER/;
   for (const [name, { environment = {} }] of services) {
     for (const [variable, value] of Object.entries(environment)) {
@@ -182,7 +182,7 @@ test('there is no secret in the file: each has to be given', () => {
   expect(() => environmentOf(serviceOf('api'), {})).toThrow(/BURSAR_KEY_PEPPER.* is not filled in/);
 });
 
-test('databases are on a network without a way out and publish no port', () => {
+test('databases are on an internal network and publish no port', () => {
   expect(file.networks['data']).toEqual({ internal: true });
   for (const name of ['mongo1', 'mongo2', 'mongo3', 'postgres']) {
     expect(serviceOf(name)).toMatchObject({ networks: ['data'] });
@@ -190,7 +190,7 @@ test('databases are on a network without a way out and publish no port', () => {
   }
 });
 
-/** Runs the health check of the first MongoDB member as its shell would, on a set in this state. */
+/** Runs the health check of the first MongoDB member, as its shell would, on a replica set in this state. */
 function checkMongo(set: { initiated: boolean; primary: boolean }): {
   exit: number;
   initiated: object[];
@@ -211,7 +211,7 @@ function checkMongo(set: { initiated: boolean; primary: boolean }): {
   return { exit, initiated };
 }
 
-test('the health check of MongoDB makes the replica set once, and is content with a primary', () => {
+test('the health check of MongoDB initiates the replica set once, and succeeds with a primary', () => {
   const first = checkMongo({ initiated: false, primary: false });
   expect(first.exit).toBe(1);
   const uri = environmentOf(serviceOf('api'), SECRETS)['MONGODB_URI'] ?? '';
@@ -227,7 +227,7 @@ test('the health check of MongoDB makes the replica set once, and is content wit
   expect(checkMongo({ initiated: true, primary: true })).toEqual({ exit: 0, initiated: [] });
 });
 
-test('the image: pinned base, sources that exist, production packages alone, no root', () => {
+test('the image has a pinned base, existing sources, production packages only, and does not run as root', () => {
   const lines = readRoot('Dockerfile').split('\n');
   for (const base of lines.filter((line) => line.startsWith('FROM'))) {
     expect(base).toMatch(/^FROM node:24\.\d+\.\d+-bookworm-slim( AS \w+)?$/);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { packageRoot } from '../../src/shared/package-root.js';
 
+/** A service of docker-compose.yml. */
 export type Service = {
   image: string;
   build?: string;
@@ -17,6 +18,7 @@ export type Service = {
   healthcheck?: { test: string[] };
 };
 
+/** The parts of docker-compose.yml that the tests read. */
 export type ComposeFile = {
   services: Record<string, Service>;
   networks: Record<string, unknown>;
@@ -24,16 +26,19 @@ export type ComposeFile = {
   configs: Record<string, unknown>;
 };
 
+/** The text of a file in the repository's root. */
 export function readRoot(name: string): string {
   return readFileSync(join(packageRoot, name), 'utf8');
 }
 
-/** docker-compose.yml with its anchors merged, and its variables as they are written. */
+/** docker-compose.yml with its anchors merged and its variables not yet replaced. */
 export function composeFile(): ComposeFile {
   return parse(readRoot('docker-compose.yml'), { merge: true }) as ComposeFile;
 }
 
-/** What a container gets of a text, as Compose fills it in: `$$` is one `$`, `${NAME:?…}` is required. */
+/**
+ * The text that a container gets after Compose has replaced variables: `$$` becomes `$`, and `${NAME:?…}` is required.
+ */
 export function interpolate(text: string, values: Record<string, string>): string {
   return text.replaceAll(/\$\$|\$\{(\w+):\?[^}]*\}|\$/g, (match, name: string | undefined) => {
     if (match === '$$') return '$';
@@ -43,6 +48,7 @@ export function interpolate(text: string, values: Record<string, string>): strin
   });
 }
 
+/** The environment of a service with its variables replaced. */
 export function environmentOf(
   service: Service,
   values: Record<string, string>,

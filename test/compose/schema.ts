@@ -1,8 +1,8 @@
 /**
- * A JSON schema of the part of the Compose specification that docker-compose.yml uses, written by us
- * after the specification's own (github.com/compose-spec/compose-spec, schema/compose-spec.json,
- * Apache-2.0), which is not copied. It is the stricter of the two: what we do not use is refused, so
- * that a misspelt key is found. A key that is new in the file has to be added here with its type.
+ * A JSON schema of the part of the Compose specification that docker-compose.yml uses. It was written after the
+ * specification's own schema (github.com/compose-spec/compose-spec, schema/compose-spec.json, Apache-2.0), which is not
+ * copied. This one is stricter: keys that the file does not use are refused, so that a misspelt key is detected. Add
+ * each new key of the file here with its type.
  */
 const text = { type: 'string', minLength: 1 } as const;
 const texts = { type: 'array', items: text, minItems: 1 } as const;
@@ -66,6 +66,7 @@ const service = closed(
   ['image', 'restart', 'networks'],
 );
 
+/** The schema of docker-compose.yml. */
 export const composeSchema = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
   type: 'object',

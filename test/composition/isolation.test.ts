@@ -2,7 +2,7 @@ import { generateKey } from '../../src/platform/api-keys/api-key.js';
 import { openApi } from '../../src/composition/operations.js';
 import { conformance } from '../support/conformance.js';
 import { documented, type Document, type Documented } from '../support/documented.js';
-import { bodyFor, callbacks, fixtures, known } from '../support/fixtures.js';
+import { bodyFor, callbacks, fixtureOf, fixtures } from '../support/fixtures.js';
 import type { TestTenant } from '../support/tenant.js';
 import { startService, type Service } from '../support/service.js';
 import {
@@ -26,7 +26,7 @@ let keys: Keys;
 let bad: Record<string, string | undefined>;
 
 beforeAll(async () => {
-  // Nothing here has to come to its end; and every call is from an address of its own, so that no limit is met.
+  // No record has to reach its end here. Each call comes from an address of its own, so that no limit is reached.
   service = await startService({ workers: 0, env: { BURSAR_TRUSTED_PROXIES: '1' } });
   [ada, bob] = [await party(), await party()];
   const { apiKeys } = service.deps;
@@ -54,7 +54,7 @@ afterAll(async () => {
 
 const tenants = new Map<string, TestTenant>();
 
-/** A tenant that has one of everything that the document knows. */
+/** Creates a tenant with one of each resource in the document. */
 async function party(): Promise<Party> {
   const tenant = await service.tenant();
   tenants.set(tenant.key, tenant);
@@ -63,23 +63,24 @@ async function party(): Promise<Party> {
   for (const { id, level, resources } of operations) {
     for (const resource of resources) {
       if (ids[resource] !== undefined) continue;
-      // A provider is no tenant's.
-      if (level === null) ids[resource] = known(callbacks, resource, id)(service.env).provider;
-      else own.push((ids[resource] = await known(fixtures, resource, id)(tenant, ids, service)));
+      // A provider does not belong to a tenant.
+      if (level === null) ids[resource] = fixtureOf(callbacks, resource, id)(service.env).provider;
+      else
+        own.push((ids[resource] = await fixtureOf(fixtures, resource, id)(tenant, ids, service)));
     }
   }
   return { tenant: tenant.id, key: tenant.key, ids, own };
 }
 
-/** The same party with something new in the place of what earlier calls may have brought to its end. */
+/** The same party with new resources in place of those that earlier calls may have ended. */
 async function withNew(party: Party, { id, resources }: Documented): Promise<Party> {
   const ids = { ...party.ids };
   const tenant = tenants.get(party.key) as TestTenant;
-  for (const one of resources) ids[one] = await known(fixtures, one, id)(tenant, ids, service);
+  for (const one of resources) ids[one] = await fixtureOf(fixtures, one, id)(tenant, ids, service);
   return { ...party, ids };
 }
 
-/** What a body names is the caller's own, and the same each time. */
+/** The bodies by operation. A body names the caller's own resources, and is the same in every call. */
 const bodies = new Map<string, Promise<unknown>>();
 function bodyOf(key: string | undefined, operation: Documented, body: unknown): Promise<unknown> {
   const tenant = (tenants.get(key ?? '') ?? tenants.get(ada.key)) as TestTenant;
@@ -117,30 +118,36 @@ const send: Send = async ({ operation, path, key, body: example, headers }) => {
 
 const keyed = operations.filter(({ level }) => level !== null);
 
-describe('what belongs to another tenant is not found, and nothing of it is told', () => {
+describe('resources of another tenant', () => {
   test.each(each(keyed.filter(({ resources }) => resources.length > 0)))(
-    '%s',
+    '%s answers 404 for another tenant’s records and reveals nothing',
     async (_id, operation) => {
       expect(await findForeignAccess(send, operation, ada, bob)).toEqual([]);
     },
   );
 });
 
-describe('a list has nothing of another tenant', () => {
-  test.each(each(keyed.filter(({ isList }) => isList)))('%s', async (_id, operation) => {
-    expect(await findForeignInList(send, operation, ada, bob)).toEqual([]);
-  });
+describe('lists', () => {
+  test.each(each(keyed.filter(({ isList }) => isList)))(
+    '%s lists nothing of another tenant',
+    async (_id, operation) => {
+      expect(await findForeignInList(send, operation, ada, bob)).toEqual([]);
+    },
+  );
 });
 
-describe('a key may do what its level says, and a bad one nothing', () => {
-  test.each(each(operations))('%s', async (_id, operation) => {
-    expect(await findWrongAuthority(send, operation, { keys, bad, ids: ada.ids })).toEqual([]);
-  });
+describe('levels of keys', () => {
+  test.each(each(operations))(
+    '%s accepts keys of its level and no others',
+    async (_id, operation) => {
+      expect(await findWrongAuthority(send, operation, { keys, bad, ids: ada.ids })).toEqual([]);
+    },
+  );
 });
 
-describe('an idempotency key is its tenant’s own', () => {
+describe('idempotency keys', () => {
   test.each(each(keyed.filter(({ takesIdempotencyKey }) => takesIdempotencyKey)))(
-    '%s',
+    '%s counts an idempotency key within its tenant only',
     async (_id, operation) => {
       const [one, other] = [await withNew(ada, operation), await withNew(bob, operation)];
       expect(await findSharedKey(send, operation, one, other)).toEqual([]);
@@ -148,11 +155,11 @@ describe('an idempotency key is its tenant’s own', () => {
   );
 });
 
-test('every answer here, refusals too, was as the document has it', () => {
+test('every answer in this file, refusals included, conforms to the OpenAPI document', () => {
   expect(undocumented).toEqual([]);
 });
 
-test('every fixture is of something in the document', () => {
+test('every fixture belongs to a resource of the OpenAPI document', () => {
   const used = new Set(operations.flatMap(({ resources }) => resources));
   const kept = [...Object.keys(fixtures), ...Object.keys(callbacks)];
   expect(kept.filter((resource) => !used.has(resource))).toEqual([]);

@@ -1,18 +1,22 @@
 import { pathWith, type Documented } from '../support/documented.js';
 
+/** The parts of an answer that the checks read. */
 export type Answer = { status: number; headers: Headers; text: string };
 
-/** One request: what every check here is made of. */
+/** Sends one request; every check here is made of such requests. */
 export type Send = (request: {
   operation: Documented;
-  /** Its path, filled in. */
+  /** The path with its parameters filled in. */
   path: string;
   key?: string;
   body?: unknown;
   headers?: Record<string, string>;
 }) => Promise<Answer>;
 
-/** A tenant, its key, what it has (for each resource of the document its id), and what nobody else may see. */
+/**
+ * A tenant with its key, the id of its record for each resource of the document, and the texts that no other tenant may
+ * see.
+ */
 export type Party = { tenant: string; key: string; ids: Record<string, string>; own: string[] };
 
 const idOf = (party: Party) => (resource: string) => party.ids[resource] ?? '';
@@ -20,12 +24,15 @@ const idOf = (party: Party) => (resource: string) => party.ids[resource] ?? '';
 const codeOf = ({ text }: Answer): string | undefined =>
   (JSON.parse(text) as { error?: { code: string } }).error?.code;
 
-const told = ({ status, text }: Answer) => `${status} ${text.slice(0, 200)}`;
+const summarize = ({ status, text }: Answer) => `${status} ${text.slice(0, 200)}`;
 
-/** What of the owner's is in the answer. */
-const seenOf = (owner: Party, { text }: Answer) => owner.own.filter((mark) => text.includes(mark));
+/** The texts of the owner that the answer contains. */
+const leaksOf = (owner: Party, { text }: Answer) => owner.own.filter((mark) => text.includes(mark));
 
-/** The owner gets at it; with one or all of the owner's ids nobody else does, or learns anything. */
+/**
+ * Checks that the owner reaches a resource, and that another tenant with one or all of the owner's ids gets 404 and
+ * learns nothing.
+ */
 export async function findForeignAccess(
   send: Send,
   operation: Documented,
@@ -37,18 +44,18 @@ export async function findForeignAccess(
   const ask = (key: string, ids: (resource: string) => string) =>
     send({ operation, path: pathWith(operation, ids), key, body });
   const own = await ask(owner.key, idOf(owner));
-  if (own.status === 404) problems.push(`the owner finds nothing: ${told(own)}`);
+  if (own.status === 404) problems.push(`the owner finds nothing: ${summarize(own)}`);
   for (const foreign of [resources, ...resources.map((resource) => [resource])]) {
     const ids = (resource: string) => idOf(foreign.includes(resource) ? owner : other)(resource);
     const answer = await ask(other.key, ids);
     const where = `with another tenant's ${foreign.join(' and ')}`;
-    if (answer.status !== 404) problems.push(`${where}: ${told(answer)}`);
-    for (const mark of seenOf(owner, answer)) problems.push(`${where} it shows ${mark}`);
+    if (answer.status !== 404) problems.push(`${where}: ${summarize(answer)}`);
+    for (const mark of leaksOf(owner, answer)) problems.push(`${where} it shows ${mark}`);
   }
   return problems;
 }
 
-/** A list of one tenant has nothing of another's. */
+/** Checks that a tenant's list contains nothing of another tenant. */
 export async function findForeignInList(
   send: Send,
   operation: Documented,
@@ -56,15 +63,16 @@ export async function findForeignInList(
   other: Party,
 ): Promise<string[]> {
   const answer = await send({ operation, path: pathWith(operation, idOf(other)), key: other.key });
-  const seen = seenOf(owner, answer).map((mark) => `it lists ${mark} of another tenant`);
-  return answer.status === operation.status ? seen : [...seen, `no list: ${told(answer)}`];
+  const leaks = leaksOf(owner, answer).map((mark) => `it lists ${mark} of another tenant`);
+  return answer.status === operation.status ? leaks : [...leaks, `no list: ${summarize(answer)}`];
 }
 
 const LEVELS = ['read', 'write', 'admin'] as const;
 
+/** A key of each level, and a public key. */
 export type Keys = Record<(typeof LEVELS)[number] | 'public', string>;
 
-/** Each key may do what the document says, and nothing else. */
+/** Checks that each key may do what the document says, and nothing else. */
 export async function findWrongAuthority(
   send: Send,
   operation: Documented,
@@ -74,7 +82,7 @@ export async function findWrongAuthority(
   const path = pathWith(operation, (resource) => ids[resource] ?? '');
   const problems: string[] = [];
   const expectCode = (name: string, answer: Answer, code: string) => {
-    if (codeOf(answer) !== code) problems.push(`${name}: ${told(answer)} in place of ${code}`);
+    if (codeOf(answer) !== code) problems.push(`${name}: ${summarize(answer)} in place of ${code}`);
   };
   for (const [code, key] of Object.entries(bad)) {
     const answer = await send({ operation, path, body, ...(key !== undefined && { key }) });
@@ -88,15 +96,15 @@ export async function findWrongAuthority(
         : level !== null && LEVELS.indexOf(name as 'read') >= LEVELS.indexOf(level);
     if (level === null) expectCode(`a ${name} key`, answer, 'invalid_signature');
     else if (!may) expectCode(`a ${name} key`, answer, 'forbidden');
-    // The same thing done twice may be refused by its state, but not for who asks.
+    // A repeated change may be refused because of the record's state, but not because of the key.
     else if (![operation.status, 422].includes(answer.status)) {
-      problems.push(`a ${name} key: ${told(answer)}`);
+      problems.push(`a ${name} key: ${summarize(answer)}`);
     }
   }
   return problems;
 }
 
-/** Two tenants with one idempotency key do not meet; one with itself does. */
+/** Checks that an idempotency key counts within its tenant only. */
 export async function findSharedKey(
   send: Send,
   operation: Documented,
@@ -104,7 +112,7 @@ export async function findSharedKey(
   other: Party,
 ): Promise<string[]> {
   const { id, body } = operation;
-  const headers = { 'idempotency-key': `the same for everybody, of ${id}` };
+  const headers = { 'idempotency-key': `the same key for all tenants, of ${id}` };
   const post = async (party: Party) =>
     send({ operation, path: pathWith(operation, idOf(party)), key: party.key, body, headers });
   const first = await post(owner);
@@ -112,14 +120,14 @@ export async function findSharedKey(
   const again = await post(owner);
   const problems: string[] = [];
   if (foreign.status !== first.status || foreign.headers.has('idempotent-replayed')) {
-    problems.push(`another tenant's key counted: ${told(foreign)}`);
+    problems.push(`another tenant's key counted: ${summarize(foreign)}`);
   }
-  // A refusal names nothing of anybody, and may well be the same for both.
+  // A refusal contains no data, so it may be the same for both tenants.
   if (first.status < 300 && foreign.text === first.text) {
     problems.push('both tenants got the same answer');
   }
   if (again.text !== first.text || !again.headers.has('idempotent-replayed')) {
-    problems.push(`its own key did not count: ${told(again)}`);
+    problems.push(`its own key did not count: ${summarize(again)}`);
   }
   return problems;
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { openApiDocument } from '../../src/platform/http/openapi.js';
 import { operation, type Operation } from '../../src/platform/http/operation.js';
 import { documented, pathWith, type Document, type Documented } from '../support/documented.js';
-import { fixtures, known } from '../support/fixtures.js';
+import { fixtureOf, fixtures } from '../support/fixtures.js';
 import {
   findForeignAccess,
   findForeignInList,
@@ -34,28 +34,28 @@ const inDocument = (given: Operation): Documented => {
   return found;
 };
 
-describe('a new route stops the walk until it can be called', () => {
-  test('with a parameter that no fixture makes', () => {
+describe('routes that cannot be called', () => {
+  test('the test of isolation fails on a route with a parameter that no fixture creates', () => {
     const { resources, id } = inDocument(invented);
     expect(resources).toEqual(['/vaults/{id}', '/vaults/{id}/keys/{key_id}']);
-    expect(() => known(fixtures, resources[0] ?? '', id)).toThrow(
+    expect(() => fixtureOf(fixtures, resources[0] ?? '', id)).toThrow(
       "add '/vaults/{id}' to test/support/fixtures.ts",
     );
   });
 
-  test('with a body that has no example', () => {
+  test('the test of isolation fails on a route with a body that has no example', () => {
     const { examples: _without, ...silent } = invented;
     expect(() => inDocument(silent)).toThrow('fundVault takes a body without an example');
   });
 });
 
-test('a path is filled in by the places of its parameters', () => {
+test('path parameters are filled in by their position', () => {
   const ids: Record<string, string> = { '/vaults/{id}': 'a', '/vaults/{id}/keys/{key_id}': 'b/c' };
   const path = pathWith(inDocument(invented), (resource) => ids[resource] ?? '');
   expect(path).toBe('/vaults/a/keys/b%2Fc');
 });
 
-describe('a service that tells everybody everything is found out', () => {
+describe('a service without isolation', () => {
   const owner = { tenant: 'ten_a', key: 'a', ids: { '/vaults/{id}': 'vlt_a' }, own: ['vlt_a'] };
   const other = { tenant: 'ten_b', key: 'b', ids: { '/vaults/{id}': 'vlt_b' }, own: [] };
   const leaky = createServer((_req, res) => {
@@ -76,18 +76,18 @@ describe('a service that tells everybody everything is found out', () => {
   });
   afterAll(() => leaky.close());
 
-  test('by another tenant’s ids', async () => {
+  test('the test of isolation detects access by another tenant’s ids', async () => {
     const problems = await findForeignAccess(send, inDocument(invented), owner, other);
     expect(problems).toContain("with another tenant's /vaults/{id} it shows vlt_a");
     expect(problems.join()).toMatch(/with another tenant's \S+ and \S+: 201/);
   });
 
-  test('by lists', async () => {
+  test('the test of isolation detects lists with records of another tenant', async () => {
     const problems = await findForeignInList(send, inDocument(invented), owner, other);
     expect(problems).toEqual(['it lists vlt_a of another tenant']);
   });
 
-  test('by keys that may not', async () => {
+  test('the test of isolation detects keys that exceed their level', async () => {
     const bad = { unauthorized: undefined, expired_key: 'revoked' };
     const keys = { read: 'r', write: 'w', admin: 'a', public: 'p' };
     const given = { keys, bad, ids: owner.ids };
@@ -100,7 +100,7 @@ describe('a service that tells everybody everything is found out', () => {
     ]);
   });
 
-  test('by idempotency keys', async () => {
+  test('the test of isolation detects idempotency keys that count for another tenant', async () => {
     const problems = await findSharedKey(send, inDocument(invented), owner, other);
     expect(problems).toContain('both tenants got the same answer');
   });

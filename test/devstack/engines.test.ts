@@ -49,7 +49,7 @@ test('mongod that was killed comes back with what it had acknowledged', async ()
     await withMongo(mongod.uri, (client) => notes(client).insertOne({ note: 'kept' }, journaled));
     process.kill(mongod.pid, 'SIGKILL');
     expect(await mongod.ended).toEqual({ words: 'was ended by SIGKILL', self: false });
-    const { uri } = await mongod.again();
+    const { uri } = await mongod.restart();
     expect(await withMongo(uri, (client) => notes(client).countDocuments({ note: 'kept' }))).toBe(
       1,
     );
@@ -109,7 +109,7 @@ test('Temporal that was killed comes back with its workflows and search attribut
     await before.connection.close();
     process.kill(temporal.pid, 'SIGKILL');
     await temporal.ended;
-    await temporal.again();
+    await temporal.restart();
 
     const { connection, client } = await inspect();
     expect((await client.workflow.getHandle('kept').describe()).status.name).toBe('RUNNING');

@@ -1,7 +1,7 @@
 import { startService, type Service } from '../support/service.js';
 import { order, type Reply, type TestTenant } from '../support/tenant.js';
 
-/** Every refusal below is asked for under this key, which must be as good as new afterwards. */
+/** The idempotency key of every refused request here. It must be unused afterwards. */
 const KEY = 'never claimed';
 
 let service: Service;
@@ -35,7 +35,7 @@ const nested = (depth: number): unknown => (depth === 0 ? 1 : { a: nested(depth 
 const keys = (count: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
 
-describe('what is not JSON, or not an object, is refused for the body', () => {
+describe('bodies that are not JSON objects', () => {
   test.each([
     ['malformed JSON', '{"amount_minor": 150000,'],
     ['nothing but text', 'amount_minor=150000'],
@@ -43,12 +43,12 @@ describe('what is not JSON, or not an object, is refused for the body', () => {
     ['a number', '150000'],
     ['null', 'null'],
     ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xc3, 0x28, 0x22, 0x7d])],
-  ])('%s', async (_name, body) => {
+  ])('a body that is not a JSON object is refused: %s', async (_name, body) => {
     expectRefused(await post(body), 400, 'validation_error', 'body');
   });
 });
 
-describe('a field with a value it can not have is refused by its name', () => {
+describe('fields with invalid values', () => {
   test.each<[field: string, name: string, value: unknown]>([
     ['amount_minor', 'a float', 1500.5],
     ['amount_minor', 'negative', -150_000],
@@ -94,7 +94,7 @@ describe('a field with a value it can not have is refused by its name', () => {
     ['surprise', 'a field that nobody knows', 1],
     ['recipient_acount', 'a typo', '0123456789'],
     ['destination_account_number', 'old and new names mixed', '0123456789'],
-  ])('%s: %s', async (field, _name, value) => {
+  ])('an invalid value is refused by the field’s name: %s, %s', async (field, _name, value) => {
     const body = JSON.stringify({ ...order(), [field.split('.')[0] ?? field]: value });
     const reply = await post(body);
     expectRefused(reply, 400, 'validation_error', field);
@@ -104,13 +104,13 @@ describe('a field with a value it can not have is refused by its name', () => {
   });
 
   test.each(['amount_minor', 'recipient_account', 'recipient_bank_code', 'narration'])(
-    '%s: missing',
+    'a missing field is refused by its name: %s',
     async (field) => {
       expectRefused(await post(JSON.stringify(without(field))), 400, 'validation_error', field);
     },
   );
 
-  test('all that is wrong is listed, the first by name', async () => {
+  test('a refusal names the first invalid field and lists all', async () => {
     const body = { ...order(), amount_minor: -1, recipient_account: 'x', surprise: 1 };
     const { error } = (await post(JSON.stringify(body))).body;
     const fields = error.details?.issues?.map((issue) => issue.field);
@@ -126,11 +126,11 @@ describe('a field with a value it can not have is refused by its name', () => {
   });
 });
 
-/** Written as text: an object literal would drop what this is about. */
+/** Built as a text, because an object literal would drop the name `__proto__`. */
 const withRaw = (name: string, json: string) =>
   `${JSON.stringify(order()).slice(0, -1)},"${name}":${json}}`;
 
-describe('names that a database or JavaScript would read as something else are refused', () => {
+describe('names that a database or JavaScript would interpret', () => {
   test.each([
     ['__proto__', '__proto__', '{"admin":true}'],
     ['metadata.__proto__', 'metadata', '{"__proto__":{"admin":true}}'],
@@ -140,11 +140,14 @@ describe('names that a database or JavaScript would read as something else are r
     ['metadata.list.0.$ne', 'metadata', '{"list":[{"$ne":null}]}'],
     ['recipient_account.$regex', 'recipient_account', '{"$regex":"^0"}'],
     ['reference.$ne', 'reference', '{"$ne":null}'],
-  ])('%s', async (field, name, json) => {
-    expectRefused(await post(withRaw(name, json)), 400, 'validation_error', field);
-  });
+  ])(
+    'a name that MongoDB or JavaScript would interpret is refused: %s',
+    async (field, name, json) => {
+      expectRefused(await post(withRaw(name, json)), 400, 'validation_error', field);
+    },
+  );
 
-  test('deep nesting', async () => {
+  test('a deeply nested body is refused', async () => {
     const deep = '{"a":'.repeat(5_000) + '1' + '}'.repeat(5_000);
     const reply = await post(withRaw('metadata', deep));
     expect([reply.status, reply.body.error.code]).toEqual([400, 'validation_error']);
@@ -152,14 +155,14 @@ describe('names that a database or JavaScript would read as something else are r
   });
 });
 
-describe('what can not be read as it is sent', () => {
+describe('bodies and headers that cannot be read', () => {
   test.each([
     'text/plain',
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=b',
     'application/json; charset=latin1',
     'application/xml',
-  ])('%s is 415', async (type) => {
+  ])('Content-Type %s is 415', async (type) => {
     const reply = await post(JSON.stringify(order()), { 'content-type': type });
     expectRefused(reply, 415, 'unsupported_media_type');
   });
@@ -173,7 +176,7 @@ describe('what can not be read as it is sent', () => {
     ['empty in quotes', '""'],
     ['256 characters', 'k'.repeat(256)],
     ['beyond ASCII', 'clé'],
-  ])('a key in the header that can be none (%s) is 400', async (_name, key) => {
+  ])('an invalid idempotency key in the header (%s) is 400', async (_name, key) => {
     const headers = { ...JSON_TYPE, 'idempotency-key': key };
     const reply = await tenant.call('POST', '/transfers', JSON.stringify(order()), { headers });
     expectRefused(reply, 400, 'validation_error', 'Idempotency-Key');
@@ -193,7 +196,7 @@ describe('queries', () => {
     ['sort', 'sort=tenant'],
     ['reference[$ne]', 'reference[$ne]=1'],
     ['colour', 'colour=red'],
-  ])('%s: ?%s is 400', async (field, query) => {
+  ])('an invalid query parameter is refused by its name: %s in ?%s', async (field, query) => {
     const reply = await tenant.call('GET', `/transfers?${query}`, undefined);
     expectRefused(reply, 400, 'validation_error', field);
   });
@@ -206,11 +209,11 @@ describe('queries', () => {
   );
 });
 
-test('after all this nothing is stored, nothing is held, and the key is free', async () => {
+test('refused requests store nothing, hold nothing, and leave the idempotency key unused', async () => {
   const { db } = service.deps.database;
   const count = (name: string) => db.collection(name).countDocuments({ tenant_id: tenant.id });
   expect([await count('transfers'), await count('idempotency_keys')]).toEqual([0, 0]);
-  // The one that funded it.
+  // The posting that funded the wallet.
   expect(await count('postings')).toBe(1);
 
   const reply = await tenant.transfer(order(), { key: KEY });

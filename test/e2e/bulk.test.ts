@@ -27,7 +27,7 @@ const errors = ({ body }: BatchReply) =>
   body.data.items.map((item) => ('error' in item ? item.error : null));
 
 describe('POST /transfers/bulk', () => {
-  test('each item is accepted or refused on its own, and refused as it would be alone', async () => {
+  test('each item of a bulk transfer is accepted or refused on its own, with the error of a single transfer', async () => {
     const tenant = await service.tenant({ balanceMinor: 3 * ORDER_TOTAL_MINOR + 200_000 });
     const bulk = bulkClient(tenant);
     const used = order();
@@ -87,13 +87,13 @@ describe('POST /transfers/bulk', () => {
     for (const id of acceptedIds(data)) {
       expect(await service.bank.journal(id)).toHaveLength(1);
     }
-    // What was refused has used nothing up.
+    // A refused item has used up neither its reference nor its balance.
     const again = await tenant.transfer(order('789', { amount_minor: 10_000 }));
     expect(again.status).toBe(201);
     expect(await transfersOf(tenant)).toBe(4);
   });
 
-  test('a thousand, with every outcome that the bank has among them', async () => {
+  test('a bulk transfer of a thousand items ends with every outcome that the bank has', async () => {
     const tenant = await service.tenant({ balanceMinor: 1_000 * ORDER_TOTAL_MINOR });
     const bulk = bulkClient(tenant);
     const special = ['001', '002', '004', '005', '006', '007', '008', '009', '010', '011'];
@@ -122,39 +122,42 @@ describe('POST /transfers/bulk', () => {
     expect(ids.filter((id) => paid.includes(id))).toHaveLength(997);
     expect(new Set(paid).size).toBe(paid.length);
 
-    await service.bank.tell(of('006'), 'paid');
+    await service.bank.setTransferOutcome(of('006'), 'paid');
     await tenant.waitFor(of('006'), 'completed');
     const command = { actor: 'ada', reason: 'given up', session_id: null, force: true };
     await service.deps.starter.command(await tenant.stored(of('005')), 'fail', command);
     await bulk.ended(reply.body.data.id);
   }, 120_000);
 
-  test('one key is one batch with one answer, however many ask at once and later', async () => {
+  test('concurrent and later requests with one idempotency key create one bulk transfer with one answer', async () => {
     const tenant = await service.tenant();
     const at = service.apis.map(({ url }) => bulkClient(tenant.at(url)));
     const [one, other] = at as [(typeof at)[0], (typeof at)[0]];
     const items = [...orders(20), { ...order(), narration: '' }];
-    const asked = await Promise.all(
+    const replies = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
         (i % 2 === 0 ? one : other).send(items, { key: 'one batch' }),
       ),
     );
-    expect(new Set(asked.map((reply) => reply.status))).toEqual(new Set([201]));
-    expect(new Set(asked.map((reply) => reply.text)).size).toBe(1);
+    expect(new Set(replies.map((reply) => reply.status))).toEqual(new Set([201]));
+    expect(new Set(replies.map((reply) => reply.text)).size).toBe(1);
     expect(await transfersOf(tenant)).toBe(20);
-    const id = String(asked[0]?.body.data.id);
+    const id = String(replies[0]?.body.data.id);
     await one.ended(id);
 
     const late = await one.send(items, { key: 'one batch' });
-    expect([late.text, late.headers.get('idempotent-replayed')]).toEqual([asked[0]?.text, 'true']);
+    expect([late.text, late.headers.get('idempotent-replayed')]).toEqual([
+      replies[0]?.text,
+      'true',
+    ]);
     const reused = await one.send(items.slice(1), { key: 'one batch' });
     expect([reused.status, reused.body.error.code]).toEqual([422, 'idempotency_key_reused']);
     const body = { transfers: items, idempotency_key: 'one batch' };
     const inBody = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));
-    expect(inBody.text).toBe(asked[0]?.text);
+    expect(inBody.text).toBe(replies[0]?.text);
   });
 
-  test('with Prefer: wait it is answered when all of it has ended', async () => {
+  test('with Prefer: wait a bulk transfer is answered when all its items have ended', async () => {
     const tenant = await service.tenant();
     const bulk = bulkClient(tenant);
     const reply = await bulk.send([...orders(30), order('002')], {
@@ -168,7 +171,7 @@ describe('POST /transfers/bulk', () => {
     expect((await bulk.get(reply.body.data.id)).body.data).toEqual(reply.body.data);
   });
 
-  /** As a client does: what is told to come again comes again, with its key. */
+  /** Retries as a client does: with the same key, when the answer says so. */
   async function answered(client: Pick<TestTenant, 'transfer'>) {
     const body = order();
     for (;;) {
@@ -177,12 +180,12 @@ describe('POST /transfers/bulk', () => {
     }
   }
 
-  test('single transfers of both processes and a batch on one wallet all get their answer', async () => {
+  test('single transfers of two processes and a bulk transfer on one wallet all get their answers', async () => {
     const tenant = await service.tenant({ balanceMinor: 460 * ORDER_TOTAL_MINOR });
     const clients = service.apis.map(({ url }) => tenant.at(url));
     const singles = clients.flatMap((client) =>
       Array.from({ length: 60 }, (_, i) =>
-        // Spread, so that they come before, during and after the batches.
+        // Spread over time, so that they arrive before, during and after the bulk transfers.
         new Promise((resolve) => setTimeout(resolve, i * 15)).then(() => answered(client)),
       ),
     );
@@ -196,7 +199,7 @@ describe('POST /transfers/bulk', () => {
   });
 });
 
-describe('bad batches are refused as a whole', () => {
+describe('invalid bulk transfers', () => {
   let tenant: TestTenant;
   beforeAll(async () => {
     tenant = await service.tenant();
@@ -210,7 +213,7 @@ describe('bad batches are refused as a whole', () => {
     ['a surprise', 'surprise', { transfers: [order()], surprise: 1 }],
     ['a key that is none', 'idempotency_key', { transfers: [order()], idempotency_key: '' }],
     ['an operator', 'transfers.0.$where', { transfers: [{ $where: '1' }] }],
-  ])('%s', async (_name, field, body) => {
+  ])('an invalid bulk transfer is refused as a whole: %s', async (_name, field, body) => {
     const reply = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));
     expect([reply.status, reply.body.error.code, reply.body.error.field]).toEqual([
       400,
@@ -219,7 +222,7 @@ describe('bad batches are refused as a whole', () => {
     ]);
   });
 
-  test('of an item that is nothing but mistakes not all are listed', async () => {
+  test('the answer to an item with very many errors is bounded', async () => {
     const mistakes = Object.fromEntries(Array.from({ length: 200 }, (_, i) => [`no_${i}`, i]));
     const reply = await bulkClient(await service.tenant()).send([mistakes, order()]);
     expect(reply.status).toBe(201);
@@ -227,13 +230,13 @@ describe('bad batches are refused as a whole', () => {
     expect(errors(reply)[1]).toBeNull();
   });
 
-  test('more than 1 MB', async () => {
+  test('a bulk transfer of more than 1 MB is refused', async () => {
     const body = { transfers: [{ ...order(), narration: 'x'.repeat(1024 * 1024) }] };
     const reply = await tenant.call('POST', '/transfers/bulk', JSON.stringify(body));
     expect([reply.status, reply.body.error.code]).toEqual([413, 'payload_too_large']);
   });
 
-  test('a read key may not send one, and another tenant does not find one', async () => {
+  test('a read key may not create a bulk transfer, and another tenant does not find one', async () => {
     const level = { tenantId: tenant.id, level: 'read', kind: 'secret' } as const;
     const { key } = await service.deps.apiKeys.create(level);
     const headers = { authorization: `Bearer ${key}` };
@@ -249,8 +252,8 @@ describe('bad batches are refused as a whole', () => {
   });
 });
 
-test('afterwards the books balance, agree with the bank, and no account number was logged', async () => {
-  await service.settled();
+test('afterwards the ledger balances and agrees with the bank, and no account number was logged', async () => {
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
   expect(service.logs()).not.toMatch(/0123456\d{3}/);
 });

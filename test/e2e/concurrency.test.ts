@@ -27,7 +27,7 @@ const transfersOf = ({ id }: TestTenant) =>
 
 const codes = (replies: Reply[]) => replies.map(({ body }) => body.error?.code ?? 'accepted');
 
-test('50 concurrent POSTs with one key: one transfer, 50 equal answers', async () => {
+test('50 concurrent POSTs with one idempotency key create one transfer and get 50 equal answers', async () => {
   const tenant = await service.tenant({ balanceMinor: 1_000_000 });
   const body = order();
   const replies = await Promise.all(
@@ -39,7 +39,7 @@ test('50 concurrent POSTs with one key: one transfer, 50 equal answers', async (
   expect(replayed).toHaveLength(49);
   expect(await transfersOf(tenant)).toBe(1);
 
-  // Much later, with the transfer long completed, the answer is still the first one.
+  // After the transfer has completed, a repeat still gets the first answer.
   const id = String(replies[0]?.body.data.id);
   await tenant.waitFor(id, 'completed');
   const late = await tenant.transfer(body, { key: 'one and the same' });
@@ -49,7 +49,7 @@ test('50 concurrent POSTs with one key: one transfer, 50 equal answers', async (
   expect((await tenant.balance()).available).toBe(1_000_000 - ORDER_TOTAL_MINOR);
 });
 
-test('50 concurrent POSTs with one key that are refused: 50 equal refusals, and the reference is free', async () => {
+test('50 concurrent refused POSTs with one idempotency key get equal refusals, and the reference stays free', async () => {
   const tenant = await service.tenant({ balanceMinor: ORDER_TOTAL_MINOR - 1 });
   const body = order();
   const replies = await Promise.all(
@@ -63,7 +63,7 @@ test('50 concurrent POSTs with one key that are refused: 50 equal refusals, and 
   });
   expect(await transfersOf(tenant)).toBe(0);
 
-  // A refusal is a result: it stays the answer also when the wallet could pay, and its reference is free.
+  // A refusal is saved: a repeat gets it even when the wallet could pay. Its reference stays free.
   const credit = { tenantId: tenant.id, amountMinor: 1n, reference: 'the missing kobo' };
   await creditWallet(service.deps.groupCommit, credit);
   const late = await tenant.transfer(body, { key: 'one and the same' });
@@ -73,7 +73,7 @@ test('50 concurrent POSTs with one key that are refused: 50 equal refusals, and 
   expect([paid.status, paid.body.data.reference]).toEqual([201, body.reference]);
 });
 
-test('200 concurrent transfers on a wallet that pays for 50: 50 accepted, the rest refused', async () => {
+test('of 200 concurrent transfers on a wallet that covers 50, exactly 50 are accepted', async () => {
   const tenant = await service.tenant({ balanceMinor: 50 * ORDER_TOTAL_MINOR });
   const replies = await Promise.all(
     Array.from({ length: 200 }, (_, i) => tenant.transfer(order(), { key: `of 200: ${i}` })),
@@ -88,7 +88,7 @@ test('200 concurrent transfers on a wallet that pays for 50: 50 accepted, the re
   expect(await tenant.balance()).toEqual({ available: 0, held: 0 });
 });
 
-test('one key with another body: idempotency_key_reused, also when both come at once', async () => {
+test('one idempotency key with two different bodies is idempotency_key_reused, also when both arrive at once', async () => {
   const tenant = await service.tenant();
   const key = 'used twice';
   const replies = await Promise.all([
@@ -101,7 +101,7 @@ test('one key with another body: idempotency_key_reused, also when both come at 
   expect(await transfersOf(tenant)).toBe(1);
 });
 
-test('one reference at once under many keys: one transfer, the others name it', async () => {
+test('concurrent requests with one reference and different keys create one transfer, which the refusals name', async () => {
   const tenant = await service.tenant();
   const body = order();
   const replies = await Promise.all(
@@ -120,7 +120,7 @@ test('one reference at once under many keys: one transfer, the others name it', 
   expect(await transfersOf(tenant)).toBe(1);
 });
 
-test('the key in the header, in quotes, or in the body is one key', async () => {
+test('an idempotency key is the same in the header, in quotes, and in the body', async () => {
   const tenant = await service.tenant();
   const body = order();
   const first = await tenant.transfer(body, { key: 'abc-123' });
@@ -141,7 +141,7 @@ test('the key in the header, in quotes, or in the body is one key', async () => 
   expect(await transfersOf(tenant)).toBe(1);
 });
 
-test('a key that is sent in two lines, or empty, is refused', async () => {
+test('an idempotency key in two header lines, or an empty one, is refused', async () => {
   const tenant = await service.tenant();
   const send = async (keys: string[]) => {
     const headers = {
@@ -150,7 +150,7 @@ test('a key that is sent in two lines, or empty, is refused', async () => {
       'idempotency-key': keys,
     };
     const url = `${service.api.url}/api/v1/transfers`;
-    // Of the clients at hand the only one that sends a header twice.
+    // The only available client that can send a header twice.
     const sent = httpRequest(url, { method: 'POST', headers }).end(JSON.stringify(order()));
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     const { error } = (await jsonOf(answer)) as Reply['body'];
@@ -162,7 +162,7 @@ test('a key that is sent in two lines, or empty, is refused', async () => {
   expect(await transfersOf(tenant)).toBe(0);
 });
 
-test('who may no longer make the request gets no replay of it', async () => {
+test('a key that has lost its rights gets no saved response', async () => {
   const tenant = await service.tenant();
   const { apiKeys } = service.deps;
   const keyOf = (level: 'read' | 'write', more: { allowedIps?: string[] } = {}) =>
@@ -188,7 +188,7 @@ test('who may no longer make the request gets no replay of it', async () => {
   for (const { text } of refused) expect(text).not.toContain('trf_');
 });
 
-test('two tenants with the same key and the same reference: a transfer each, unseen by the other', async () => {
+test('two tenants with the same idempotency key and reference get a transfer each, which the other cannot see', async () => {
   const [one, other] = [await service.tenant(), await service.tenant()];
   const body = order();
   const replies = await Promise.all([
@@ -204,7 +204,7 @@ test('two tenants with the same key and the same reference: a transfer each, uns
   expect(list.data.map(({ id }: { id: string }) => id)).toEqual([theirs]);
 });
 
-test('after 24 hours the key is free again, and the reference is not', async () => {
+test('after 24 hours an idempotency key is free again, and its reference is not', async () => {
   const tenant = await service.tenant();
   const body = order();
   const first = await tenant.transfer(body, { key: 'of yesterday' });
@@ -220,12 +220,12 @@ test('after 24 hours the key is free again, and the reference is not', async () 
     422,
     { code: 'duplicate_reference', details: { id: first.body.data.id } },
   ]);
-  // Which is a result too, kept under the key that was claimed anew.
+  // The refusal is saved too, under the key that was claimed again.
   const replayed = await tenant.transfer(body, { key: 'of yesterday' });
   expect([replayed.status, replayed.text]).toEqual([422, again.text]);
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+test('afterwards the ledger balances and agrees with the bank', async () => {
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -9,7 +9,7 @@ import { answers, type ManagedProcess } from '../support/processes.js';
 import { startService, type Service } from '../support/service.js';
 import { apiClient, createTenant, order, type TestTenant } from '../support/tenant.js';
 
-/** The names that a deployment has if it is told none. */
+/** The names of a deployment that sets none. */
 const DEFAULTS = {
   BURSAR_DATABASE: 'bursar_sandbox',
   TEMPORAL_NAMESPACE: 'bursar-sandbox',
@@ -21,7 +21,7 @@ const workerRuns = (output: string) => output.includes('worker is running');
 
 let mongod: Awaited<ReturnType<typeof privateMongod>>;
 let temporal: Awaited<ReturnType<typeof privateTemporal>>;
-/** In the sandbox, and beside it in live, on the same engines. */
+/** The service in the sandbox; a second one runs in live on the same MongoDB and Temporal. */
 let service: Service;
 let liveEnv: Record<string, string>;
 let liveDeps: Deps;
@@ -52,7 +52,7 @@ afterAll(async () => {
   await Promise.all([mongod?.remove(), temporal?.remove()]);
 });
 
-test('a process that is told no names has its environment’s own', () => {
+test('a process without configured names uses those of its environment', () => {
   const { TEMPORAL_ADDRESS: _, ...env } = liveEnv;
   expect(loadConfig(env)).toMatchObject({
     mongodb: { database: 'bursar_live' },
@@ -64,7 +64,7 @@ test('a process that is told no names has its environment’s own', () => {
   });
 });
 
-test('the keys of one get wrong_environment at the other', async () => {
+test('an API key of one environment gets wrong_environment in the other', async () => {
   expect(sandbox.key).toMatch(/^sk_sandbox_/);
   expect(live.key).toMatch(/^sk_live_/);
   for (const crossed of [live.at(service.api.url), apiClient(liveUrl(), sandbox.key)]) {
@@ -74,7 +74,7 @@ test('the keys of one get wrong_environment at the other', async () => {
   }
 });
 
-test('the same request to both makes a transfer in each, which the other never hears of', async () => {
+test('the same request to both environments creates a transfer in each, invisible to the other', async () => {
   const body = order();
   const key = { key: 'the same in both' };
   const [one, other] = [await sandbox.transfer(body, key), await live.transfer(body, key)];
@@ -104,7 +104,7 @@ test('the same request to both makes a transfer in each, which the other never h
   await expect(workflow(service.deps, inLive)).rejects.toThrow('not found');
 });
 
-test('a process of one refuses the database and the namespace of the other', async () => {
+test('a process refuses the database and the namespace of the other environment', async () => {
   const port = String(await service.deadPort());
   const refused = async (process: ManagedProcess) => process.start().then(() => 'started', String);
   const api = { ...liveEnv, PORT: port, BURSAR_DATABASE: DEFAULTS.BURSAR_DATABASE };
@@ -117,14 +117,14 @@ test('a process of one refuses the database and the namespace of the other', asy
   );
 });
 
-test('live does not start with the sandbox bank unless it is said to be a rehearsal', () => {
+test('live does not start with the sandbox bank unless it is declared a rehearsal', () => {
   const { BURSAR_LIVE_REHEARSAL: _, ...unaware } = liveEnv;
   expect(() => loadConfig(unaware)).toThrow(/BURSAR_LIVE_REHEARSAL/);
   expect(loadConfig(liveEnv).environment).toBe('live');
 });
 
-test('afterwards the books of both balance', async () => {
-  await service.settled();
+test('afterwards the ledgers of both environments balance', async () => {
+  await service.allEnded();
   expect(await auditLedger(service.deps.database, audits)).toMatchObject({ problems: [] });
   expect(await auditLedger(liveDeps.database, audits)).toMatchObject({ problems: [] });
 });

@@ -4,17 +4,17 @@ import { startService, type Service } from '../support/service.js';
 import { eventually } from '../support/eventually.js';
 import { order, type TestTenant } from '../support/tenant.js';
 
-/** Ways through the workflow that differ in what they learn and write. */
+/** Transfers that take different paths through the workflow. */
 const WAYS = ['789', '001', '002', '004', '005', '008', '010', '011'];
 
-/** The log is kept at its most talkative. */
+/** The most detailed log level. */
 const ENVIRONMENT = { BURSAR_LOG_LEVEL: 'debug', BURSAR_ATTENTION_AFTER_MS: '4000' };
 const NARRATION = 'Narration-that-nobody-else-may-read';
 const METADATA = 'metadata-that-nobody-else-may-read';
 
 let service: Service;
 let tenant: TestTenant;
-/** What must be nowhere. */
+/** Texts that must not occur in histories and logs. */
 let secrets: string[];
 let ids: string[];
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
       ),
     ),
   );
-  // What is refused, or breaks, is logged too.
+  // Refused and failing requests are logged too.
   const bad = order('789', { recipient_account: '01234567890', narration: NARRATION });
   await tenant.transfer(bad, { key: 'idempotency-key-bad' });
   const names = await Promise.all(ids.map(async (id) => (await tenant.get(id)).recipient_name));
@@ -59,7 +59,7 @@ afterAll(async () => {
 
 const found = (text: string) => secrets.filter((secret) => text.includes(secret));
 
-/** All texts of a history, the payloads decoded. */
+/** All texts of a history, with its payloads decoded. */
 function textOf(value: unknown): string {
   if (ArrayBuffer.isView(value))
     return Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
@@ -71,18 +71,18 @@ function textOf(value: unknown): string {
 
 const nothing = () => null;
 
-test('what is looked for is what the service has seen', () => {
+test('the texts of the search were really sent to the service', () => {
   expect(secrets.length).toBeGreaterThan(WAYS.length + 6);
   expect(secrets.every((secret) => secret.length >= 8)).toBe(true);
 });
 
-test('no history of a workflow holds an account, a name, a narration or a key', async () => {
+test('no workflow history contains an account number, a name, a narration or a key', async () => {
   const { workflow } = service.deps.temporal.client;
   const names = ids.flatMap((id) => [transferWorkflowId(id), transferMicroBatchWorkflowId(id)]);
   const handles = names.map((name) => workflow.getHandle(name));
   const read = await Promise.all(handles.map((handle) => handle.fetchHistory().catch(nothing)));
   const histories = read.map(textOf).join('\n');
-  // Each was really read, payloads included: in a workflow of its own, or in its micro-batch's.
+  // Every transfer occurs in a history that was read: its own workflow's or its micro-batch's.
   for (const id of ids) expect(histories).toContain(`"${id}"`);
   expect(histories).toContain('"recipientKnown":');
   expect(found(histories)).toEqual([]);
@@ -92,7 +92,7 @@ test('no history of a workflow holds an account, a name, a narration or a key', 
   }
 });
 
-test('no log of API or worker does', async () => {
+test('no log of API or worker contains an account number, a name, a narration or a key', async () => {
   await eventually('the last request is in the log', () =>
     service.logs().includes('"status":400') ? true : undefined,
   );
@@ -101,7 +101,7 @@ test('no log of API or worker does', async () => {
   expect(found(log)).toEqual([]);
 });
 
-test('the log of the bank neither, and the audit route shows no account', async () => {
+test('the log of the sandbox bank contains none of them, and its audit route shows no account number', async () => {
   expect(found(service.bank.output())).toEqual([]);
   expect(found(JSON.stringify(await service.bank.journal()))).toEqual([]);
 });

@@ -8,7 +8,7 @@ import type { TransferMicroBatchInput } from '../../src/capabilities/transfers/w
 import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js';
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 
-/** At a bank that pays a repeated order twice. */
+/** A service whose bank pays a repeated instruction twice. */
 let service: Service;
 let tenant: TestTenant;
 
@@ -26,7 +26,7 @@ const queued = async (id: string) => (await callsByQueue(service, id)).length > 
 const paidOnce = async (id: string) =>
   expect((await service.bank.journal(id)).map(({ kind }) => kind)).toEqual(['paid']);
 
-test('a bank that answers at once is called where the workflow runs, and paid is booked as ever', async () => {
+test('a bank that answers at once is called from the workflow’s process, and the outcome is applied as usual', async () => {
   await submitsLocally(service, tenant);
   const id = await tenant.send();
   const transfer = await tenant.waitFor(id, 'completed');
@@ -35,7 +35,7 @@ test('a bank that answers at once is called where the workflow runs, and paid is
   await paidOnce(id);
 });
 
-/** The transfers that a micro-batch was started with, which is named by its first; none if there is no such micro-batch. */
+/** The ids of a micro-batch's transfers. Its workflow is named by the first; empty if there is no such micro-batch. */
 async function inMicroBatchOf(id: string): Promise<string[]> {
   const { workflow } = service.deps.temporal.client;
   const history = await workflow
@@ -57,7 +57,10 @@ const hasOwnWorkflow = (id: string) =>
 
 const nothing = () => null;
 
-/** Sends eight at once, the last to such an account, until that one set out in a micro-batch. Answers its id, and the others'. */
+/**
+ * Sends eight transfers at once, the last to an account with this suffix, until that one was in a micro-batch. Returns
+ * its id and those of the others.
+ */
 async function sentTogether(suffix: string): Promise<{ last: string; others: string[] }> {
   return eventually('some set out together', async () => {
     const suffixes = [...Array<string>(7).fill('789'), suffix];
@@ -73,7 +76,7 @@ async function sentTogether(suffix: string): Promise<{ last: string; others: str
   });
 }
 
-test('what is accepted together is sent by one workflow, each paid once, and none needs one of its own', async () => {
+test('transfers accepted together are submitted by one workflow, each paid once, without workflows of their own', async () => {
   await submitsLocally(service, tenant);
   const { last, others } = await sentTogether('789');
   expect(others.length).toBeGreaterThan(0);
@@ -83,20 +86,20 @@ test('what is accepted together is sent by one workflow, each paid once, and non
   }
 });
 
-test('what does not end in its micro-batch gets a workflow of its own, and the others need none', async () => {
+test('a transfer that does not end in its micro-batch gets a workflow of its own, and the others need none', async () => {
   await submitsLocally(service, tenant);
-  // Told by callback alone: the answer to the order is no end.
+  // Only a callback reports this outcome: the answer to the request is not final.
   const { last, others } = await sentTogether('001');
   expect(await hasOwnWorkflow(last)).toBe(true);
   for (const id of others) expect(await hasOwnWorkflow(id)).toBeNull();
   for (const id of [last, ...others]) await paidOnce(id);
 });
 
-test('a bank that falls silent is left to its queue; what was sent is asked for, and paid once', async () => {
+test('when a bank stops answering, calls go through its queue, and submitted transfers are verified and paid once', async () => {
   await submitsLocally(service, tenant);
   await service.bank.faults([{ call: 'submit', kind: 'drop_after', probability: 1 }]);
   const lost: string[] = [];
-  // The first is tried from where it is; while the bank rests for that, the orders of others go by the queue.
+  // The first is submitted locally; during the bank's cooldown the other transfers go through the queue.
   for (let i = 0; i < 12; i += 1) {
     lost.push(await tenant.send());
     await sleep(100);
@@ -105,14 +108,14 @@ test('a bank that falls silent is left to its queue; what was sent is asked for,
   for (const id of lost) {
     await tenant.waitFor(id, 'completed');
     await paidOnce(id);
-    // Who ended in a micro-batch has no workflow of its own.
+    // A transfer that ended in a micro-batch has no workflow of its own.
     byQueue.push(...(await callsByQueue(service, id).catch(() => [])));
   }
   expect(byQueue).toContain('submitTransfer');
   await service.bank.faults([]);
 });
 
-test('after all of it the books balance and agree with the bank', async () => {
-  await service.settled();
+test('afterwards the ledger balances and agrees with the bank', async () => {
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { startService, type Service } from '../support/service.js';
 import { ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
 
 const BALANCE_MINOR = 1_000_000;
-/** Ends in these digits: stays pending until the bank is told what to do. */
+/** Account suffix of transfers that stay pending until the test sets their outcome at the bank. */
 const PENDING = '006';
 
 let service: Service;
@@ -21,7 +21,7 @@ const tenantWith = () => service.tenant({ balanceMinor: BALANCE_MINOR });
 const workflow = (id: string) =>
   service.deps.temporal.client.workflow.getHandle(transferWorkflowId(id));
 
-/** A transfer that the bank has taken and does not decide. */
+/** Creates a transfer that the bank has accepted and has not decided. */
 async function stuck(tenant: TestTenant): Promise<string> {
   const id = await tenant.send(PENDING);
   await eventually(`the bank knows ${id}`, async () =>
@@ -70,7 +70,7 @@ async function reconcile(...flags: string[]) {
   const line = ['reconcile', '--per-second', '1000', '--json', ...flags].join(' ');
   const { code, out } = await bursar(line, service.env);
   type Row = { id: string; difference: string; outcome: string | null };
-  const told = JSON.parse(out) as {
+  const report = JSON.parse(out) as {
     ok: boolean;
     asked: number;
     unanswered: number;
@@ -78,11 +78,11 @@ async function reconcile(...flags: string[]) {
     settled: number;
     differences: Row[];
   };
-  return { code, out, ...told };
+  return { code, out, ...report };
 }
 
 describe('operators', () => {
-  test('neither complete nor fail contradicts the bank: undecided means refused, and says so on the timeline', async () => {
+  test('complete and fail are refused while the bank is undecided, and the timeline records it', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     for (const kind of ['complete', 'fail'] as const) {
@@ -99,20 +99,20 @@ describe('operators', () => {
     ]);
   });
 
-  test('a stuck transfer is found by its attention, and complete ends it once the bank confirms', async () => {
+  test('a stuck transfer is found by its attention, and complete ends it once the bank confirms the payment', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     expect(await withAttention(id)).toBe(transferWorkflowId(id));
-    // Without the callback: only the operator's question finds it out, whatever comes first.
+    // Without the callback, only the operator's command makes the service verify.
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     expect(await act(tenant, id, 'complete')).toMatchObject({ done: true });
     await service.bank.faults([]);
     expect(await tenant.get(id)).toMatchObject({ status: 'completed', attention: null });
     await workflow(id).result();
   });
 
-  test('complete with another session id than the bank has is refused', async () => {
+  test('complete is refused with a session id other than the bank’s', async () => {
     const tenant = await tenantWith();
     const id = await tenant.send();
     await tenant.waitFor(id, 'completed');
@@ -122,14 +122,14 @@ describe('operators', () => {
     expect(await act(tenant, id, 'complete', { session_id })).toMatchObject({ done: true });
   });
 
-  test('fail by force gives the money back and watches on: a late payment goes to suspense, complete debits it', async () => {
+  test('a forced fail releases the hold and starts monitoring: a late payment goes to suspense, and complete debits the wallet for it', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     expect(await act(tenant, id, 'fail', { force: true })).toMatchObject({ done: true });
     expect(await tenant.get(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
     expect(await available(tenant)).toBe(BigInt(BALANCE_MINOR));
 
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     await tenant.waitFor(id, (transfer) => transfer.attention !== null);
     expect(await tenant.get(id)).toMatchObject({ status: 'failed' });
     expect(await withAttention(id)).toBe(transferWorkflowId(id));
@@ -144,18 +144,18 @@ describe('operators', () => {
     await workflow(id).result();
   });
 
-  test('the watch finds a late payment also where no callback tells of it', async () => {
+  test('monitoring finds a late payment without a callback', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     await act(tenant, id, 'fail', { force: true });
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     await tenant.waitFor(id, (transfer) => transfer.attention !== null);
     await service.bank.faults([]);
     expect(await act(tenant, id, 'complete')).toMatchObject({ done: true });
   });
 
-  test('the watch lasts where the bank never knew the payment, also over a run that was terminated', async () => {
+  test('monitoring continues for a payment that the bank never knew, also after its run was terminated', async () => {
     const tenant = await tenantWith();
     const id = await tenant.send('005');
     await eventually('the order is out', async () =>
@@ -164,12 +164,12 @@ describe('operators', () => {
     expect(await act(tenant, id, 'fail', { force: true })).toMatchObject({ done: true });
     const { runId } = await workflow(id).describe();
     await workflow(id).terminate('by hand');
-    await eventually('the watch goes on in another run', async () => {
+    await eventually('monitoring continues in another run', async () => {
       const { status, runId: now } = await workflow(id).describe();
       return status.name === 'RUNNING' && now !== runId ? true : undefined;
     });
     const before = await tenant.stored(id);
-    await eventually('the bank is asked on', async () =>
+    await eventually('the bank is polled further', async () =>
       (await tenant.stored(id)).polls > before.polls + 1 ? true : undefined,
     );
     expect(await tenant.stored(id)).toMatchObject({
@@ -178,7 +178,7 @@ describe('operators', () => {
     });
   });
 
-  test('what the bank has paid cannot be failed, not even by force', async () => {
+  test('a transfer that the bank has paid cannot be failed, not even by force', async () => {
     const tenant = await tenantWith();
     const id = await tenant.send();
     await tenant.waitFor(id, 'completed');
@@ -186,11 +186,11 @@ describe('operators', () => {
     expect(await tenant.get(id)).toMatchObject({ status: 'completed' });
   });
 
-  test("what the bank refused is failed with the bank's word, by verify alone", async () => {
+  test('verify fails a transfer that the bank has rejected, with the bank’s reason', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    await service.bank.tell(id, 'failed');
+    await service.bank.setTransferOutcome(id, 'failed');
     expect(await act(tenant, id, 'verify')).toMatchObject({
       done: true,
       message: expect.stringContaining('did not pay'),
@@ -200,7 +200,7 @@ describe('operators', () => {
     expect(await available(tenant)).toBe(BigInt(BALANCE_MINOR));
   });
 
-  test('signals do the same, and one that can not be read is noted and ignored', async () => {
+  test('operator commands work as signals too, and a malformed signal is recorded and ignored', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     await workflow(id).signal('fail', 'nonsense');
@@ -214,44 +214,47 @@ describe('operators', () => {
     expect(lines.map(({ actor }) => actor).toSorted()).toEqual(
       expect.arrayContaining(['ada', 'temporal', 'temporal']),
     );
-    await service.bank.tell(id, 'failed');
+    await service.bank.setTransferOutcome(id, 'failed');
   });
 
   test.each([
     ['a foreign encoding', 'json/protobuf', '{}'],
-    ['an encoding of somebody who encrypts', 'binary/encrypted', '\u0001\u0002'],
+    ['an encrypted encoding', 'binary/encrypted', '\u0001\u0002'],
     ['bytes that are no JSON', 'json/plain', '{"actor": "ada"'],
-  ])('a signal in %s is noted and ignored, and the transfer goes on', async (_, encoding, text) => {
-    const tenant = await tenantWith();
-    const id = await stuck(tenant);
-    const { connection, options } = service.deps.temporal.client;
-    const payload = { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(text) };
-    for (const signalName of ['fail', 'recordChanged']) {
-      await connection.workflowService.signalWorkflowExecution({
-        namespace: options.namespace,
-        workflowExecution: { workflowId: transferWorkflowId(id) },
-        signalName,
-        input: { payloads: [payload] },
+  ])(
+    'a signal in %s is recorded and ignored, and the transfer continues',
+    async (_, encoding, text) => {
+      const tenant = await tenantWith();
+      const id = await stuck(tenant);
+      const { connection, options } = service.deps.temporal.client;
+      const payload = { metadata: { encoding: Buffer.from(encoding) }, data: Buffer.from(text) };
+      for (const signalName of ['fail', 'recordChanged']) {
+        await connection.workflowService.signalWorkflowExecution({
+          namespace: options.namespace,
+          workflowExecution: { workflowId: transferWorkflowId(id) },
+          signalName,
+          input: { payloads: [payload] },
+        });
+      }
+      const [line] = await eventually('it is noted', async () => {
+        const found = await operatorLines(tenant, id);
+        return found.length > 0 ? found : undefined;
       });
-    }
-    const [line] = await eventually('it is noted', async () => {
-      const found = await operatorLines(tenant, id);
-      return found.length > 0 ? found : undefined;
-    });
-    expect(line).toMatchObject({
-      actor: 'temporal',
-      detail: 'a message was ignored: fail could not be decoded: send JSON',
-    });
-    expect(await tenant.get(id)).toMatchObject({ status: 'processing' });
-    await service.bank.tell(id, 'paid');
-    await tenant.waitFor(id, 'completed');
-    await workflow(id).result();
-  });
+      expect(line).toMatchObject({
+        actor: 'temporal',
+        detail: 'a message was ignored: fail could not be decoded: send JSON',
+      });
+      expect(await tenant.get(id)).toMatchObject({ status: 'processing' });
+      await service.bank.setTransferOutcome(id, 'paid');
+      await tenant.waitFor(id, 'completed');
+      await workflow(id).result();
+    },
+  );
 
-  test('one signal to all that a query finds reaches each stuck transfer, and ends it with the bank', async () => {
+  test('a batch signal to the result of a query reaches each stuck transfer and ends it as the bank says', async () => {
     const tenant = await tenantWith();
     const ids = await Promise.all([stuck(tenant), stuck(tenant), stuck(tenant)]);
-    // The bank answers nobody, so that nothing ends before it is told to.
+    // The bank does not answer, so that no transfer ends before the signal.
     const silence = { kind: 'error_500', probability: 1 } as const;
     await service.bank.faults([
       { call: 'lookup', ...silence },
@@ -275,7 +278,7 @@ describe('operators', () => {
         actor: 'ada',
         detail: expect.stringMatching(/^retry: .*the bank is back/),
       });
-      await service.bank.tell(id, 'paid');
+      await service.bank.setTransferOutcome(id, 'paid');
     }
     await service.bank.faults([]);
     for (const id of ids) {
@@ -284,25 +287,25 @@ describe('operators', () => {
     }
   });
 
-  test('an update that can not be read is refused before it reaches the history', async () => {
+  test('a malformed update is refused before it reaches the history', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     const update = workflow(id).executeUpdate('complete', { args: [{ reason: 'no actor' }] });
     await expect(update).rejects.toMatchObject({
       cause: { message: expect.stringContaining('actor') },
     });
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     await tenant.waitFor(id, 'completed');
   });
 
-  test('reconcile reports what the bank tells otherwise, and books it only when told to', async () => {
+  test('reconcile reports differences to the bank, and applies them only with --apply', async () => {
     const tenant = await tenantWith();
     const [open, failed] = [await stuck(tenant), await stuck(tenant)];
     await act(tenant, failed, 'fail', { force: true });
-    // Nobody else may find out.
+    // No workflow may find the outcome first.
     await service.worker.kill();
     await service.bank.faults([{ call: 'callback', kind: 'error_500', probability: 1 }]);
-    for (const id of [open, failed]) await service.bank.tell(id, 'paid');
+    for (const id of [open, failed]) await service.bank.setTransferOutcome(id, 'paid');
 
     const reported = await reconcile();
     expect(reported).toMatchObject({ code: 1, ok: false, unanswered: 0, differing: 2, settled: 0 });
@@ -324,7 +327,7 @@ describe('operators', () => {
       ]),
     );
     expect(await tenant.get(open)).toMatchObject({ status: 'completed' });
-    // The payment stands in suspense and is waited for: our books and the bank's agree.
+    // The payment is in suspense and waits for an operator: the ledger agrees with the bank's journal.
     expect(await tenant.get(failed)).toMatchObject({ status: 'failed', attention: {} });
     expect(await reconcile()).toMatchObject({ code: 0, ok: true, differing: 0 });
 
@@ -333,7 +336,7 @@ describe('operators', () => {
     expect(await act(tenant, failed, 'complete')).toMatchObject({ done: true });
   });
 
-  test('reconcile says so when the bank does not answer', async () => {
+  test('reconcile reports a bank that does not answer', async () => {
     await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
     const silent = await reconcile();
     expect(silent).toMatchObject({ code: 1, ok: false, differing: 0 });
@@ -345,7 +348,7 @@ describe('operators', () => {
     });
   });
 
-  test('an update that is refused fails with the reason, so that the Temporal UI does not call it successful', async () => {
+  test('a refused update fails with the reason, so that the Temporal UI does not show it as successful', async () => {
     const tenant = await tenantWith();
     const id = await stuck(tenant);
     const update = workflow(id).executeUpdate('complete', {
@@ -354,15 +357,15 @@ describe('operators', () => {
     await expect(update).rejects.toMatchObject({
       cause: { message: 'Not completed: the bank says that the payment is pending.' },
     });
-    await service.bank.tell(id, 'paid');
+    await service.bank.setTransferOutcome(id, 'paid');
     await tenant.waitFor(id, 'completed');
   });
 
-  test('after all of it the books balance and agree with the bank', async () => {
+  test('afterwards the ledger balances and agrees with the bank', async () => {
     const open = await service.deps.transfers.latest({ attention: false, limit: 100 });
     for (const { _id, status } of open)
-      if (status === 'processing') await service.bank.tell(_id, 'paid');
-    await service.settled();
+      if (status === 'processing') await service.bank.setTransferOutcome(_id, 'paid');
+    await service.allEnded();
     expect(await service.problems()).toEqual([]);
     expect(await reconcile()).toMatchObject({ code: 0, ok: true, asked: open.length });
   });

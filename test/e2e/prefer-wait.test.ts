@@ -16,7 +16,7 @@ afterAll(async () => {
 
 const waiting = (seconds: number | string) => ({ prefer: `wait=${seconds}` });
 
-test('a transfer that ends in time is answered when it has ended', async () => {
+test('with Prefer: wait a transfer that ends in time is answered when it has ended', async () => {
   const reply = await tenant.transfer(order(), { headers: waiting(20) });
   expect(reply.status).toBe(201);
   expect(reply.headers.get('preference-applied')).toBe('wait=20');
@@ -28,13 +28,13 @@ test('a transfer that ends in time is answered when it has ended', async () => {
   expect(refused.status).toBe('failed');
 });
 
-test('one that does not is answered as it stands', async () => {
+test('with Prefer: wait a transfer that does not end in time is answered with its current state', async () => {
   const reply = await tenant.transfer(order('006'), { headers: waiting(1) });
   expect([reply.status, reply.headers.get('preference-applied')]).toEqual([201, 'wait=1']);
   expect(['pending', 'processing']).toContain(reply.body.data.status);
 });
 
-test('a retry that waits gets the present state, and one that does not the first bytes', async () => {
+test('a repeat with Prefer: wait gets the current state, and one without gets the saved response', async () => {
   const [body, key] = [order(), 'waited for'];
   const first = await tenant.transfer(body, { key });
   expect(first.headers.get('preference-applied')).toBeNull();
@@ -43,7 +43,7 @@ test('a retry that waits gets the present state, and one that does not the first
   expect(waited.headers.get('idempotent-replayed')).toBe('true');
   expect((await tenant.transfer(body, { key })).text).toBe(first.text);
 
-  // The other way about: what was waited for is not what is kept.
+  // The reverse: the answer after a wait is not the saved response.
   const again = { body: order(), key: 'waited for first' };
   const state = await tenant.client.createTransfer(again.body, {
     idempotencyKey: again.key,
@@ -54,7 +54,7 @@ test('a retry that waits gets the present state, and one that does not the first
   expect(bytes.body.data).toMatchObject({ id: state.data.id, status: 'pending' });
 });
 
-test('a preference that can not be read is as if it were not there', async () => {
+test('a malformed Prefer header is ignored', async () => {
   for (const bad of ['soon', '-1', '1.5', '']) {
     const reply = await tenant.transfer(order(), { headers: waiting(bad) });
     expect([reply.status, reply.headers.get('preference-applied')]).toEqual([201, null]);
@@ -62,7 +62,7 @@ test('a preference that can not be read is as if it were not there', async () =>
   }
 });
 
-test('a refusal waits for nothing', async () => {
+test('a refusal does not wait', async () => {
   const poor = await service.tenant({ balanceMinor: 10 });
   await expect(poor.client.createTransfer(order(), { wait: 20 })).rejects.toMatchObject({
     status: 422,
@@ -70,7 +70,7 @@ test('a refusal waits for nothing', async () => {
   });
 });
 
-test('a client that leaves does not end the transfer', async () => {
+test('a transfer continues after its waiting client has disconnected', async () => {
   const body = order('001', { idempotency_key: 'left alone' });
   await expect(
     fetch(`${service.api.url}/api/v1/transfers`, {
@@ -88,17 +88,17 @@ test('a client that leaves does not end the transfer', async () => {
   await tenant.waitFor(kept.data.id, 'completed');
 });
 
-test('an API that stops answers those who wait at once, with the present state', async () => {
+test('a stopping API answers waiting requests at once, with the current state', async () => {
   const [, stopping] = service.apis;
   if (!stopping) throw new Error('there are two');
   const body = order('006');
-  const asked = tenant.at(stopping.url).transfer(body, { headers: waiting(30) });
+  const pending = tenant.at(stopping.url).transfer(body, { headers: waiting(30) });
   await eventually('it waits', async () => {
     const { db } = service.deps.database;
     return (await db.collection('transfers').findOne({ reference: body.reference })) ?? undefined;
   });
   expect(await stopping.stop()).toEqual({ code: 0, signal: null });
-  const reply = await asked;
+  const reply = await pending;
   expect([reply.status, reply.headers.get('preference-applied')]).toEqual([201, 'wait=30']);
   expect(['pending', 'processing']).toContain(reply.body.data.status);
 });

@@ -17,7 +17,7 @@ import type { Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
 const AMOUNT_MINOR = 500_000;
-/** Less the network's 1.5 % and ₦100. */
+/** The amount less the network's fee of 1.5 % and ₦100. */
 const NET_MINOR = 482_500;
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const customer = { id: 'customer-77', email: 'ada@example.com', name: 'Ada Obi' };
@@ -27,7 +27,7 @@ let service: Service;
 let tenant: TestTenant;
 let secret: string;
 let payments: PaymentClient;
-/** Where the tenant is told, and where its customers come back to. */
+/** Receives the tenant's webhooks, and its customers' browsers after a payment. */
 let hooks: Receiver;
 let shop: Receiver;
 
@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => all?.close());
 
-/** A charge as it is answered, with nothing else in it. */
+/** A charge as the API answers it, with no further fields. */
 const charge = (changes: Partial<Record<keyof ChargeView, unknown>>) => ({
   amount_minor: AMOUNT_MINOR,
   currency: 'NGN',
@@ -77,7 +77,7 @@ async function tokenize(): Promise<string> {
   return made.body.data.payment_token_id;
 }
 
-/** As a browser does it: the page's own form, as it stands, and then wherever that leads. */
+/** Pays like a browser: submits the form of the page and follows its redirects. */
 async function payOnPage(url: string): Promise<Response> {
   const page = await fetch(url);
   const html = await page.text();
@@ -107,9 +107,9 @@ async function setUp(payment_token_id: string) {
   };
   const { capture_mode, reference, description, metadata } = body;
   const given = { capture_mode, reference, description, metadata, payment_token_id };
-  const asked = await payments.charge(body, { headers: { prefer: 'wait=20' } });
+  const reply = await payments.charge(body, { headers: { prefer: 'wait=20' } });
   const next_action = { type: 'redirect', url: expect.stringMatching(/^http/) };
-  expect([asked.status, asked.body]).toEqual([
+  expect([reply.status, reply.body]).toEqual([
     201,
     { success: true, data: charge({ ...given, status: 'requires_action', next_action }) },
   ]);
@@ -122,10 +122,10 @@ async function setUp(payment_token_id: string) {
     422,
     { code: 'invalid_state', field: 'payment_token_id', details: { status: 'unbound' } },
   ]);
-  return { given, url: String(asked.body.data.next_action?.url) };
+  return { given, url: String(reply.body.data.next_action?.url) };
 }
 
-/** The customer comes back while the provider calls back, and the shop asks more than once. */
+/** Pays while the customer returns, the provider calls back, and the shop requests the charge repeatedly. */
 async function pay(payment_token_id: string): Promise<ChargeView> {
   const { given, url } = await setUp(payment_token_id);
   expect((await payOnPage(url)).status).toBe(200);
@@ -160,7 +160,7 @@ async function pay(payment_token_id: string): Promise<ChargeView> {
   return answers[0]?.body.data as ChargeView;
 }
 
-/** Nobody is there, the answer of the network never comes, and whoever asked asks again and again. */
+/** Charges without the customer while the network's answer never comes and the shop repeats its request. */
 async function renewUnanswered(payment_token_id: string): Promise<ChargeView> {
   const body = {
     amount_minor: AMOUNT_MINOR,
@@ -192,7 +192,7 @@ async function renewUnanswered(payment_token_id: string): Promise<ChargeView> {
   return paid;
 }
 
-/** Its period begins in a moment: the Schedule fires, and fires again by hand. */
+/** Charges by the Schedule: its period begins in a moment, and the Schedule is triggered once more by the test. */
 async function renewBySchedule(payment_token_id: string): Promise<RecurringView> {
   const start = new Date(Math.floor(Date.now() / 1000) * 1000 + 4_000);
   const body = {
@@ -254,21 +254,21 @@ async function refundPart(charge_reference: string): Promise<RefundView> {
   return answer.data;
 }
 
-/** What came, each once and signed, by what it is about: in the order that it is numbered in. */
-async function toldOf(count: number): Promise<Record<string, string[]>> {
+/** Reads the webhooks that arrived, each once and signed, grouped by resource and in the order of their sequence. */
+async function receivedEvents(count: number): Promise<Record<string, string[]>> {
   await eventually(`${count} events`, () => (hooks.received.length >= count ? true : undefined));
-  const told = await Promise.all(
+  const events = await Promise.all(
     hooks.received.map(({ headers, body }) => verifyWebhook(secret, headers, body)),
   );
   const about: Record<string, string[]> = {};
-  for (const { event, sequence, data } of told) {
+  for (const { event, sequence, data } of events) {
     const { reference, id } = data as { reference?: string; id?: string };
     (about[reference ?? String(id)] ??= [])[sequence - 1] = event;
   }
   return about;
 }
 
-test('a customer who pays once is charged again without them, by hand and by the month, and gets a part back', async () => {
+test('a customer pays once, is charged again without taking part, on request and every month, and gets a partial refund', async () => {
   const before = await tenant.balance();
   const token = await tokenize();
   const setup = await pay(token);
@@ -276,7 +276,7 @@ test('a customer who pays once is charged again without them, by hand and by the
   const { id } = await renewBySchedule(token);
   const refund = await refundPart(setup.reference);
 
-  // What really happened there, in this order, and nothing else.
+  // The effects at the network, in this order, and no others.
   const journal = await service.bank.journal();
   expect(journal.map((entry) => [entry.kind, entry.client_reference, entry.amount_minor])).toEqual([
     ['charged', setup.reference, AMOUNT_MINOR],
@@ -289,7 +289,7 @@ test('a customer who pays once is charged again without them, by hand and by the
   expect(await service.problems()).toEqual([]);
   expect((await bursar('ledger verify --json', service.env)).code).toBe(0);
 
-  expect(await toldOf(6)).toEqual({
+  expect(await receivedEvents(6)).toEqual({
     [setup.reference]: ['charge.requires_action', 'charge.completed'],
     [renewal.reference]: ['charge.completed'],
     [`${id}-0`]: ['charge.completed'],

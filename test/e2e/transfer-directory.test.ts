@@ -18,7 +18,7 @@ const parse = (reply: Reply) => JSON.parse(reply.text);
 describe('GET /transfers/banks', () => {
   const banks = (query = '') => tenant.call('GET', `/transfers/banks${query}`, undefined);
 
-  test('503 as long as no list was ever heard of; then the list, also while the provider is away', async () => {
+  test('the bank list is 503 until it was received once; afterwards it is served even while the provider is unavailable', async () => {
     await service.bank.kill();
     const none = await banks();
     expect([none.status, none.body.error.code]).toEqual([503, 'service_unavailable']);
@@ -32,7 +32,7 @@ describe('GET /transfers/banks', () => {
     await service.bank.start();
   });
 
-  test('every bank with its name and both codes, by name, as a list', async () => {
+  test('the bank list has every bank with its name and both codes, sorted by name', async () => {
     const { success, data, pagination } = parse(await banks());
     expect(success).toBe(true);
     expect(data).toContainEqual({ code: '058', nip_code: '000013', name: 'Guaranty Trust Bank' });
@@ -47,7 +47,7 @@ describe('GET /transfers/banks', () => {
     });
   });
 
-  test('in pages where they are asked for, and nothing beyond the end', async () => {
+  test('the bank list has pages on request, and an empty one beyond the end', async () => {
     const { data: all } = parse(await banks());
     const second = parse(await banks('?page=2&limit=10'));
     expect(second.data).toEqual(all.slice(10, 20));
@@ -68,7 +68,7 @@ describe('POST /transfers/resolve-account', () => {
     recipient_bank_code: '058',
   });
 
-  test('names the holder in the words of a transfer to it, under either set of names', async () => {
+  test('resolve-account returns the account holder as a transfer does, with either set of field names', async () => {
     const reply = await resolve(to('789'));
     expect(reply.status).toBe(200);
     expect(parse(reply)).toEqual({
@@ -86,20 +86,20 @@ describe('POST /transfers/resolve-account', () => {
     expect(made.body.data).toMatchObject(parse(reply).data);
   });
 
-  test('the code of the interbank network names the same holder', async () => {
+  test('resolve-account returns the same holder for the interbank code', async () => {
     const names = [to('789'), { ...to('789'), recipient_bank_code: '000013' }].map(resolve);
     const [one, other] = (await Promise.all(names)).map((reply) => parse(reply).data);
     expect(other.recipient_name).toBe(one.recipient_name);
   });
 
-  test('no such account, or no such bank: 422 invalid_account', async () => {
+  test('resolve-account answers 422 invalid_account for an unknown account or bank', async () => {
     for (const body of [to('003'), { ...to('789'), recipient_bank_code: '999' }]) {
       const reply = await resolve(body);
       expect([reply.status, reply.body.error.code]).toEqual([422, 'invalid_account']);
     }
   });
 
-  test('a bank that does not answer: 503, and when to come again', async () => {
+  test('resolve-account answers 503 with Retry-After if the bank does not answer', async () => {
     const reply = await resolve(to('011'));
     expect([reply.status, reply.body.error.code]).toEqual([503, 'service_unavailable']);
     expect(Number(reply.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -113,12 +113,12 @@ describe('POST /transfers/resolve-account', () => {
     ['recipient_bank_code', { ...to('789'), recipient_bank_code: 'GTB' }],
     ['destination_bank_code', { ...to('789'), destination_bank_code: '058' }],
     ['amount_minor', { ...to('789'), amount_minor: 1 }],
-  ])('400 for %s: %j', async (field, body) => {
+  ])('resolve-account answers 400 for %s: %j', async (field, body) => {
     const reply = await resolve(body);
     expect([reply.status, reply.body.error.field]).toEqual([400, field]);
   });
 
-  test('moves and makes nothing, and a read key may not ask', async () => {
+  test('resolve-account stores nothing, and a read key may not use it', async () => {
     const before = await tenant.balance();
     await resolve(to('789'));
     expect(await tenant.balance()).toEqual(before);
@@ -144,7 +144,7 @@ describe('GET /transfers/{id}/timeline', () => {
   const timeline = (of: TestTenant, id: string, query = '') =>
     of.call('GET', `/transfers/${id}/timeline${query}`, undefined);
 
-  test('every step in order, with its time, actor and the trace of the provider, and nothing else', async () => {
+  test('the timeline has every step in order, with time, actor and provider trace, and nothing else', async () => {
     const id = await tenant.send('004');
     await tenant.waitFor(id, 'completed');
     const { data, pagination } = parse(await timeline(tenant, id));
@@ -172,7 +172,7 @@ describe('GET /transfers/{id}/timeline', () => {
     expect(one).toEqual([data[1]]);
   });
 
-  test('404 for what is not there, and for what is another tenant’s', async () => {
+  test('the timeline is 404 for an unknown transfer and for another tenant’s', async () => {
     const other = await service.tenant();
     const id = await other.send();
     for (const unknown of [id, 'trf_01m7yr04qfeh29r645zf36b5fg', 'nothing']) {
@@ -183,8 +183,8 @@ describe('GET /transfers/{id}/timeline', () => {
   });
 });
 
-test('no account number and no name in the logs', async () => {
-  await service.settled();
+test('the logs contain no account number and no name', async () => {
+  await service.allEnded();
   expect(service.logs()).not.toMatch(/0123456\d{3}/);
   expect(await service.problems()).toEqual([]);
 });

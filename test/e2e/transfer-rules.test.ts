@@ -13,7 +13,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-test('the older names of the destination make the same transfer; the name that counts is the bank’s', async () => {
+test('the older field names of the recipient create the same transfer; the recipient’s name is the bank’s', async () => {
   const tenant = await service.tenant();
   const { recipient_account, recipient_bank_code, ...rest } = order();
   const older = {
@@ -38,7 +38,7 @@ test('the older names of the destination make the same transfer; the name that c
   }
 });
 
-test('the daily limit tells limit and use, and a transfer that fails or is reversed gives its amount back', async () => {
+test('a refusal by the daily limit has limit and use, and a failed or reversed transfer restores the limit', async () => {
   const tenant = await service.tenant({ dailyLimitMinor: 400_000n });
   const refused = await tenant.send('002');
   await tenant.waitFor(refused, 'failed');
@@ -56,7 +56,7 @@ test('the daily limit tells limit and use, and a transfer that fails or is rever
 
 describe('GET /transfers', () => {
   let tenant: TestTenant;
-  /** Newest first. */
+  /** The ids of the transfers, newest first. */
   let ids: string[];
   const amounts = [30_000, 10_000, 20_000, 20_000, 40_000];
 
@@ -80,7 +80,7 @@ describe('GET /transfers', () => {
   };
   const today = () => new Date().toISOString().slice(0, 10);
 
-  test('newest first, in pages, with the totals of what the filters leave', async () => {
+  test('the list of transfers is sorted newest first, in pages, with the totals of the filtered records', async () => {
     const first = await list('limit=2');
     expect(first.found).toEqual(ids.slice(0, 2));
     expect(first.pagination).toEqual({ page: 1, limit: 2, total: 5, pages: 3, has_more: true });
@@ -89,7 +89,7 @@ describe('GET /transfers', () => {
     expect(last.pagination).toMatchObject({ page: 3, has_more: false });
   });
 
-  test('a page beyond the end is empty and tells the right totals', async () => {
+  test('a page beyond the end of the list is empty and has the right totals', async () => {
     for (const query of [
       'page=2',
       'page=1000000&limit=100',
@@ -104,7 +104,7 @@ describe('GET /transfers', () => {
     }
   });
 
-  test('by status, under either name of completed', async () => {
+  test('the list is filtered by status, with either name of completed', async () => {
     const completed = await list('status=completed');
     expect(completed.found).toEqual(ids.filter((_, i) => i !== 3));
     expect(completed.pagination.total).toBe(4);
@@ -113,7 +113,7 @@ describe('GET /transfers', () => {
     expect((await list('status=pending')).pagination.total).toBe(0);
   });
 
-  test('by amount both ways, equal amounts in a steady order', async () => {
+  test('the list is sorted by amount in both directions, with a stable order of equal amounts', async () => {
     const up = (await list('sort=amount_minor')).found;
     expect([up[0], up[3], up[4]]).toEqual([ids[3], ids[4], ids[0]]);
     expect((await list('sort=-amount_minor')).found).toEqual(up.toReversed());
@@ -121,14 +121,14 @@ describe('GET /transfers', () => {
     expect((await list(`sort=amount_minor&${within}`)).found).toEqual(up);
   });
 
-  test('by day, both ends included, and by reference', async () => {
+  test('the list is filtered by day, both ends included, and by reference', async () => {
     const all = `start_date=${today()}&end_date=${today()}`;
     expect((await list(all)).pagination.total).toBe(5);
     expect(await list('end_date=2020-01-01')).toMatchObject({
       found: [],
       pagination: { total: 0 },
     });
-    // The last day that can be written is no reason to find records and count none.
+    // With the last possible day the total must still match the records.
     const open = await list(`start_date=${today()}&end_date=9999-12-31`);
     expect([open.found.length, open.pagination.total]).toEqual([5, 5]);
     const { reference } = await tenant.get(String(ids[2]));
@@ -141,7 +141,7 @@ describe('GET /transfers', () => {
 describe('callbacks of the bank', () => {
   let tenant: TestTenant;
   let callbacks: ReturnType<typeof callbackSender>;
-  /** Pending at the bank: whoever could have it settled by a lie would be seen. */
+  /** A transfer that is pending at the bank, which a forged callback must not end. */
   let pending: string;
   beforeAll(async () => {
     tenant = await service.tenant();
@@ -150,12 +150,12 @@ describe('callbacks of the bank', () => {
   });
   afterAll(async () => {
     await eventually('the bank decides it', async () =>
-      (await service.bank.tell(pending, 'paid')) === 200 ? true : undefined,
+      (await service.bank.setTransferOutcome(pending, 'paid')) === 200 ? true : undefined,
     );
   });
 
   const handled = (body: string) =>
-    eventually('the callback was dealt with', () => callbacks.outcomeOf(body));
+    eventually('the callback was applied', () => callbacks.outcomeOf(body));
   const settlements = async (id: string) =>
     (await tenant.stored(id)).timeline.filter(({ type }) => type === 'captured');
 
@@ -166,15 +166,18 @@ describe('callbacks of the bank', () => {
     ['signed in ten minutes', 401, 'invalid_signature', { ageSeconds: -600 }],
     ['for a provider that is none', 404, 'not_found', { provider: 'no-bank' }],
     ['of 5 MB', 413, 'payload_too_large', { instead: 'x'.repeat(5 * 1024 * 1024) }],
-  ])('%s: %i, nothing is stored and nothing moves', async (_name, status, code, options) => {
-    const before = await callbacks.countStored();
-    const reply = await callbacks.post(callbacks.about(pending, 'transfer.paid'), options);
-    expect(reply).toEqual({ status, code, data: undefined });
-    expect(await callbacks.countStored()).toBe(before);
-    expect((await tenant.get(pending)).status).not.toBe('completed');
-  });
+  ])(
+    'a callback with %s is answered with %i; nothing is stored and no money moves',
+    async (_name, status, code, options) => {
+      const before = await callbacks.countStored();
+      const reply = await callbacks.post(callbacks.about(pending, 'transfer.paid'), options);
+      expect(reply).toEqual({ status, code, data: undefined });
+      expect(await callbacks.countStored()).toBe(before);
+      expect((await tenant.get(pending)).status).not.toBe('completed');
+    },
+  );
 
-  test('signed, but not readable or in the words of another provider: 200, and nothing comes of it', async () => {
+  test('a signed callback that is unreadable or of another provider’s form is answered with 200 and has no effect', async () => {
     const before = await callbacks.countStored();
     for (const body of [
       '',
@@ -196,7 +199,7 @@ describe('callbacks of the bank', () => {
     expect((await tenant.get(pending)).status).not.toBe('completed');
   });
 
-  test('ten times the same: each is 200, one is stored, and the transfer is settled once', async () => {
+  test('ten equal callbacks are answered with 200 each, stored once, and applied once', async () => {
     const id = await tenant.send();
     const { session_id } = await tenant.waitFor(id, 'completed');
     const before = await callbacks.countStored();
@@ -208,8 +211,8 @@ describe('callbacks of the bank', () => {
     expect(await settlements(id)).toHaveLength(1);
   });
 
-  test('before our own answer: completed by it, and paid once whatever the answer comes to', async () => {
-    // Paid, and the answer to the order never comes.
+  test('a callback before the answer to the request completes the transfer, which is paid once whatever the answer', async () => {
+    // The bank pays, and its answer never comes.
     const id = await tenant.send('004');
     const paid = await eventually('the bank has paid', async () =>
       (await service.bank.journal(id)).find(({ kind }) => kind === 'paid'),
@@ -226,7 +229,7 @@ describe('callbacks of the bank', () => {
     expect(await service.bank.journal(id)).toHaveLength(1);
   });
 
-  test('of a payment after its reversal: the later state stays', async () => {
+  test('a callback about a payment after its reversal does not change the transfer', async () => {
     const id = await tenant.send('008');
     const { session_id } = await tenant.waitFor(id, ({ reversed_at: at }) => at !== null);
     const late = callbacks.about(id, 'transfer.paid', { session_id });
@@ -235,7 +238,7 @@ describe('callbacks of the bank', () => {
     expect(await tenant.get(id)).toMatchObject({ status: 'failed', failure: { code: 'reversed' } });
   });
 
-  test('about a transfer that nobody knows: 200, noted, and nothing is made', async () => {
+  test('a callback about an unknown transfer is answered with 200 and stored, and creates no transfer', async () => {
     const body = callbacks.about('trf_01m7yr04qfeh29r645zf36b5fg', 'transfer.paid');
     expect(await callbacks.post(body)).toMatchObject({ status: 200 });
     expect(await handled(body)).toBe('unknown_reference');
@@ -248,7 +251,7 @@ describe('callbacks of the bank', () => {
   });
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+test('afterwards the ledger balances and agrees with the bank', async () => {
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

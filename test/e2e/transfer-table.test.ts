@@ -12,14 +12,17 @@ const ROWS = ['789', '001', '002', '003', '004', '005', '006', '007', '008', '00
 
 type Row = { tenant: TestTenant; body: ReturnType<typeof order>; reply: Reply; id: string };
 
-/** Once where the bank de-duplicates, and once where only our own care keeps a transfer from being paid twice. */
+/**
+ * The table runs against a bank that de-duplicates requests, and against one where only our own checks keep a transfer
+ * from being paid twice.
+ */
 describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (bank) => {
   let service: Service;
   let rows: Map<string, Row>;
-  /** A second one of those that wait for the bank to be told. */
+  /** A second transfer that waits until the test sets its outcome. */
   let toBeRefused: Row;
 
-  /** Every row is on its way before the first is looked at. */
+  /** Creates every transfer before the first one is checked. */
   beforeAll(async () => {
     const env = { BURSAR_ATTENTION_AFTER_MS: '8000' };
     service = await startService({ bank, env });
@@ -77,9 +80,9 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     return transfer;
   }
 
-  async function tell(id: string, outcome: 'paid' | 'failed') {
+  async function setOutcome(id: string, outcome: 'paid' | 'failed') {
     await eventually(`the bank knows ${id}`, async () =>
-      (await service.bank.tell(id, outcome)) === 200 ? true : undefined,
+      (await service.bank.setTransferOutcome(id, outcome)) === 200 ? true : undefined,
     );
   }
 
@@ -90,7 +93,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
       .sort({ received_at: 1 })
       .toArray();
 
-  test('any other account: 201 and pending with the fee on top, then completed', async () => {
+  test('any other account: 201 and pending with the fee in addition, then completed', async () => {
     const { reply, id, body, tenant } = row('789');
     expect(reply.status).toBe(201);
     expect(reply.headers.get('location')).toBe(`/api/v1/transfers/${id}`);
@@ -112,14 +115,14 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     expect(steps.at(-1)).toBe('captured');
   });
 
-  test('001: paid later and told by callback alone', async () => {
+  test('001: paid later, reported by callback only, completed', async () => {
     const { completed_at: completedAt } = await expectCompletedOnce(row('001'));
     const [first, ...more] = await callbacksAbout(row('001').id);
     expect(more).toEqual([]);
     expect(Date.parse(String(completedAt))).toBeGreaterThanOrEqual(Number(first?.received_at));
   });
 
-  test('002: refused for good: failed, with the bank’s reason and the money back', async () => {
+  test('002: rejected: failed, with the bank’s reason and the hold released', async () => {
     const { tenant, id } = row('002');
     const transfer = await tenant.waitFor(id, 'failed');
     expect(transfer).toMatchObject({ failure: { code: 'account_closed' }, completed_at: null });
@@ -127,7 +130,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     expect(await tenant.balance()).toEqual(UNTOUCHED);
   });
 
-  test('003: no such account: 422, kept under its key, nothing made and no reference used', async () => {
+  test('003: no such account: 422, saved under its idempotency key, no transfer and no reference used', async () => {
     const { tenant, reply, body } = row('003');
     expect([reply.status, reply.body.error.code]).toEqual([422, 'invalid_account']);
     const again = await tenant.transfer(body, { key: 'one key' });
@@ -141,11 +144,11 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     await tenant.waitFor(reused.body.data.id, 'completed');
   });
 
-  test('004: paid without an answer: found by asking, completed, paid once', async () => {
+  test('004: paid without an answer: found by verifying, completed, paid once', async () => {
     await expectCompletedOnce(row('004'));
   });
 
-  test('005: never answered and never paid: held, not guessed, and an operator is called', async () => {
+  test('005: never answered and never paid: stays held, and raises attention', async () => {
     const { tenant, id } = row('005');
     const transfer = await tenant.waitFor(id, ({ attention }) => attention !== null);
     expect(transfer).toMatchObject({ status: 'processing', failure: null });
@@ -154,18 +157,18 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     expect(await tenant.balance()).toEqual(WHILE_HELD);
   });
 
-  test('006: pending until the bank is told: paid completes it', async () => {
+  test('006: pending until its outcome is set: paid completes it', async () => {
     const { tenant, id } = row('006');
     await tenant.waitFor(id, ({ attention }) => attention !== null);
     expect(await tenant.balance()).toEqual(WHILE_HELD);
-    await tell(id, 'paid');
+    await setOutcome(id, 'paid');
     const transfer = await expectCompletedOnce(row('006'));
     expect(transfer.attention).toBeNull();
   });
 
-  test('006: told that it failed: failed, with the money back', async () => {
+  test('006: pending until its outcome is set: failed releases the hold', async () => {
     const { tenant, id } = toBeRefused;
-    await tell(id, 'failed');
+    await setOutcome(id, 'failed');
     const transfer = await tenant.waitFor(id, 'failed');
     expect(transfer.failure?.code).toBe('provider_declined');
     expect(await effects(id)).toEqual([]);
@@ -176,7 +179,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     await expectCompletedOnce(row('007'));
   });
 
-  test('008: paid and then reversed: failed with reversed_at, amount and fee are back', async () => {
+  test('008: paid and then reversed: failed with reversed_at, amount and fee returned', async () => {
     const { tenant, id } = row('008');
     const transfer = await tenant.waitFor(id, 'failed');
     expect(transfer).toMatchObject({
@@ -188,7 +191,7 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     expect(await tenant.balance()).toEqual(UNTOUCHED);
   });
 
-  test('009: three callbacks out of order: completed once, and nothing moves it afterwards', async () => {
+  test('009: three callbacks out of order: completed once, and not changed afterwards', async () => {
     const { id } = row('009');
     await eventually('all callbacks were taken and looked at', async () => {
       const stored = await callbacksAbout(id);
@@ -200,24 +203,24 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
     expect(applied.length).toBeLessThanOrEqual(1);
   });
 
-  test('010: turned away with 429 first: sent again, completed, paid once', async () => {
+  test('010: 429 first: submitted again, completed, paid once', async () => {
     await expectCompletedOnce(row('010'));
   });
 
-  test('011: accepted without a name when the enquiry hangs, and completed all the same', async () => {
+  test('011: accepted without a name because the enquiry hangs, then completed', async () => {
     const { reply } = row('011');
     expect(reply.status).toBe(201);
     expect(reply.body.data).toMatchObject({ recipient_name: null, recipient_bank: null });
     await expectCompletedOnce(row('011'));
   });
 
-  test('every transfer is in the list of its tenant as it is by itself', async () => {
+  test('every transfer in the list of its tenant equals its own representation', async () => {
     const { tenant, id } = row('789');
     const list = JSON.parse((await tenant.call('GET', '/transfers', undefined)).text);
     expect(list.data).toEqual([await tenant.get(id)]);
   });
 
-  test('afterwards the books balance, agree with the bank, and only what waits for it is open', async () => {
+  test('afterwards the ledger balances and agrees with the bank, and only transfers that wait for the bank are open', async () => {
     expect(await service.problems()).toEqual([]);
     const open = service.deps.database.db
       .collection<Transfer>('transfers')

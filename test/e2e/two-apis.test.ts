@@ -1,7 +1,7 @@
 import { startService, type Service } from '../support/service.js';
 import { apiClient, order, ORDER_TOTAL_MINOR, type TestTenant } from '../support/tenant.js';
 
-/** The wallet pays for so many of the orders below, and not for a kobo more. */
+/** The number of transfers that the wallet covers exactly. */
 const PAYS_FOR = 40;
 const LEFT_MINOR = ORDER_TOTAL_MINOR - 1;
 
@@ -15,10 +15,10 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** The same tenant at both processes. */
+/** Clients of the same tenant at both processes. */
 const both = (tenant: TestTenant) => service.apis.map(({ url }) => tenant.at(url));
 
-test('two processes on one wallet: each transfer is answered rightly, the balance is exact', async () => {
+test('with two API processes on one wallet each transfer gets the right answer, and the balance is exact', async () => {
   const balanceMinor = PAYS_FOR * ORDER_TOTAL_MINOR + LEFT_MINOR;
   const tenant = await service.tenant({ balanceMinor });
   const replies = await Promise.all(
@@ -36,7 +36,7 @@ test('two processes on one wallet: each transfer is answered rightly, the balanc
   expect(await tenant.balance()).toEqual({ available: LEFT_MINOR, held: 0 });
 });
 
-test('one key at both processes at once: one transfer, and the same bytes from both', async () => {
+test('one idempotency key at two API processes at once creates one transfer with equal answers', async () => {
   const tenant = await service.tenant();
   const requests = Array.from({ length: 15 }, (_, i) => ({ body: order(), key: `both ${i}` }));
   const pairs = await Promise.all(
@@ -52,7 +52,7 @@ test('one key at both processes at once: one transfer, and the same bytes from b
   expect(await db.collection('transfers').countDocuments({ tenant_id: tenant.id })).toBe(15);
 });
 
-test('one reference at both processes at once: one transfer, and the other is told whose it is', async () => {
+test('one reference at two API processes at once creates one transfer, and the refusal names it', async () => {
   const tenant = await service.tenant();
   const bodies = Array.from({ length: 15 }, () => order());
   for (const body of bodies) {
@@ -67,7 +67,7 @@ test('one reference at both processes at once: one transfer, and the other is to
   }
 });
 
-test('what one process has accepted, the other shows at once', async () => {
+test('a transfer accepted by one API process is visible at the other at once', async () => {
   const tenant = await service.tenant();
   const [one, other] = both(tenant);
   const reply = await one?.transfer(order());
@@ -76,7 +76,7 @@ test('what one process has accepted, the other shows at once', async () => {
   );
 });
 
-test('a key that the command line revokes is refused by both within a second, however busy it is', async () => {
+test('a revoked key is refused by both API processes within a second, however busy it is', async () => {
   const tenant = await service.tenant();
   const wanted = { tenantId: tenant.id, level: 'read', kind: 'secret' } as const;
   const { id, key } = await service.deps.apiKeys.create(wanted);
@@ -85,10 +85,10 @@ test('a key that the command line revokes is refused by both within a second, ho
     return body.error?.code ?? 'served';
   };
   expect(await Promise.all(service.apis.map(ask))).toEqual(['served', 'served']);
-  // This process is none of the two: like the command line, it can reach neither's memory.
+  // Like the command line, this process cannot reach the memory of either API.
   await service.deps.apiKeys.revoke(id);
   const until = performance.now() + 1_000;
-  // Asked no more once refused: an address has few requests without a valid key.
+  // Stops after the first refusal, because an address has few requests without a valid key.
   const lastAnswer = async (api: (typeof service.apis)[number]) => {
     let answer = await ask(api);
     while (answer === 'served' && performance.now() < until) answer = await ask(api);
@@ -97,7 +97,7 @@ test('a key that the command line revokes is refused by both within a second, ho
   expect(await Promise.all(service.apis.map(lastAnswer))).toEqual(['expired_key', 'expired_key']);
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+test('afterwards the ledger balances and agrees with the bank', async () => {
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -34,7 +34,7 @@ def map_case(context, case):
 
 
 def put_days_in_order(query):
-    """`end_date` is not before `start_date`."""
+    """The service refuses an `end_date` before the `start_date`."""
     first, last = query.get("start_date"), query.get("end_date")
     if is_day(first) and is_day(last) and last < first:
         query["start_date"], query["end_date"] = last, first
@@ -48,7 +48,7 @@ def is_day(text):
 
 
 def name_one_key(headers, body):
-    """An idempotency key in the header and another one in the body are refused."""
+    """The service refuses different idempotency keys in header and body."""
     given = headers.get("Idempotency-Key"), body.get("idempotency_key")
     if all(isinstance(key, str) and re.fullmatch(r"[ -~]{1,255}", key) for key in given):
         del body["idempotency_key"]
@@ -67,7 +67,7 @@ GROUPED = re.compile(
 
 
 def leave_out_card_numbers(value):
-    """No value and no name in a body is a card number. The Luhn check decides, and no pattern can say it."""
+    """The service refuses card numbers in names and values. Their checksum cannot be expressed as a pattern."""
     for name, child in list(value.items() if isinstance(value, dict) else enumerate(value)):
         if isinstance(name, str) and is_card_number(name):
             del value[name]
@@ -131,20 +131,20 @@ def named_fields(operation):
 
 
 def use_one_name(body):
-    """`reference` is an older name of `transaction_reference`: both, and different, are refused."""
+    """`reference` is an older name of `transaction_reference`; the service refuses different values in both."""
     if "transaction_reference" in body and "reference" in body and "amount_minor" in body:
         del body["reference"]
 
 
 def raise_cap(body):
-    """A day's cap lets one reload pass."""
+    """The daily cap must allow at least one reload."""
     amount, cap = body.get("amount_minor"), body.get("daily_cap_minor")
     if is_amount(amount) and is_amount(cap) and cap < amount:
         body["daily_cap_minor"] = amount
 
 
 def is_amount(value):
-    """JSON knows one kind of number: 5.0 is one, too."""
+    """JSON has one type of number, so 5.0 is an integer too."""
     return is_number(value) and value >= 1 and float(value).is_integer()
 
 
@@ -153,7 +153,7 @@ def is_number(value):
 
 
 def leave_out_times(body):
-    """A recurring charge begins neither in the past nor far ahead, and ends after that; its zone is one that there is."""
+    """A recurring charge starts neither in the past nor far ahead, ends later, and has an existing time zone."""
     if "interval" not in body:
         return
     zone = body.get("timezone")
@@ -173,7 +173,7 @@ def is_time(text):
 
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
-    """The account that no bank answers for in the sandbox: 503 with Retry-After, as documented, and for it alone."""
-    asked = case.body if case.operation.label == RESOLVE_ACCOUNT and isinstance(case.body, dict) else {}
-    silent = any(str(asked.get(name)).endswith("011") for name in ACCOUNTS)
+    """Only the sandbox account whose bank never answers may get the documented 503 with Retry-After."""
+    body = case.body if case.operation.label == RESOLVE_ACCOUNT and isinstance(case.body, dict) else {}
+    silent = any(str(body.get(name)).endswith("011") for name in ACCOUNTS)
     return not (silent and response.status_code == 503 and "retry-after" in response.headers)

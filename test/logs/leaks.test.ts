@@ -29,7 +29,7 @@ test.each([
   ['the name of an account holder', 'ADAEZE OBI'],
   ['the name of an account holder', 'Yetunde Abubakar'],
   ['a secret of the tests', 'a "pepper" of this test'],
-])('%s in a log of ours is found, and not repeated: %s', (kind, leak) => {
+])('the search of logs finds %s without repeating it: %s', (kind, leak) => {
   const found = search({
     'secrets.jsonl': `${JSON.stringify('a "pepper" of this test')}\n`,
     'bank.log': HARMLESS,
@@ -41,7 +41,7 @@ test.each([
   expect(found.text).not.toContain('bank.log');
 });
 
-test('what ids, times and masks look like is no leak, nor are the counters of an engine', () => {
+test('the search of logs reports neither ids, times and masks nor the counters of MongoDB and Temporal', () => {
   const found = search({
     'secrets.jsonl': '"nobody wrote this"\n',
     'worker-1.log':
@@ -52,12 +52,12 @@ test('what ids, times and masks look like is no leak, nor are the counters of an
   expect(found).toEqual({ status: 0, text: expect.stringContaining('2 files') });
 });
 
-test('an account number in the log of an engine is found', () => {
+test('the search of logs finds an account number in the log of MongoDB or Temporal', () => {
   const found = search({ 'x-mongod.log': '{"command":{"account":"0123456789"}}\n' });
   expect(found.status).toBe(1);
   expect(found.text).toContain('x-mongod.log:1: an account number');
 });
 
-test('a run without logs is as good as one with clean logs', () => {
+test('the search of logs succeeds on a run without logs', () => {
   expect(search({}).status).toBe(0);
 });

@@ -85,7 +85,7 @@ test('API, worker, bank and command line run from the pruned tree', async () => 
   try {
     const tenant = await service.tenant();
     const { body } = await tenant.transfer(order());
-    await service.settled();
+    await service.allEnded();
     expect(await tenant.get(body.data.id)).toMatchObject({ status: 'completed' });
     const { bin } = readJson('package.json') as { bin: { bursar: string } };
     const command = join(image, bin.bursar);

@@ -253,7 +253,7 @@ describe('operators', () => {
     const early = await cli(`complete ${id} --reason test`);
     expect([early.code, JSON.parse(early.out)]).toMatchObject([1, { done: false }]);
     expect((await cli(`fail ${id} --reason test --force`)).code).toBe(0);
-    expect(await service.bank.tellRefund(id, 'refunded')).toBe(200);
+    expect(await service.bank.setRefundOutcome(id, 'refunded')).toBe(200);
     const late = await waitFor(reference, ({ attention }) => attention !== null);
     expect(late).toMatchObject({ status: 'failed', completed_at: null });
     const adopted = await cli(`complete ${id} --reason test`);

@@ -8,61 +8,61 @@ const never = new AbortController().signal;
 setMaxListeners(0, never);
 const LONG = { ms: 20_000, signal: never };
 
-/** Records that end when they are told to. */
+/** Records that a test can end. */
 function records() {
   const ended = new Set<string>();
-  const asked: string[][] = [];
-  const watch = createCompletionWaiter<{ _id: string }>({
+  const queries: string[][] = [];
+  const waiter = createCompletionWaiter<{ _id: string }>({
     everyMs: 5,
     findEnded(ids) {
-      asked.push(ids);
+      queries.push(ids);
       return Promise.resolve(ids.filter((id) => ended.has(id)).map((_id) => ({ _id })));
     },
   });
-  return { ended, asked, watch };
+  return { ended, queries, waiter };
 }
 
-describe('a watch', () => {
-  test('tells all who wait for a record that has ended, and nobody else', async () => {
-    const { ended, watch } = records();
-    const both = [watch.waitForEnd('a', LONG), watch.waitForEnd('a', LONG)];
-    const other = watch.waitForEnd('b', LONG);
+describe('a completion waiter', () => {
+  test('a completion waiter resolves every caller of a record that has ended, and no other', async () => {
+    const { ended, waiter } = records();
+    const both = [waiter.waitForEnd('a', LONG), waiter.waitForEnd('a', LONG)];
+    const other = waiter.waitForEnd('b', LONG);
     ended.add('a');
     expect(await Promise.all(both)).toEqual([{ _id: 'a' }, { _id: 'a' }]);
-    expect(watch.waiting).toBe(1);
+    expect(waiter.waiting).toBe(1);
     ended.add('b');
     expect(await other).toEqual({ _id: 'b' });
   });
 
-  test('asks for all that is waited for at once, and for nothing when nobody waits', async () => {
-    const { ended, asked, watch } = records();
+  test('a completion waiter queries all ids together, and nothing while no caller waits', async () => {
+    const { ended, queries, waiter } = records();
     const many = Array.from({ length: 2_500 }, (_, i) => `r${i}`);
-    const all = many.map((id) => watch.waitForEnd(id, LONG));
+    const all = many.map((id) => waiter.waitForEnd(id, LONG));
     many.forEach((id) => ended.add(id));
     await Promise.all(all);
-    expect(asked.map((ids) => ids.length)).toEqual([1_000, 1_000, 500]);
+    expect(queries.map((ids) => ids.length)).toEqual([1_000, 1_000, 500]);
     await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(asked).toHaveLength(3);
+    expect(queries).toHaveLength(3);
   });
 
-  test('lets go when the time is over, when the caller has gone, and when the process stops', async () => {
-    const { watch } = records();
+  test('a completion waiter gives up when the time is over, when the caller disconnects, and when the process stops', async () => {
+    const { waiter } = records();
     const caller = new AbortController();
-    expect(await watch.waitForEnd('a', { ms: 10, signal: never })).toBeNull();
-    const left = watch.waitForEnd('a', { ...LONG, signal: caller.signal });
-    const stopped = watch.waitForEnd('a', LONG);
+    expect(await waiter.waitForEnd('a', { ms: 10, signal: never })).toBeNull();
+    const left = waiter.waitForEnd('a', { ...LONG, signal: caller.signal });
+    const stopped = waiter.waitForEnd('a', LONG);
     caller.abort();
     expect(await left).toBeNull();
-    expect(watch.waiting).toBe(1);
-    watch.stop();
+    expect(waiter.waiting).toBe(1);
+    waiter.stop();
     expect(await stopped).toBeNull();
-    expect(await watch.waitForEnd('a', LONG)).toBeNull();
-    expect(watch.waiting).toBe(0);
+    expect(await waiter.waitForEnd('a', LONG)).toBeNull();
+    expect(waiter.waiting).toBe(0);
   });
 
-  test('goes on asking after a failure', async () => {
+  test('a completion waiter continues after a failed query', async () => {
     let failures = 3;
-    const watch = createCompletionWaiter({
+    const waiter = createCompletionWaiter({
       everyMs: 5,
       findEnded(ids) {
         failures -= 1;
@@ -70,11 +70,11 @@ describe('a watch', () => {
         return Promise.resolve(ids.map((_id) => ({ _id })));
       },
     });
-    expect(await watch.waitForEnd('a', LONG)).toEqual({ _id: 'a' });
+    expect(await waiter.waitForEnd('a', LONG)).toEqual({ _id: 'a' });
   });
 });
 
-test('a stop lets go who waits at any watch of the process, and all of them are counted', async () => {
+test('stopping the completion waiters of a process resolves every caller, and all of them are counted', async () => {
   const completionWaiters = createCompletionWaiters();
   const never = { everyMs: 5, findEnded: () => Promise.resolve([]) };
   const [one, other] = [completionWaiters.create(never), completionWaiters.create(never)];

@@ -12,23 +12,20 @@ test.each([
   ],
   ['the start', `await Promise.reject(${FAILURE});`],
   ['a timer', `setTimeout(() => { throw ${FAILURE}; });`],
-])(
-  'what ends a process is one masked line of its log, and its exit code says so: %s',
-  (_, code) => {
-    const script = `import { logFatalErrors } from ${JSON.stringify(compiled('src', 'shared', 'fatal-errors.js'))};
+])('an uncaught exception is one masked log line, and the exit code is 1: %s', (_, code) => {
+  const script = `import { logFatalErrors } from ${JSON.stringify(compiled('src', 'shared', 'fatal-errors.js'))};
     logFatalErrors('api');
     ${code}`;
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ['--input-type=module', '-e', script],
-      { encoding: 'utf8' },
-    );
-    expect(status).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      level: 'fatal',
-      name: 'api',
-      err: { message: 'not written: { account: "[digits]" }' },
-    });
-    expect(stdout + stderr).not.toMatch(/0123456789|ADAEZE/);
-  },
-);
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '-e', script],
+    { encoding: 'utf8' },
+  );
+  expect(status).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    level: 'fatal',
+    name: 'api',
+    err: { message: 'not written: { account: "[digits]" }' },
+  });
+  expect(stdout + stderr).not.toMatch(/0123456789|ADAEZE/);
+});

@@ -9,17 +9,19 @@ import {
   pendingTransfer,
 } from './transfers.js';
 
+/** The tenants of the generated mutations. */
 export const TENANTS = ['ten_a', 'ten_b'];
-/** Ids and their amounts: few, so that facts meet transfers that were accepted. */
+/** Few ids with their amounts, so that facts often meet accepted transfers. */
 const IDS = Array.from({ length: 4 }, (_, i) => i);
 const ownId = (tenantId: string, id: number) => `${tenantId}-trf-${id}`;
 const amountOf = (id: number) => BigInt(id + 1) * 37n;
 
+/** A time at which a claimed key has expired by now. */
 export const YESTERDAY = new Date(NOW.getTime() - 25 * 60 * 60 * 1000);
 /** A key that was claimed yesterday has expired. */
 const keyedAt = fc.constantFrom(NOW, NOW, NOW, YESTERDAY);
 
-/** Few tenants, ids, keys and references, so that everything collides with everything. */
+/** Few tenants, ids, keys and references, so that collisions are frequent. */
 const single: fc.Arbitrary<AnyMutation> = fc.oneof(
   fc
     .record({
@@ -50,7 +52,7 @@ const single: fc.Arbitrary<AnyMutation> = fc.oneof(
     .record({
       tenantId: fc.constantFrom(...TENANTS),
       id: fc.constantFrom(...IDS),
-      // Late payments and their suspense debits need three facts in a row: make them likely.
+      // A late payment with its suspense debit needs three facts in a row, so these are made likely.
       kind: fc.constantFrom(
         ...([
           'succeeded',
@@ -87,7 +89,7 @@ const single: fc.Arbitrary<AnyMutation> = fc.oneof(
     })),
 );
 
-/** A batch, which must come to what its items would come to alone. */
+/** A bulk transfer, whose result must equal that of its items one by one. */
 export const anyBulkTransfer: fc.Arbitrary<Named<'acceptBulkTransfer'>> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
@@ -115,12 +117,13 @@ export const anyBulkTransfer: fc.Arbitrary<Named<'acceptBulkTransfer'>> = fc
     });
   });
 
+/** A mutation, or a bulk transfer. */
 export const anyMutation: fc.Arbitrary<AnyMutation> = fc.oneof(
   { arbitrary: single, weight: 6 },
   { arbitrary: anyBulkTransfer, weight: 1 },
 );
 
-/** A refusal that was found before the commit. */
+/** A refusal that was decided before the commit. */
 export const anyRefusal: fc.Arbitrary<AnyMutation> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
@@ -134,9 +137,12 @@ export const anyRefusal: fc.Arbitrary<AnyMutation> = fc
     answer: { status: 422, body: 'invalid_account' },
   }));
 
+/** A sequence of mutations. */
 export const anyHistory = fc.array(anyMutation, { maxLength: 90, size: 'max' });
+/** The sizes of the batches that a history is split into. */
 export const anyCuts = fc.array(fc.integer({ min: 1, max: 7 }), { maxLength: 90, size: 'max' });
 
+/** Splits mutations into batches of these sizes. */
 export function split(items: AnyMutation[], sizes: number[]): AnyMutation[][] {
   const batches: AnyMutation[][] = [];
   for (let at = 0, i = 0; at < items.length; i += 1) {

@@ -15,6 +15,7 @@ import { emptySnapshot, NOW } from './transfers.js';
 
 const TENANT = 'ten_a';
 
+/** An authorization request of the issuer. */
 export function request(changes: Partial<AuthorizationRequest> = {}): AuthorizationRequest {
   return {
     token: 'auth_1',
@@ -28,6 +29,7 @@ export function request(changes: Partial<AuthorizationRequest> = {}): Authorizat
   };
 }
 
+/** The key of an authorization in the database. */
 export const keyOf = (token: string): AuthorizationKey => ({
   tenantId: TENANT,
   id: authorizationId('sandbox-bank', token),
@@ -36,20 +38,21 @@ export const keyOf = (token: string): AuthorizationKey => ({
   token,
 });
 
+/** The mutation that decides a request. */
 export const decideAuthorizationMutation = (
-  asked: Partial<AuthorizationRequest> = {},
+  requested: Partial<AuthorizationRequest> = {},
   changes: Partial<DecideCardAuthorization> = {},
 ): Named<'decideCardAuthorization'> => ({
   kind: 'decideCardAuthorization',
-  ...keyOf(request(asked).token),
-  request: request(asked),
+  ...keyOf(request(requested).token),
+  request: request(requested),
   authorizationRequestId: 'first',
   answerBy: new Date(NOW.getTime() + 1_500),
   holdMs: 60_000,
   ...changes,
 });
 
-/** The issuer's word; `at` in seconds, in the order of what really happened. */
+/** The mutation that applies an issuer's event; `at` in seconds gives the order of the real events. */
 export const authorizationFactMutation = (
   kind: ApplyCardAuthorizationFact['fact']['kind'],
   given: { key?: string; at?: number; minor?: bigint; token?: string } = {},
@@ -64,7 +67,7 @@ export const authorizationFactMutation = (
   };
 };
 
-/** One tenant, one card, and the books of what both have. */
+/** A snapshot with one tenant, one card, and the postings of their balances. */
 export function stateWith(card: Card, walletMinor = 0n): Snapshot {
   const state = emptySnapshot();
   const wallet = { ...emptyWallet(TENANT), availableMinor: walletMinor };

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tiedSockets } from './tied-sockets.js';
 
-/** What stands before APIs of which any may be away: a connection is taken by the next one that is there. */
+/**
+ * A TCP load balancer in front of APIs of which some may be down: each connection goes to the next one that accepts it.
+ */
 export async function startBalancer(ports: readonly number[]) {
   const sockets = tiedSockets();
   let turn = 0;

@@ -1,3 +1,4 @@
+/** An effect in the journal of the sandbox bank. */
 export type JournalEntry = {
   seq: number;
   kind:
@@ -23,6 +24,7 @@ export type JournalEntry = {
   session_id: string;
 };
 
+/** A rule that makes calls to the sandbox bank fail. */
 export type Fault = {
   call:
     | 'submit'
@@ -43,7 +45,7 @@ export type Fault = {
   ms?: number;
 };
 
-/** The audit routes of the sandbox bank: what it really did, and what it is told to do. */
+/** A client of the audit routes of the sandbox bank: they show its effects, and set outcomes and faults. */
 export function bankAudit(url: string) {
   async function call<Body>(path: string, body?: unknown): Promise<{ status: number; body: Body }> {
     const response = await fetch(`${url}/_sandbox${path}`, {
@@ -57,31 +59,33 @@ export function bankAudit(url: string) {
     return { status: response.status, body: (await response.json()) as Body };
   }
   return {
-    /** Every effect that really happened; of one transfer, if its id is given. */
+    /** Every effect that took place; only those of one record if its reference is given. */
     async journal(reference?: string): Promise<JournalEntry[]> {
       const query = reference === undefined ? '' : `?reference=${reference}`;
       return (await call<{ entries: JournalEntry[] }>(`/journal${query}`)).body.entries;
     },
-    /** Decides a pending transfer from outside. The status: 404 as long as the bank does not know it. */
-    tell: async (reference: string, outcome: 'paid' | 'failed') =>
+    /**
+     * Sets the outcome of a pending transfer. Returns the status, 404 as long as the bank does not know the transfer.
+     */
+    setTransferOutcome: async (reference: string, outcome: 'paid' | 'failed') =>
       (await call(`/transfers/${reference}`, { outcome })).status,
-    /** Decides a charge from outside; an open page is paid with `choice`. */
+    /** Sets the outcome of a charge; an open page is paid with `choice`. */
     setChargeOutcome: async (
       reference: string,
       outcome: 'paid' | 'declined' | 'abandoned',
       choice?: string,
     ) => (await call(`/charges/${reference}`, { outcome, ...(choice && { choice }) })).status,
-    /** The same of a refund, named by its id or by its tenant's reference. */
-    tellRefund: async (reference: string, outcome: 'refunded' | 'failed') =>
+    /** Sets the outcome of a refund, named by its id or by its tenant's reference. */
+    setRefundOutcome: async (reference: string, outcome: 'refunded' | 'failed') =>
       (await call(`/refunds/${reference}`, { outcome })).status,
-    /** The same of a funding. */
-    tellFunding: async (reference: string, outcome: 'funded' | 'failed') =>
+    /** Sets the outcome of a card funding. */
+    setFundingOutcome: async (reference: string, outcome: 'funded' | 'failed') =>
       (await call(`/fundings/${reference}`, { outcome })).status,
-    /** Which calls are hit follows from the seed. */
+    /** Sets the fault rules. The seed decides which calls fail. */
     async faults(rules: Fault[], seed = 'bursar'): Promise<void> {
       await call('/faults', rules.length === 0 ? {} : { seed, rules });
     },
-    /** Callbacks that nobody has taken yet. */
+    /** Number of callbacks that no receiver has accepted yet. */
     callbacksWaiting: async () =>
       (await call<{ callbacks_waiting: number }>('/health')).body.callbacks_waiting,
   };

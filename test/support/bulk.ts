@@ -2,13 +2,15 @@ import type { presentBulkTransfer } from '../../src/capabilities/bulk-transfers/
 import { eventually } from './eventually.js';
 import type { ApiClient, CallOptions, Reply } from './tenant.js';
 
+/** A bulk transfer in an answer. */
 export type BatchView = ReturnType<typeof presentBulkTransfer>;
 
+/** An answer whose data is a bulk transfer. */
 export type BatchReply = Omit<Reply, 'body'> & {
   body: Omit<Reply['body'], 'data'> & { data: BatchView };
 };
 
-/** What a client does with batches, at one API process. */
+/** A client of the routes of bulk transfers at one API process. */
 export function bulkClient(client: ApiClient) {
   const call = async (method: string, path: string, body?: unknown, options?: CallOptions) =>
     (await client.call(
@@ -22,7 +24,7 @@ export function bulkClient(client: ApiClient) {
     send: (transfers: unknown, options?: CallOptions) =>
       call('POST', '/transfers/bulk', { transfers }, options),
     get,
-    /** Waits until no transfer of the batch is open; answers it as it is then. */
+    /** Waits until no transfer of the bulk transfer is open, and returns it. */
     ended: (id: string) =>
       eventually(`${id} has ended`, async () => {
         const { data } = (await get(id)).body;
@@ -31,6 +33,6 @@ export function bulkClient(client: ApiClient) {
   };
 }
 
-/** The ids of what was accepted, in order. */
+/** The ids of the accepted items, in order. */
 export const acceptedIds = (batch: BatchView): string[] =>
   batch.items.flatMap((item) => ('id' in item && item.id !== undefined ? [item.id] : []));

@@ -2,18 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../sandbox-bank/signature.js';
 import type { Service } from './service.js';
 
+/** Deviations from a valid callback. */
 export type CallbackOptions = {
   provider?: string;
   secret?: string;
-  /** How old its signature says that it is. */
+  /** Age that the signature claims. */
   ageSeconds?: number;
-  /** Where to, if it is not the first API process. */
+  /** URL of the API process; by default the first one. */
   api?: string;
-  /** Sent instead of what was signed. */
+  /** A body that is sent instead of the signed one. */
   instead?: string;
 };
 
-/** Callbacks by hand, signed as the sandbox bank signs them. */
+/** Sends callbacks that are signed like those of the sandbox bank. */
 export function callbackSender(service: Service, family: 'payments' | 'cards' = 'payments') {
   const stored = service.deps.database.db.collection<{ _id: string; result: string | null }>(
     'callbacks',
@@ -40,7 +41,7 @@ export function callbackSender(service: Service, family: 'payments' | 'cards' = 
       return { status: response.status, data, code: error?.code };
     },
 
-    /** What the bank would say about a transfer of `order()`. */
+    /** The body of a callback about a transfer of `order()`. */
     about: (reference: string, event: string, changes: object = {}) =>
       JSON.stringify({
         id: `evt_${randomUUID()}`,
@@ -50,7 +51,7 @@ export function callbackSender(service: Service, family: 'payments' | 'cards' = 
       }),
 
     countStored: () => stored.countDocuments(),
-    /** What a callback came to; undefined until it was dealt with. */
+    /** The result of a stored callback; undefined until it has been processed. */
     outcomeOf: async (body: string) => {
       const { id } = JSON.parse(body) as { id: string };
       return (await stored.findOne({ _id: `sandbox-bank/${id}` }))?.result ?? undefined;

@@ -12,10 +12,12 @@ import { eventually } from './eventually.js';
 import type { Service } from './service.js';
 import type { CallOptions, TestTenant } from './tenant.js';
 
+/** A card event in an answer. */
 export type CardEventView = z.infer<typeof cardEventResource>;
+/** A replay in an answer. */
 export type ReplayView = z.infer<typeof replayResource>;
 
-/** Card events by hand, signed as the sandbox issuer signs them, and what becomes of them. */
+/** Sends card events that are signed like those of the sandbox issuer, and waits for their processing. */
 export function cardEventSender(service: Service) {
   const sender = callbackSender(service, 'cards');
   const stored = service.deps.providerEvents.store;
@@ -23,7 +25,7 @@ export function cardEventSender(service: Service) {
   return {
     post: (body: object, options?: CallbackOptions) => sender.post(JSON.stringify(body), options),
 
-    /** What the issuer says of a funding or of a payment. */
+    /** The body of an event about a funding or an authorization. */
     about: (event: string, data: { reference: string; card: string; amount_minor?: number }) => ({
       id: `evt_${randomUUID()}`,
       event,
@@ -31,7 +33,7 @@ export function cardEventSender(service: Service) {
       data: { amount_minor: 5_000, currency: 'NGN', code: null, ...data },
     }),
 
-    /** What the issuer says of a card, as it has said it before. */
+    /** The body of an event about an issued card; a repeat of the issuer's own. */
     issued: (reference: string, face: Card['issued'] | undefined) => ({
       id: `evt_${randomUUID()}`,
       event: 'card.issued',
@@ -39,16 +41,16 @@ export function cardEventSender(service: Service) {
       data: { reference, ...(face && { ...face, card: face.issuer_card_id }) },
     }),
 
-    /** Waits until nothing is on its way any more. */
-    settled: () =>
-      eventually('every card event is dealt with', async () => {
+    /** Waits until every card event has been processed. */
+    allProcessed: () =>
+      eventually('every card event is processed', async () => {
         const open = await service.deps.database.db
           .collection('provider_events')
           .countDocuments({ status: 'received' });
         return open === 0 ? true : undefined;
       }),
 
-    /** The latest event that names this. */
+    /** Waits until the latest event about this reference has this status. */
     async waitFor(reference: string, status: string) {
       return eventually(`the event about ${reference} is ${status}`, async () => {
         const all = await stored.latest({ attention: false, limit: 1_000 });
@@ -59,7 +61,7 @@ export function cardEventSender(service: Service) {
   };
 }
 
-/** The routes of card events as one tenant uses them. */
+/** A client of the routes of card events for one tenant. */
 export function cardEventClient(tenant: TestTenant) {
   const { call } = cardClient(tenant);
   const path = '/webhooks/cards/events';
@@ -72,19 +74,20 @@ export function cardEventClient(tenant: TestTenant) {
   };
 }
 
+/** The amount of each funding of `fundingsOf`. */
 export const FUNDED_MINOR = 5_000;
 
-/** Fundings that events are about, each of `FUNDED_MINOR`. */
+/** Creates fundings that events are about, each of `FUNDED_MINOR`. */
 export function fundingsOf(service: Service, tenant: TestTenant) {
   const cards = cardClient(tenant);
   return {
-    /** The issuer's own id of a card. */
+    /** The issuer's id of a card. */
     async issuedAs({ id }: CardView): Promise<string> {
       const card = await service.deps.cards.get(tenant.id, id);
       return String(card?.issued?.issuer_card_id);
     },
 
-    /** Asks for one; answers its id. By the end of its reference the issuer does what its table says. */
+    /** Requests a funding and returns its id. The suffix of its reference selects what the issuer does. */
     async fund({ id }: CardView, suffix: string): Promise<string> {
       const reference = `${newId('request')}-${suffix}`;
       const order = { amount_minor: FUNDED_MINOR, transaction_reference: reference };
@@ -93,7 +96,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
       return body.data.id;
     },
 
-    /** Accepts one under an id that was chosen before: what an event was about and was not there. */
+    /** Accepts a funding under a given id, after an event about it has arrived. */
     async accept({ id, provider }: CardView, operation: string): Promise<void> {
       const made = newOperation(
         {
@@ -115,7 +118,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
       });
     },
 
-    /** What an event tells has to be so: the issuer funds without being asked by us. */
+    /** Funds a card at the issuer without a request of ours, so that an event about it is true. */
     async fundAtIssuer(card: string, operation: string): Promise<void> {
       const order = {
         reference: operation,

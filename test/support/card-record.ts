@@ -1,9 +1,10 @@
 import { OPEN_SECURITY, type Card } from '../../src/capabilities/cards/card.js';
 import { NOW } from './transfers.js';
 
+/** The id of the card of `openCard`. */
 export const CARD = 'crd_a';
 
-/** An active card as it is stored. */
+/** An active card as MongoDB stores it. */
 export function openCard(changes: Partial<Card> = {}): Card {
   return {
     _id: CARD,

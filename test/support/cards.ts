@@ -10,8 +10,11 @@ import { eventually } from './eventually.js';
 import type { Service } from './service.js';
 import type { CallOptions, Reply, TestTenant } from './tenant.js';
 
+/** A card in an answer. */
 export type CardView = z.infer<typeof cardResource>;
+/** A card operation in an answer. */
 export type OperationView = z.infer<typeof cardOperationResource>;
+/** A card's balance in an answer. */
 export type BalanceView = z.infer<typeof balanceResource>;
 /** An answer whose data is not a transfer. */
 export type CardReply<Data> = Omit<Reply, 'body'> & {
@@ -23,14 +26,14 @@ export type CardReply<Data> = Omit<Reply, 'body'> & {
 
 let made = 0;
 
-/** A valid body of POST /cards, of a customer whose id ends in `suffix`: the issuer does by it what its table says. */
+/** A valid body of POST /cards. The suffix of the customer's id selects what the issuer does. */
 export function newCard(suffix = '789', changes: Record<string, unknown> = {}) {
   made += 1;
   return { customer_id: `customer-${process.pid}-${made}-${suffix}`, type: 'virtual', ...changes };
 }
 
-/** Issued by what its issuer might have said; answers the card's id. Nothing is asked of the issuer. */
-export async function issuedByHand(
+/** Issues a card by applying an issuer's answer directly, without a call to the issuer. Returns the card's id. */
+export async function issueDirectly(
   { cards, cardOperations, groupCommit }: Pick<Deps, 'cards' | 'cardOperations' | 'groupCommit'>,
   id: string,
 ): Promise<string> {
@@ -39,12 +42,12 @@ export async function issuedByHand(
   if (!operation) throw new Error(`nothing issues ${id}`);
   const face = { card: `card-${id}`, brand: 'verve', last4: '0001' };
   const fact = { kind: 'issued', ...face, expiryMonth: 11, expiryYear: 2029 } as const;
-  const told = { via: 'webhook', actor: null, providerRequestId: null, note: null } as const;
-  await commitIssuanceFact(groupCommit, operation, { ...fact, ...told });
+  const source = { via: 'webhook', actor: null, providerRequestId: null, note: null } as const;
+  await commitIssuanceFact(groupCommit, operation, { ...fact, ...source });
   return id;
 }
 
-/** The card routes as one tenant uses them. */
+/** A client of the card routes for one tenant. */
 export function cardClient(tenant: TestTenant) {
   const call = async <Data>(
     method: string,
@@ -58,7 +61,7 @@ export function cardClient(tenant: TestTenant) {
   const get = async (id: string): Promise<CardView> =>
     (await call<CardView>('GET', `/cards/${id}`)).body.data;
 
-  /** Waits until a card is as wanted: in this state, or what the function says. */
+  /** Waits until a card has this status, or satisfies the function. */
   async function waitFor(id: string, wanted: string | ((card: CardView) => boolean)) {
     const fits = typeof wanted === 'string' ? (card: CardView) => card.status === wanted : wanted;
     return eventually(`${id} is ${String(wanted)}`, async () => {
@@ -73,7 +76,7 @@ export function cardClient(tenant: TestTenant) {
     waitFor,
     create: (body: Record<string, unknown> = newCard(), options?: CallOptions) =>
       call<CardView>('POST', '/cards', body, options),
-    /** A card that can be used: asked for, and issued. */
+    /** Creates a card and waits until it is active. */
     async issue(changes: Record<string, unknown> = {}): Promise<CardView> {
       const { status, text, body } = await call<CardView>(
         'POST',
@@ -87,12 +90,12 @@ export function cardClient(tenant: TestTenant) {
     list: (query = '') => call<CardView[]>('GET', `/cards${query}`),
     balance: async (id: string) =>
       (await call<BalanceView>('GET', `/cards/${id}/balance`)).body.data,
-    /** A POST on a card, `fund` or `lock` for one: answers an operation. */
+    /** A POST on a card, such as `fund` or `lock`, which answers an operation. */
     act: (id: string, action: string, body: Record<string, unknown> = {}, options?: CallOptions) =>
       call<OperationView>('POST', `/cards/${id}/${action}`, body, options),
     operation: async (id: string, operation: string) =>
       (await call<OperationView>('GET', `/cards/${id}/operations/${operation}`)).body.data,
-    /** Waits until an operation is as wanted. */
+    /** Waits until an operation has this status, or satisfies the function. */
     async waitForOperation(
       id: string,
       operation: string,
@@ -108,9 +111,10 @@ export function cardClient(tenant: TestTenant) {
   };
 }
 
+/** A client of the card routes. */
 export type CardClient = ReturnType<typeof cardClient>;
 
-/** Changes of state at the issuer that really happened to a card. */
+/** The state changes of a card that took place at the issuer. */
 export const changesOf = async (service: Service, card: string) =>
   (await service.bank.journal(card))
     .map(({ kind }) => kind)

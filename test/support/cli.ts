@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { compiled } from '../../src/shared/package-root.js';
 
+/** The exit code and the output of a program. */
 export type Ran = { code: number; out: string; error: string };
 
-/** Against a hang; never a measurement. */
+/** A bound against hanging, not a measurement. */
 const WITHIN_MS = 60_000;
 
-/** Runs a program to its end as an operator would, with this environment and no other. */
+/** Runs a program to its end with exactly this environment. */
 export function run(
   program: string,
   args: readonly string[],
@@ -22,6 +23,6 @@ export function run(
   });
 }
 
-/** One command of ours, of words without spaces. */
+/** Runs one `bursar` command; its words must not contain spaces. */
 export const bursar = (line: string, env: Record<string, string>): Promise<Ran> =>
   run(process.execPath, [compiled('src', 'ops', 'cli', 'main.js'), ...line.split(' ')], env);

@@ -7,12 +7,12 @@ const isTime = (text: string) => /T.*Z$/.test(text) && !Number.isNaN(Date.parse(
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text));
 
 /**
- * What is wrong with an answer, as the document has it: status, headers and body. Stricter than a client has to be:
- * a field that the document does not name is wrong too.
+ * Creates a check that lists how an answer deviates from the OpenAPI document: status, headers and body. It is stricter
+ * than clients have to be: a field that the document does not name is a deviation.
  */
 export function conformance(document: Document) {
   const ajv = new Ajv2020({ allErrors: true, allowUnionTypes: true, strictRequired: false });
-  // `example` says nothing about what is valid; under `components` is what references lead to.
+  // `example` does not restrict values; references lead into `components`.
   ajv.addVocabulary(['example', 'components']);
   ajv.addFormat('date-time', isTime);
   ajv.addFormat('date', isDay);
@@ -50,7 +50,7 @@ function resolve(document: object, $ref: string): Response {
   return found as Response;
 }
 
-/** The same with every object closed that names its fields. */
+/** The same document, with every object closed that names its fields. */
 function closed(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(closed);
   if (typeof node !== 'object' || node === null) return node;

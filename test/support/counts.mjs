@@ -1,9 +1,9 @@
 import { relative } from 'node:path';
 
-/** Says at the end what failed, and in one plain line, which any tool can read, how many tests ran. */
+/** A jest reporter that lists failed tests at the end, and prints the counts in one line that any tool can parse. */
 export class Counts {
   onRunComplete(_contexts, results) {
-    // A file that can't even be loaded has failed, though it has no test to show.
+    // A file that cannot be loaded counts as failed, although it has no test.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
     const skipped = results.numPendingTests + results.numTodoTests;
     for (const { testFilePath, testResults, testExecError } of results.testResults) {

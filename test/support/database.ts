@@ -4,17 +4,20 @@ import { createMongoClient } from '../../src/platform/database/client.js';
 import { migrate, type Migration } from '../../src/platform/database/migrations.js';
 import { migrations as allMigrations } from '../../src/composition/migrations.js';
 
+/** A database of one test file. */
 export type TestDatabase = {
   client: MongoClient;
   db: Db;
-  /** For processes and further clients that a test starts. */
+  /** The address, for processes and further clients of a test. */
   uri: string;
   name: string;
   /** Drops the database and closes the client. */
   close(): Promise<void>;
 };
 
-/** A fresh database on the mongod that the test run started, with the options of production and the whole schema. */
+/**
+ * Creates an empty database with the whole schema on the mongod of the test run, with the client options of production.
+ */
 export async function openTestDatabase(
   migrations: readonly Migration[] = allMigrations,
 ): Promise<TestDatabase> {

@@ -84,7 +84,7 @@ export function firstSight(state: Snapshot, items: AnyMutation[]): Snapshot {
   };
 }
 
-/** Whether a unique index would refuse these writes. */
+/** Tells whether a unique index would refuse these writes. */
 export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean =>
   newKeys.some(({ id }) => state.keys.has(id)) ||
   created

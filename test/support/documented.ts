@@ -11,23 +11,24 @@ type OperationObject = {
   responses: Record<string, Content>;
 };
 
+/** The parts of an OpenAPI document that the tests read. */
 export type Document = { paths?: Record<string, Record<string, OperationObject>> };
 
-/** An operation as the OpenAPI document has it: the tests that walk through all of them know nothing else. */
+/** An operation as the OpenAPI document describes it: tests over all operations know nothing else. */
 export type Documented = {
   id: string;
   method: string;
   path: string;
   summary: string;
-  /** The level that a secret key needs, or null: no key at all, because the caller signs. */
+  /** The level that a secret key needs; null if the caller signs instead. */
   level: KeyLevel | null;
   takesPublicKeys: boolean;
-  /** What its path names, each by its own place: `/transfers/{id}` also for `/transfers/{id}/timeline`. */
+  /** The resources in the path, each by its own path: `/transfers/{id}` also for `/transfers/{id}/timeline`. */
   resources: string[];
-  /** The example of its body; undefined where it takes none. */
+  /** The example of the body; undefined for an operation without one. */
   body: unknown;
   status: number;
-  /** The schema of `data` in that answer. */
+  /** The schema of `data` in the successful answer. */
   data: Schema;
   isList: boolean;
   takesIdempotencyKey: boolean;
@@ -35,7 +36,7 @@ export type Documented = {
 
 const PREFIX = '/api/v1';
 
-/** All of them. Throws where the document does not say enough for a call. */
+/** All operations of a document. Throws if the document lacks something that a call needs. */
 export const documented = (document: Document): Documented[] =>
   Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) =>
@@ -70,7 +71,7 @@ function describeOperation(path: string, method: string, operation: OperationObj
   };
 }
 
-/** The path with an id in each of its places. */
+/** The path with an id for each parameter. */
 export const pathWith = ({ path, resources }: Documented, ids: (resource: string) => string) =>
   resources
     .toReversed()

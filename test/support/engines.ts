@@ -7,7 +7,7 @@ import { startTemporal, type RunningTemporal } from '../../devstack/temporal.js'
 import { createTemporaryFolder } from '../../devstack/temporary-folder.js';
 import { logFileOf } from './logs.js';
 
-/** What global-setup.ts started for the whole run. */
+/** The MongoDB and Temporal that global-setup.ts started for the whole run. */
 export function sharedEngines(): { mongodbUri: string; temporalAddress: string; bundle: string } {
   return {
     mongodbUri: fromRun('BURSAR_TEST_MONGODB_URI'),
@@ -22,14 +22,15 @@ function fromRun(variable: string): string {
   return value;
 }
 
+/** A MongoDB or Temporal that only one test uses. */
 export type PrivateEngine<Engine> = Engine & {
-  /** The same engine once more with the same data and port, after it was stopped or killed. */
-  again(): Promise<Engine>;
-  /** Stops it, whatever state it is in, and removes its data. */
+  /** Starts it again with the same data and port, after it was stopped or killed. */
+  restart(): Promise<Engine>;
+  /** Stops it in any state, and removes its data. */
   remove: () => Promise<void>;
 };
 
-/** A mongod of the test's own: for tests that kill it. */
+/** Starts a mongod for one test, which may kill it. */
 export async function privateMongod(): Promise<PrivateEngine<RunningMongod>> {
   const { binary } = await findEngine('mongod', process.env, () => {});
   const { port } = await claimPort(28_600);
@@ -44,7 +45,7 @@ export async function privateMongod(): Promise<PrivateEngine<RunningMongod>> {
   );
 }
 
-/** A Temporal of the test's own, on a file: for tests that kill it. */
+/** Starts a Temporal with a file for one test, which may kill it. */
 export async function privateTemporal(): Promise<PrivateEngine<RunningTemporal>> {
   const { binary } = await findEngine('temporal', process.env, () => {});
   const { port } = await claimPort(29_600);
@@ -64,8 +65,8 @@ export async function privateTemporal(): Promise<PrivateEngine<RunningTemporal>>
 async function privateEngine<Engine>(
   start: (folder: string, onSpawn: (process: Running) => void) => Promise<Engine>,
 ): Promise<PrivateEngine<Engine>> {
-  // Whoever is killed before remove() leaves it to the clean-up of the next run.
+  // If the test is killed before remove(), the next run cleans up.
   const folder = createTemporaryFolder();
   const launch = () => start(folder.path, ({ pid }) => folder.note(pid));
-  return { ...(await launch()), again: launch, remove: folder.remove };
+  return { ...(await launch()), restart: launch, remove: folder.remove };
 }

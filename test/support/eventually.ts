@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Long enough for the slowest path on a busy machine; a bound against hanging, never a measurement. */
+/** Long enough for the slowest path on a busy machine: a bound against hanging, not a measurement. */
 const WITHIN_MS = 120_000;
 const EVERY_MS = 50;
 
-/** Asks until the answer is not undefined. Fails with what was waited for and the last error. */
+/** Polls until the probe returns a value. Throws after the bound, with the description and the last error. */
 export async function eventually<T>(
   what: string,
   probe: () => Promise<T | undefined> | T | undefined,

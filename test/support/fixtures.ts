@@ -2,14 +2,14 @@ import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/sig
 import { bulkClient } from './bulk.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Service } from './service.js';
-import { cardClient, issuedByHand } from './cards.js';
-import { chargeOrder, newCustomer, paidByHand, paymentClient } from './payments.js';
+import { cardClient, issueDirectly } from './cards.js';
+import { chargeOrder, newCustomer, payDirectly, paymentClient } from './payments.js';
 import { boundToken, newRecurring } from './recurring.js';
 import { order, type TestTenant } from './tenant.js';
 
 /**
- * What the walks through the document put in place of a path's parameters. A new resource is a line here: under its
- * path up to the parameter, how a tenant comes by one; `made` has what the path names before it.
+ * Fixtures for the path parameters of the OpenAPI document. A new resource needs one entry: its path up to the
+ * parameter, and a function that creates a record for a tenant. `made` contains the ids of earlier parameters.
  */
 export const fixtures: Record<string, Fixture> = {
   '/transfers/{id}': (tenant) => tenant.send(),
@@ -28,7 +28,7 @@ export const fixtures: Record<string, Fixture> = {
   '/payments/customers/{customer_id}': async (tenant) =>
     (await paymentClient(tenant).token(newCustomer())).customer_id,
   '/cards/{id}': aCard,
-  // As a lock that was done is stored: nothing has to be ordered for it.
+  // Stores a completed lock directly, without a request to the issuer.
   '/cards/{id}/operations/{operation_id}': async (tenant, made, { deps: { database } }) => {
     const about = {
       tenant_id: tenant.id,
@@ -41,13 +41,13 @@ export const fixtures: Record<string, Fixture> = {
     return operation._id;
   },
   '/webhooks/cards/events/{card_id}': aCard,
-  // What an issuer tells, without its having to tell it.
+  // Stores an issuer's event directly, without the issuer sending it.
   '/webhooks/cards/events/{event_id}': async (tenant, made, service) => {
     const { providerEvents } = service.deps;
     const card = await aCard(tenant, made, service);
     const state = { subject: 'card', state: { kind: 'pending' } } as const;
-    const told = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
-    await providerEvents.receive('sandbox-bank', { ...told, dedupeKey: card });
+    const message = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
+    await providerEvents.receive('sandbox-bank', { ...message, dedupeKey: card });
     const { items } = await providerEvents.store.list(
       { tenantId: tenant.id, card },
       { page: 1, limit: 1 },
@@ -61,7 +61,7 @@ export const fixtures: Record<string, Fixture> = {
   },
 };
 
-/** One that can be used, also where no worker has it issued. */
+/** Creates a usable card, also without a worker. */
 async function aCard(
   tenant: TestTenant,
   _made: Record<string, string>,
@@ -69,24 +69,24 @@ async function aCard(
 ): Promise<string> {
   const cards = cardClient(tenant);
   if (workers.length > 0) return (await cards.issue()).id;
-  return issuedByHand(deps, (await cards.create()).body.data.id);
+  return issueDirectly(deps, (await cards.create()).body.data.id);
 }
 
-/** As the example of a refund names it; also where no worker is told of it. */
+/** Creates a paid charge with the reference of the examples, also without a worker. */
 async function paidCharge(tenant: TestTenant, { deps }: Service): Promise<string> {
   const reference = 'subscription-9-setup';
   await paymentClient(tenant).charge(chargeOrder('789', { reference, amount_minor: 5_000_000 }));
-  await paidByHand(deps, tenant.id, reference);
+  await payDirectly(deps, tenant.id, reference);
   return reference;
 }
 
-/** The same for what the examples of bodies name, by the field. */
+/** Fixtures for the fields of example bodies, by the field. */
 const inBodies: Record<string, Fixture> = {
   charge_reference: (tenant, _, service) => paidCharge(tenant, service),
   payment_token_id: (tenant, _, service) => boundToken(tenant, service),
 };
 
-/** An example of a body, with what it names made for this tenant. */
+/** An example body, with the records that it names created for this tenant. */
 export async function bodyFor(
   body: unknown,
   tenant: TestTenant,
@@ -100,19 +100,20 @@ export async function bodyFor(
   return own;
 }
 
+/** Creates a record for a tenant and returns its id. */
 export type Fixture = (
   tenant: TestTenant,
   made: Record<string, string>,
   service: Service,
 ) => Promise<string>;
 
-/** For routes that providers call: who, and a callback as it signs it. */
+/** Signed callbacks for the routes of providers. */
 export const callbacks: Record<string, (env: Record<string, string>) => Callback> = {
-  '/webhooks/payments/{provider}': ofNoInterest,
-  '/webhooks/cards/{provider}': ofNoInterest,
+  '/webhooks/payments/{provider}': irrelevantCallback,
+  '/webhooks/cards/{provider}': irrelevantCallback,
 };
 
-function ofNoInterest(env: Record<string, string>): Callback {
+function irrelevantCallback(env: Record<string, string>): Callback {
   const body = JSON.stringify({ id: 'cb_1', event: 'of no interest' });
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = sign(env['SANDBOX_BANK_SECRET'] ?? '', timestamp, body);
@@ -120,13 +121,14 @@ function ofNoInterest(env: Record<string, string>): Callback {
   return { provider: 'sandbox-bank', body, headers };
 }
 
+/** A callback with its signature. */
 export type Callback = { provider: string; body: string; headers: Record<string, string> };
 
-/** The fixture at a place of the document; fails with what to add. */
-export function known<T>(all: Record<string, T>, resource: string, operation: string): T {
+/** The fixture of a resource; throws with an instruction if there is none. */
+export function fixtureOf<T>(all: Record<string, T>, resource: string, operation: string): T {
   const found = all[resource];
   if (found) return found;
   throw new Error(
-    `${operation} is called with something that no test can make yet: add '${resource}' to test/support/fixtures.ts`,
+    `${operation} has a parameter without a fixture: add '${resource}' to test/support/fixtures.ts`,
   );
 }

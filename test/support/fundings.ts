@@ -11,6 +11,7 @@ import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import { CARD } from './card-record.js';
 import { emptySnapshot, NOW } from './transfers.js';
 
+/** The auto-reload settings of a card. */
 export const reloadOf = (changes: Partial<AutoReload> = {}): AutoReload => ({
   enabled: true,
   threshold_minor: 100n,
@@ -25,7 +26,7 @@ export const reloadOf = (changes: Partial<AutoReload> = {}): AutoReload => ({
   ...changes,
 });
 
-/** A funding as acceptance makes it. */
+/** A funding in the state after acceptance. */
 export function pendingFunding(
   changes: Partial<Omit<CardOperation, 'timeline' | 'next_check_at'>> = {},
 ): Funding {
@@ -44,7 +45,7 @@ export function pendingFunding(
   return newOperation(given, NOW, 'the amount is held in the wallet') as Funding;
 }
 
-/** A tenant with this much in its wallet, and cards. */
+/** A tenant with this balance in its wallet, and these cards. */
 export function snapshotWith(availableMinor: bigint, ...owned: Card[]): Snapshot {
   const wallet = { ...emptyWallet('ten_a'), availableMinor };
   const snapshot = emptySnapshot();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
-// Loaded by jest as CommonJS, which can't import ours: so the engines' host is a process, as in production.
+// jest loads this file as CommonJS, which cannot import our modules, so a separate process runs MongoDB and Temporal.
 const dist = join(__dirname, '..', '..', 'dist');
 
 declare global {
@@ -12,9 +12,9 @@ declare global {
 }
 
 /**
- * Starts one mongod and one tuned Temporal for the whole run, and says where they are:
- * BURSAR_TEST_MONGODB_URI, BURSAR_TEST_TEMPORAL_ADDRESS, BURSAR_TEST_BUNDLE. Set beforehand, the
- * first two are used as they are. BURSAR_TEST_LOGS is where every process of the run logs.
+ * Starts one mongod and one tuned Temporal for the whole run, and sets BURSAR_TEST_MONGODB_URI,
+ * BURSAR_TEST_TEMPORAL_ADDRESS and BURSAR_TEST_BUNDLE. If the first two are set already, those are used. Every process
+ * of the run logs to BURSAR_TEST_LOGS.
  */
 async function globalSetup(): Promise<void> {
   const bundle = join(dist, 'workflow-bundle.js');
@@ -35,7 +35,10 @@ async function globalSetup(): Promise<void> {
 
 const LOGS_PREFIX = 'bursar-logs-';
 
-/** Also removes what runs left that were killed, or that kept their logs because of a leak. */
+/**
+ * Creates the log folder of the run. Removes folders of runs that were killed, or that kept their logs because of a
+ * leak.
+ */
 function newLogFolder(): string {
   for (const name of readdirSync(tmpdir()).filter((each) => each.startsWith(LOGS_PREFIX))) {
     const pid = Number(name.slice(LOGS_PREFIX.length).split('-')[0]);

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Stops the engines that global-setup.ts started, and fails the run if a log of it holds what no log may. */
+/** Stops MongoDB and Temporal of global-setup.ts, and fails the run if one of its logs contains forbidden data. */
 async function globalTeardown(): Promise<void> {
   await stopEngines();
   const logs = process.env['BURSAR_TEST_LOGS'];

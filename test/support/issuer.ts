@@ -2,14 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../sandbox-bank/signature.js';
 import type { Service } from './service.js';
 
+/** A card payment. */
 export type Payment = {
   amount_minor?: number;
   channel?: 'online' | 'pos' | 'atm' | 'contactless';
   merchant?: { name?: string; category?: string; country?: string };
 };
+/** The issuer's answer to a card payment. */
 export type Decision = { token: string; approved: boolean; code: string };
 
-/** The sandbox's issuer as a test uses it: somebody pays with a card, and something becomes of it. */
+/** A client of the sandbox issuer: it makes payments with a card and sets their outcomes. */
 export function issuerClient({ bank, api, env }: Pick<Service, 'bank' | 'api' | 'env'>) {
   async function post<Body>(url: string, body: string, headers: Record<string, string> = {}) {
     const response = await fetch(url, {
@@ -24,11 +26,11 @@ export function issuerClient({ bank, api, env }: Pick<Service, 'bank' | 'api' | 
     post<Body>(`${bank.url}/_sandbox/authorizations${path}`, JSON.stringify(body));
 
   return {
-    /** Somebody pays: the issuer asks us, and answers as we do. */
+    /** Makes a payment: the issuer asks the service, and answers with its decision. */
     pay: async (card: string, payment: Payment = {}): Promise<Decision> =>
       (await sandbox<Decision>('', { card, amount_minor: 5_000, ...payment })).body,
 
-    /** What becomes of it, told by callback. */
+    /** Sets the outcome of a payment, which the issuer reports by callback. */
     end: async (token: string, outcome: 'cleared' | 'reversed' | 'expired', amountMinor?: number) =>
       (
         await sandbox(`/${token}`, {
@@ -37,7 +39,7 @@ export function issuerClient({ bank, api, env }: Pick<Service, 'bank' | 'api' | 
         })
       ).status,
 
-    /** What the issuer would send, by hand: signed, to any API. */
+    /** Sends a signed message of the issuer to any API. */
     async send(body: object, { url = api.url, provider = 'sandbox-bank', secret = '' } = {}) {
       const text = JSON.stringify(body);
       const timestamp = String(Math.floor(Date.now() / 1000));
@@ -50,9 +52,10 @@ export function issuerClient({ bank, api, env }: Pick<Service, 'bank' | 'api' | 
   };
 }
 
+/** A client of the sandbox issuer. */
 export type IssuerClient = ReturnType<typeof issuerClient>;
 
-/** A request as the issuer sends it; `card` is the issuer's id. */
+/** An authorization request as the issuer sends it; `card` is the issuer's id. */
 export function authorizationRequest(card: string, changes: Record<string, unknown> = {}) {
   const reference = `auth_${randomUUID().replaceAll('-', '')}`;
   const at = new Date().toISOString();

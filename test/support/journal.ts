@@ -1,19 +1,20 @@
 import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 
-/** What a capability has to say of the bank's journal: which entries are its own, and what is wrong with them. */
+/** The comparison of one capability with the bank's journal. */
 export type Comparison = {
-  /** Whether an entry is about a record of ours. */
+  /** Tells whether an entry belongs to a record of the capability. */
   knows: (entry: JournalEntry) => boolean;
   problems: string[];
-  /** What clearing and fees have to be at for it. */
+  /** The expected balances of the clearing account and of fees. */
   clearingMinor: bigint;
   feesMinor: bigint;
 };
 
+/** Compares the records of one capability with the bank's journal. */
 export type Compare = (database: Database, journal: readonly JournalEntry[]) => Promise<Comparison>;
 
-/** What the bank must have done and taken back, by the state that we have told the tenant. */
+/** Compares the effects at the bank with the status of a record. */
 export function checkMoney(
   { id, status, amountMinor }: { id: string; status: string; amountMinor: bigint },
   journal: readonly JournalEntry[],
@@ -27,8 +28,8 @@ export function checkMoney(
   if (moved.some((entry) => BigInt(entry.amount_minor) !== amountMinor)) {
     problems.push(`${id} was ${done} with another amount`);
   }
-  const standing = moved.length - back.length;
-  if (status === 'completed' && standing !== 1) problems.push(`${id} is completed and not ${done}`);
-  if (status === 'failed' && standing !== 0) problems.push(`${id} is failed and ${done}`);
+  const net = moved.length - back.length;
+  if (status === 'completed' && net !== 1) problems.push(`${id} is completed and not ${done}`);
+  if (status === 'failed' && net !== 0) problems.push(`${id} is failed and ${done}`);
   return problems;
 }

@@ -4,16 +4,17 @@ import { startReceiver, type Behaviour, type Receiver } from './receiver.js';
 import { startService } from './service.js';
 import type { TestTenant } from './tenant.js';
 
-/** Webhooks to one's own machine, over times that a test can wait for: four attempts within two seconds. */
+/** Allows webhooks to this machine, with four attempts within two seconds. */
 const SHORT_TIMES = {
   BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
   BURSAR_WEBHOOK_TIMEOUT_MS: '1500',
   BURSAR_WEBHOOK_RETRY_SECONDS: '0.2,0.4,0.6',
 };
 
+/** A service with receivers of webhooks. */
 export type Listening = Awaited<ReturnType<typeof startListening>>;
 
-/** A whole service, and receivers of webhooks that end with it. */
+/** Starts a whole service, whose receivers of webhooks end with it. */
 export async function startListening() {
   const service = await startService({ env: SHORT_TIMES });
   const { webhooks } = service.deps;
@@ -32,7 +33,7 @@ export async function startListening() {
       return started;
     },
 
-    /** A tenant that is told at this receiver. */
+    /** Creates a tenant with an endpoint at this receiver. */
     async tenant(at: Receiver) {
       const tenant = await service.tenant();
       const endpoint = await webhooks.endpoints.add(tenant.id, at.url);
@@ -40,14 +41,14 @@ export async function startListening() {
       return { tenant, ...endpoint };
     },
 
-    /** Waits until so many messages about this transfer have come. */
-    told: (at: Receiver, id: string, count: number) =>
+    /** Waits until this number of events about a transfer has arrived. */
+    waitForEvents: (at: Receiver, id: string, count: number) =>
       eventually(`${count} events of ${id}`, () => {
         const events = at.events(id);
         return events.length >= count ? events : undefined;
       }),
 
-    /** Waits until so many of a tenant's deliveries are in this state. */
+    /** Waits until this number of a tenant's deliveries has this status. */
     inState: (tenant: TestTenant, status: Delivery['status'], count = 1) =>
       eventually(`${count} deliveries are ${status}`, async () => {
         const found = (await deliveriesOf(tenant)).filter((one) => one.status === status);

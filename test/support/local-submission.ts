@@ -3,7 +3,7 @@ import { eventually } from './eventually.js';
 import type { Service } from './service.js';
 import type { TestTenant } from './tenant.js';
 
-/** The calls of this transfer that went by the bank's queue. */
+/** The calls of a transfer that went through the bank's queue. */
 export async function callsByQueue({ deps }: Service, id: string): Promise<string[]> {
   const { workflow } = deps.temporal.client;
   const { events } = await workflow.getHandle(transferWorkflowId(id)).fetchHistory();
@@ -13,9 +13,9 @@ export async function callsByQueue({ deps }: Service, id: string): Promise<strin
   });
 }
 
-/** Until a transfer has gone out from where its workflow runs. */
+/** Waits until a transfer has been submitted in the process of its workflow. */
 export const submitsLocally = (service: Service, tenant: TestTenant) =>
-  eventually('a worker knows that it may send where it is', async () => {
+  eventually('a worker submits locally', async () => {
     const id = await tenant.send();
     await tenant.waitFor(id, 'completed');
     return (await callsByQueue(service, id)).length > 0 ? undefined : true;

@@ -1,11 +1,11 @@
-// Searches the logs of a test run (the folder is the argument) for what no log may hold, and says in which file and
-// line what kind of thing stands, but never the thing. Ends with 1 if there is anything.
+// Searches the logs of a test run (the folder is the argument) for secrets and personal data. Prints file, line and
+// kind of each finding, never the text. Exits with 1 if there is any.
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { FAMILY_NAMES, GIVEN_NAMES } from '../../dist/sandbox-bank/directory.js';
 
-/** Secrets that only the tests themselves know, as JSON strings, one a line: see logs.ts. */
+/** Secrets of the tests, one JSON string a line; see logs.ts. */
 const SECRETS_FILE = 'secrets.jsonl';
 const MAX_SHOWN = 20;
 
@@ -18,9 +18,12 @@ const PATTERNS = [
   ['a webhook secret', /\bwhsec_[0-9A-Za-z+/]/],
   ['the name of an account holder', holder],
 ];
-/** Not the halves of a 64-bit number, as Temporal's SDK writes its times. */
+/** Excludes the halves of 64-bit numbers in the times of Temporal's SDK. */
 const OURS = [['an account number', /(?<![\w.]|"(?:low|high)":-?)\d{10}(?!\w)/]];
-/** MongoDB and Temporal write times and counters in as many digits: there, the numbers that nearly all tests use. */
+/**
+ * MongoDB and Temporal log times and counters with as many digits, so only the account numbers of most tests are
+ * searched there.
+ */
 const ENGINES = [['an account number', /(?<![\w.])012345\d{4}(?!\w)/]];
 
 const folder = process.argv[2];
@@ -31,7 +34,9 @@ for (const file of files.toSorted()) await search(file);
 
 if (leaks.length > 0) {
   const more = leaks.length > MAX_SHOWN ? [`  and ${leaks.length - MAX_SHOWN} more`] : [];
-  console.error(['Logs hold what no log may:', ...leaks.slice(0, MAX_SHOWN), ...more].join('\n'));
+  console.error(
+    ['Logs contain secrets or personal data:', ...leaks.slice(0, MAX_SHOWN), ...more].join('\n'),
+  );
   process.exitCode = 1;
 } else {
   console.log(`Logs of this run: ${files.length} files, no secret and no personal data in them.`);

@@ -1,7 +1,7 @@
 import { appendFileSync, copyFileSync, existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The one folder for the logs of this run. After the last test all of it is searched: see log-leaks.mjs. */
+/** The log folder of this run. It is searched after the last test; see log-leaks.mjs. */
 function logFolder(): string {
   const folder = process.env['BURSAR_TEST_LOGS'];
   if (folder === undefined)
@@ -9,11 +9,11 @@ function logFolder(): string {
   return folder;
 }
 
-/** Where a process that a test starts has to write its log. */
+/** The log file of a process that a test starts. */
 export const logFileOf = (...names: string[]): string =>
   join(logFolder(), `${names.join('-')}.log`);
 
-/** Logs that were written elsewhere. */
+/** Copies logs that were written elsewhere. */
 export function collectLogs(name: string, from: string): void {
   if (!existsSync(from)) return;
   for (const file of readdirSync(from).filter((each) => each.endsWith('.log'))) {
@@ -21,12 +21,12 @@ export function collectLogs(name: string, from: string): void {
   }
 }
 
-/** Has the logs of this run searched for this, too. */
+/** Adds a secret to the search of this run's logs. */
 export function noteSecret(secret: string): void {
   appendFileSync(join(logFolder(), 'secrets.jsonl'), `${JSON.stringify(secret)}\n`);
 }
 
-/** The same for whatever an environment calls a secret. */
+/** Adds the secrets of an environment to the search. */
 export function noteSecretsOf(env: NodeJS.ProcessEnv): void {
   for (const [name, value] of Object.entries(env)) {
     if (/SECRET|PEPPER|PASSWORD/.test(name) && value) noteSecret(value);

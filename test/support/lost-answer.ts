@@ -1,11 +1,11 @@
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { tiedSockets } from './tied-sockets.js';
 
-/** As it stands in the bytes of the wire protocol. */
+/** The command's name in the bytes of the wire protocol. */
 const COMMIT = 'commitTransaction';
 
-/** A way to mongod that can lose the answer to a commit: mongod has taken it, and whoever sent it never hears so. */
-export async function losingWayTo(mongodbUri: string) {
+/** Starts a proxy to mongod that can lose the answer to a commit, after mongod has carried it out. */
+export async function startLossyProxy(mongodbUri: string) {
   const target = new URL(mongodbUri.replace('mongodb:', 'http:'));
   const sockets = tiedSockets();
   let lose: (() => void) | null = null;
@@ -27,7 +27,7 @@ export async function losingWayTo(mongodbUri: string) {
 
   return {
     uri: mongodbUri.replace(target.host, `127.0.0.1:${port}`),
-    /** Resolves when mongod has answered the next commit, and the answer is lost. */
+    /** Resolves when mongod has answered the next commit and the answer was lost. */
     loseNextCommit: () =>
       new Promise<void>((resolve) => {
         lose = resolve;

@@ -74,11 +74,14 @@ const MUTATIONS = {
 type Mutations = typeof MUTATIONS;
 type Name = keyof Mutations;
 type InputOf<N extends Name> = Parameters<Mutations[N]['decide']>[1];
+/** The result of a mutation by its name. */
 export type ResultOf<N extends Name> = ReturnType<Mutations[N]['decide']>;
 
 /** The input of one mutation with its name. */
 export type Named<N extends Name> = { kind: N } & InputOf<N>;
+/** The input of any mutation with its name. */
 export type AnyMutation = { [N in Name]: Named<N> }[Name];
+/** The result of any mutation. */
 export type AnyResult = ResultOf<Name>;
 
 /** The mutation with its input, as the commit engine takes it. */

@@ -9,8 +9,11 @@ import { eventually } from './eventually.js';
 import type { Service } from './service.js';
 import type { CallOptions, Reply, TestTenant } from './tenant.js';
 
+/** A charge in an answer. */
 export type ChargeView = z.infer<typeof chargeResource>;
+/** A refund in an answer. */
 export type RefundView = z.infer<typeof refundResource>;
+/** A payment token in an answer. */
 export type TokenView = z.infer<typeof tokenResource>;
 /** An answer whose data is not a transfer. */
 export type PaymentReply<Data> = Omit<Reply, 'body'> & {
@@ -25,6 +28,7 @@ type Body = Record<string, unknown>;
 let made = 0;
 const next = () => `${process.pid}-${(made += 1)}`;
 
+/** A customer with an id that no other test uses. */
 export const newCustomer = (changes: Body = {}) => ({
   id: `customer-${next()}`,
   email: 'ada.obi@example.com',
@@ -32,7 +36,7 @@ export const newCustomer = (changes: Body = {}) => ({
   ...changes,
 });
 
-/** The body of a charge on the provider's page; by the end of its reference the network does what its table says. */
+/** The body of a charge on the provider's page. The suffix of its reference selects what the network does. */
 export const chargeOrder = (suffix = '789', changes: Body = {}) => ({
   amount_minor: 300_000,
   capture_mode: 'customer_action_required',
@@ -41,10 +45,10 @@ export const chargeOrder = (suffix = '789', changes: Body = {}) => ({
   ...changes,
 });
 
-/** What the network keeps of 300,000 kobo: 1.5 % and ₦100. */
+/** The network's fee on 300,000 kobo: 1.5 % and ₦100. */
 export const FEE_MINOR = 14_500;
 
-/** The payment routes as one tenant uses them. */
+/** A client of the payment routes for one tenant. */
 export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
   const call = async <Data>(
     method: string,
@@ -61,13 +65,13 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
 
   async function waitFor(reference: string, wanted: string | ((charge: ChargeView) => boolean)) {
     const fits = typeof wanted === 'string' ? (c: ChargeView) => c.status === wanted : wanted;
-    let seen: ChargeView | null = null;
+    let latest: ChargeView | null = null;
     return eventually(`${reference} is ${String(wanted)}`, async () => {
-      seen = await get(reference);
-      return fits(seen) ? seen : undefined;
+      latest = await get(reference);
+      return fits(latest) ? latest : undefined;
     }).catch(async (error: unknown) => {
       const { body } = await call('GET', `${at(reference)}/timeline`);
-      const found = JSON.stringify({ seen, timeline: body.data }, null, 1);
+      const found = JSON.stringify({ latest, timeline: body.data }, null, 1);
       throw new Error(`not as wanted, but ${found}`, { cause: error });
     });
   }
@@ -78,7 +82,7 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
     waitFor,
     charge: (body: Body = chargeOrder(), options?: CallOptions) =>
       call<ChargeView>('POST', '/payments/charges', body, options),
-    /** A charge whose page the customer may go to. */
+    /** Creates a charge and waits until its page is open. */
     async page(suffix?: string, changes?: Body): Promise<ChargeView & { url: string }> {
       const order = chargeOrder(suffix, changes);
       const { status, text } = await call('POST', '/payments/charges', order);
@@ -86,7 +90,7 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
       const charge = await waitFor(order.reference, 'requires_action');
       return { ...charge, url: String(charge.next_action?.url) };
     },
-    /** A charge that was paid, and can be refunded. */
+    /** Creates a charge and pays it, so that it can be refunded. */
     async paid(changes?: Body): Promise<ChargeView> {
       const { url, reference } = await this.page('789', changes);
       await onPage(url);
@@ -117,9 +121,10 @@ export function paymentClient(tenant: Pick<TestTenant, 'call'>) {
   };
 }
 
+/** A client of the payment routes. */
 export type PaymentClient = ReturnType<typeof paymentClient>;
 
-/** What a customer does on the provider's page: pays with a choice of it, or leaves. */
+/** Acts as the customer on the provider's page: pays with a choice, or cancels. */
 export async function onPage(url: string, choice: string | null = 'good'): Promise<Response> {
   const body = new URLSearchParams(
     choice === null ? { action: 'cancel' } : { action: 'pay', choice },
@@ -127,7 +132,7 @@ export async function onPage(url: string, choice: string | null = 'good'): Promi
   return fetch(url, { method: 'POST', body, redirect: 'manual' });
 }
 
-/** A token that can be charged without the customer, as `choice` of the page is. */
+/** Creates a token that can be charged without the customer, with the outcome that `choice` of the page selects. */
 export async function activeToken(
   client: PaymentClient,
   choice = 'good',
@@ -143,8 +148,8 @@ export async function activeToken(
   return { token, customer };
 }
 
-/** Completes a charge as the provider's word would, also where no worker has told it of any. */
-export async function paidByHand(deps: Deps, tenantId: string, reference: string): Promise<void> {
+/** Completes a charge by applying a provider's outcome directly, without a worker. */
+export async function payDirectly(deps: Deps, tenantId: string, reference: string): Promise<void> {
   const charge = await deps.charges.byReference(tenantId, reference);
   if (!charge) throw new Error(`there is no ${reference}`);
   await deps.charges.applyFact(charge, {
@@ -161,7 +166,7 @@ export async function paidByHand(deps: Deps, tenantId: string, reference: string
   });
 }
 
-/** What the network really did for a refund. */
+/** The effects at the network for a refund. */
 export async function refundEffects(service: Service, reference: string) {
   const refund = await service.deps.database.db
     .collection<Refund>('refunds')
@@ -169,11 +174,11 @@ export async function refundEffects(service: Service, reference: string) {
   return service.bank.journal(String(refund?._id));
 }
 
-/** How often the network gave it back. */
+/** Number of times the network has refunded it. */
 export const timesRefunded = async (service: Service, reference: string) =>
   (await refundEffects(service, reference)).filter(({ kind }) => kind === 'refunded').length;
 
-/** What the network really did for a charge, attempt by attempt. */
+/** The effects at the network for a charge, attempt by attempt. */
 export async function acquirerEffects(service: Service, reference: string) {
   const charge = await service.deps.database.db
     .collection<Charge>('charges')

@@ -4,34 +4,37 @@ import { appendFileSync, closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from './eventually.js';
 
+/** The end of a process: its exit code or its signal. */
 export type Exit = { code: number | null; signal: NodeJS.Signals | null };
 
-/** A process of ours, from dist/ as in production, that a test can end, freeze and start again. */
+/** A process from dist/, as in production, that a test can end, freeze and restart. */
 export type ManagedProcess = {
-  /** Starts it with its settings, again if it has ended, and resolves when it is ready. */
+  /** Starts it with its settings, also after it has ended, and resolves when it is ready. */
   start(): Promise<void>;
-  /** Ends it at once, as a crash would, also when it is frozen. */
+  /** Kills it like a crash would, also when it is frozen. */
   kill(): Promise<void>;
-  /** Asks it to end, and says how it did. */
+  /** Sends SIGTERM and resolves with its exit. */
   stop(): Promise<Exit>;
   freeze(): void;
   thaw(): void;
   signal(which: NodeJS.Signals): void;
   isRunning(): boolean;
-  /** All that it has printed, over all its lives. */
+  /** Its output over all its starts. */
   output(): string;
 };
 
+/** The settings of a managed process. */
 export type ProcessSettings = {
   name: string;
   script: string;
   env: Record<string, string>;
   logFile: string;
   reaper: Reaper;
-  /** Whether the present life can be used; `output` is what it has printed so far. May throw for no. */
+  /** Tells whether the current start is ready; `output` is what it has printed so far. Throwing counts as not ready. */
   isReady: (output: string) => Promise<boolean> | boolean;
 };
 
+/** Creates a managed process, not yet started. */
 export function manageProcess(settings: ProcessSettings): ManagedProcess {
   const { name, script, env, logFile, reaper, isReady } = settings;
   let child: ChildProcess | null = null;
@@ -83,14 +86,15 @@ function spawnToFile(script: string, env: Record<string, string>, logFile: strin
   return child;
 }
 
+/** Kills processes that outlive their test file. */
 export type Reaper = {
   started(child: Pick<ChildProcess, 'pid' | 'once'>): void;
   close(): Promise<void>;
 };
 
 /**
- * Makes sure that nothing outlives this test file, however it ends, kill -9 and jest's own time limit included: neither
- * processes nor the folder of their logs and data.
+ * Starts a separate process that removes the processes, logs and data of this test file, however the file ends, kill -9
+ * and jest's time limit included.
  */
 export function startReaper(folder: string): Reaper {
   const script = join(import.meta.dirname, 'reaper.mjs');
@@ -113,6 +117,6 @@ export function startReaper(folder: string): Reaper {
   };
 }
 
-/** Ready when this address answers 2xx. */
+/** Tells whether this address answers with 2xx. */
 export const answers = (url: string) => async () =>
   (await fetch(url, { signal: AbortSignal.timeout(3_000) })).ok;

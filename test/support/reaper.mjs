@@ -1,6 +1,5 @@
-// Ends what a test file left running when it was itself ended too suddenly to do so: process ids come on
-// standard input, `+` when one starts and `-` when it is gone, and the input closes with whoever writes it.
-// Their folder, the argument, goes with them.
+// Kills the processes that a test file left behind when it ended abruptly. Process ids arrive on standard input, `+`
+// for a start and `-` for an exit. The input closes with the test file. The folder in the argument is removed too.
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
@@ -14,7 +13,7 @@ for (const pid of pids) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // The process has ended already.
   }
 }
 rmSync(process.argv[2], { recursive: true, force: true, maxRetries: 5 });

@@ -1,13 +1,15 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+/** A message that the receiver got. */
 export type Received = {
   path: string;
   headers: IncomingHttpHeaders;
-  /** The very bytes, as a receiver verifies them. */
+  /** The exact bytes, which a receiver verifies. */
   body: string;
 };
 
+/** The body of a webhook. */
 export type WebhookView = {
   id: string;
   event: string;
@@ -16,10 +18,10 @@ export type WebhookView = {
   data: { id: string; status: string } & Record<string, unknown>;
 };
 
-/** What a receiver does with a message: an answer's status, or anything at all, nothing included. */
+/** The reaction of a receiver to a message: a status, or a function that may do anything, including nothing. */
 export type Behaviour = number | ((response: ServerResponse, received: Received) => void);
 
-/** A tenant's own server, as anybody could run it. Keeps what it got, also what it refused. */
+/** Starts a tenant's server for webhooks. It keeps every message, including those that it refuses. */
 export async function startReceiver(behaviour: Behaviour = 204) {
   const received: Received[] = [];
   const state = { behaviour };
@@ -40,7 +42,7 @@ export async function startReceiver(behaviour: Behaviour = 204) {
     port,
     url: `http://127.0.0.1:${port}/hooks`,
     received,
-    /** The events that came, parsed, of one resource if it is named. */
+    /** The events that arrived, parsed; only those of one resource if it is named. */
     events: (resource?: string): WebhookView[] =>
       received
         .map(({ body }) => JSON.parse(body) as WebhookView)
@@ -53,6 +55,7 @@ export async function startReceiver(behaviour: Behaviour = 204) {
   };
 }
 
+/** A running receiver. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 /** Never answers. */

@@ -10,7 +10,7 @@ import { paymentClient } from './payments.js';
 import type { Service } from './service.js';
 import type { TestTenant } from './tenant.js';
 
-/** A recurring charge as acceptance makes it: every month from its start. */
+/** A recurring charge in the state after acceptance: every month from its start. */
 export function recurringCharge(changes: Partial<RecurringCharge> = {}): RecurringCharge {
   const start = changes.start_at ?? new Date('2026-01-31T08:00:00.000Z');
   return {
@@ -46,7 +46,7 @@ export function recurringCharge(changes: Partial<RecurringCharge> = {}): Recurri
   };
 }
 
-/** A card that the customer has left with the provider. */
+/** A card that a customer has saved with the provider. */
 export function paymentToken(changes: Partial<PaymentToken> = {}): PaymentToken {
   const at = new Date('2026-01-01T08:00:00.000Z');
   return {
@@ -69,11 +69,13 @@ export function paymentToken(changes: Partial<PaymentToken> = {}): PaymentToken 
   };
 }
 
+/** A recurring charge in an answer. */
 export type RecurringView = z.infer<typeof recurringChargeResource>;
 
+/** The path of recurring charges. */
 export const RECURRING_PATH = '/payments/recurring-charges';
 
-/** A token that can be charged and that nobody had to bind: also for services without a worker. */
+/** Stores a chargeable token directly, also for services without a worker. */
 export async function boundToken(tenant: TestTenant, { deps }: Service): Promise<string> {
   const customer = { id: 'customer-77', email: 'ada@example.com', name: null };
   const token = paymentToken({ tenant_id: tenant.id, customer });
@@ -81,7 +83,7 @@ export async function boundToken(tenant: TestTenant, { deps }: Service): Promise
   return token._id;
 }
 
-/** What the document shows, but from tomorrow on. */
+/** Creates the recurring charge of the document's example, starting tomorrow. */
 export async function newRecurring(tenant: TestTenant, service: Service): Promise<string> {
   const body = {
     ...createRecurringCharge.examples.body,

@@ -13,7 +13,7 @@ import { refundWorkflowId, type Refund } from '../../src/capabilities/refunds/re
 import { transferWorkflowId, type Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { startBalancer } from './balancer.js';
 import { bankAudit } from './bank.js';
-import { findProblems } from './books.js';
+import { findProblems } from './comparison.js';
 import { sharedEngines } from './engines.js';
 import { eventually } from './eventually.js';
 import { logFileOf, noteSecretsOf } from './logs.js';
@@ -28,32 +28,34 @@ import { createTenant } from './tenant.js';
 
 type Environment = Record<string, string>;
 
+/** Deviations from the default service. */
 export type ServiceOptions = {
   bank?: {
     deduplicate?: boolean;
-    /** From what age the bank refuses an order when it does not de-duplicate. */
+    /** Age from which the bank refuses a request when it does not de-duplicate. */
     conclusiveAfterMs?: number;
-    /** False: it never calls back, so that only asking finds anything out. */
+    /** False disables callbacks, so that only polling finds outcomes. */
     callbacks?: boolean;
-    /** Which port API and worker reach it by: that of a proxy. */
+    /** Returns the port by which API and worker reach the bank, such as that of a proxy. */
     through?: (port: number) => Promise<number>;
-    /** Whether it calls whichever API is there, and not always the first. */
+    /** Sends callbacks to any API that is up, instead of always the first. */
     balanced?: boolean;
   };
   apis?: number;
   workers?: number;
-  /** For API and worker, over the short times that tests use. */
+  /** Settings for API and worker that override the short times of the tests. */
   env?: Environment;
-  /** Engines of the test's own. */
+  /** Addresses of a private MongoDB and Temporal. */
   mongodbUri?: string;
   temporalAddress?: string;
-  /** Another build than that in dist/. */
+  /** A build in another folder than dist/. */
   dist?: string;
 };
 
+/** An API process with its address. */
 export type Api = ManagedProcess & { url: string; port: number };
 
-/** Ports below those that systems give to outgoing connections, spread so that test files seldom meet. */
+/** Ports below the range for outgoing connections, spread so that test files rarely collide. */
 const portToTry = () => 11_000 + Math.floor(Math.random() * 15_000);
 
 const SHORT_TIMES: Environment = {
@@ -62,11 +64,12 @@ const SHORT_TIMES: Environment = {
   BURSAR_STALL_TIMEOUT_MS: '2000',
 };
 
+/** A running service. */
 export type Service = Awaited<ReturnType<typeof startService>>;
 
 /**
- * The whole service as processes of their own, from dist/: a sandbox bank, APIs and workers, with a database, task
- * queues and a bank journal that nobody else uses. `close` ends all of it, whatever state it is in.
+ * Starts the whole service as separate processes from dist/: a sandbox bank, APIs and workers, with a database, task
+ * queues and a bank journal of their own. `close` ends all of them in any state.
  */
 export async function startService(options: ServiceOptions = {}) {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-service-'));
@@ -144,7 +147,7 @@ export async function startService(options: ServiceOptions = {}) {
     };
     const apis = apiPorts.map((at) => newApi(at));
     const workers = Array.from({ length: options.workers ?? 1 }, () => newWorker());
-    // Once, before many processes would wait for each other's migration.
+    // Migrates first, so that the processes do not wait for each other.
     const opened = await createDeps(loadConfig({ ...env, BURSAR_LOG_LEVEL: 'silent' }), 'test');
     deps = opened;
     await Promise.all([bank, ...apis, ...workers].map((each) => each.start()));
@@ -158,7 +161,7 @@ export async function startService(options: ServiceOptions = {}) {
     };
 
     return {
-      /** The stores, in this process: for what has no route. */
+      /** The stores, in this process, for data without a route. */
       deps: opened,
       env,
       bank,
@@ -166,28 +169,28 @@ export async function startService(options: ServiceOptions = {}) {
       workers,
       api: first,
       worker: workers[0] as ManagedProcess,
-      /** A further process, not yet started, with settings of its own; also in the place of another. */
+      /** A further API process with its own settings, not yet started; also on the port of another. */
       newApi: async (over?: Environment, at?: number) => newApi(at ?? (await port()), over),
       newWorker,
       /** Any other process, not yet started, that ends with the service. */
       process: (script: string, own: Environment, isReady: ProcessSettings['isReady']) =>
         manage(`process-${processes.size}`, script, own, isReady),
-      /** A port that nobody listens on. */
+      /** A port on which no process listens. */
       deadPort: port,
       tenant: (wanted: { balanceMinor?: number; dailyLimitMinor?: bigint } = {}) =>
         createTenant(opened, { ...wanted, apiUrl: first.url }),
-      /** What API and worker processes have printed. */
+      /** The output of API and worker processes. */
       logs: () =>
         [...processes.entries()]
           .filter(([name]) => name !== 'bank')
           .map(([, each]) => each.output())
           .join('\n'),
-      /** Waits until no transfer, charge, refund and no operation on a card is on its way. */
-      settled: () =>
-        eventually('everything has come to its end', async () =>
+      /** Waits until every transfer, charge, refund and card operation has ended. */
+      allEnded: () =>
+        eventually('every record has ended', async () =>
           (await openRecords()) === 0 ? true : undefined,
         ),
-      /** What is wrong in the books, and between them and the bank's; see books.ts. */
+      /** The problems in the ledger, and the differences to the bank's journal. */
       problems: async () => findProblems(opened.database, await bank.journal()),
       close,
     };
@@ -233,7 +236,7 @@ function bankEnvironment(
   };
 }
 
-/** Engines of a test's own are gone by now, perhaps; on the shared ones nothing is left behind. */
+/** Leaves nothing behind on the shared MongoDB and Temporal. Private ones may be gone already. */
 async function closeDeps(deps: Deps, options: ServiceOptions): Promise<void> {
   const { db } = deps.database;
   if (options.mongodbUri === undefined) {

@@ -3,9 +3,8 @@ import { connect, createServer, type AddressInfo } from 'node:net';
 import { tiedSockets } from './tied-sockets.js';
 
 /**
- * A network of one line to what is at this address; `uri` leads there by that line. While it is cut nothing comes
- * through in either direction and nobody is told so: connections stay open, new ones are taken and lead nowhere, as
- * behind a firewall that drops.
+ * Starts a proxy to this address; `uri` leads through it. While it is cut, no data passes in either direction and
+ * neither side is notified: connections stay open and new ones lead nowhere, as behind a firewall that drops packets.
  */
 export async function startTcpProxy(address: string) {
   const { href, hostname: host, port } = new URL(address);
@@ -26,7 +25,7 @@ export async function startTcpProxy(address: string) {
       isCut = true;
       for (const socket of sockets.open) socket.unpipe().pause();
     },
-    /** New connections work again. The old ones are dead, as they are where a firewall has forgotten them. */
+    /** Lets new connections pass again. Old ones are closed, as if the firewall had forgotten them. */
     heal(): void {
       isCut = false;
       sockets.destroy();

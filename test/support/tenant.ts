@@ -6,12 +6,13 @@ import { eventually } from './eventually.js';
 
 export type { TransferView };
 
+/** An answer of the API. */
 export type Reply = {
   status: number;
   headers: Headers;
-  /** The very bytes: for a comparison of answers. */
+  /** The exact bytes, for comparing answers. */
   text: string;
-  /** The envelope. Which of the two is there, `success` says. */
+  /** The envelope; `success` decides whether it has `data` or `error`. */
   body: {
     success: boolean;
     data: TransferView;
@@ -25,9 +26,10 @@ export type Reply = {
   };
 };
 
-/** Longer than the service may ever need for an answer: who waits for it in vain has found a hang. */
+/** Longer than any answer may take: a call that exceeds it has found a hang. */
 const HANG_MS = 25_000;
 
+/** Options of one call. */
 export type CallOptions = {
   headers?: Record<string, string>;
   /** The idempotency key, sent as a header. */
@@ -35,8 +37,8 @@ export type CallOptions = {
 };
 
 /**
- * One API process with one key: by the typed client, and by `call` for what that would not send. Neither tries again:
- * a test wants to see what the first attempt came to.
+ * A client of one API process with one key: `client` is the typed client, and `call` sends requests that it would not
+ * send. Neither retries, so that a test sees the result of the first attempt.
  */
 export function apiClient(url: string, key: string) {
   async function call(
@@ -70,11 +72,12 @@ export function apiClient(url: string, key: string) {
   };
 }
 
+/** A client of one API process. */
 export type ApiClient = ReturnType<typeof apiClient>;
 
 let orders = 0;
 
-/** The body of a valid transfer to an account that ends in `suffix`; its reference is used by no other. */
+/** The body of a valid transfer to an account with this suffix. Its reference is unique. */
 export function order(suffix = '789', changes: Record<string, unknown> = {}) {
   orders += 1;
   return {
@@ -87,12 +90,13 @@ export function order(suffix = '789', changes: Record<string, unknown> = {}) {
   };
 }
 
-/** What an order of `order()` takes from the wallet: the amount and its fee. */
+/** The total of a transfer of `order()`: the amount and its fee. */
 export const ORDER_TOTAL_MINOR = 151_000;
 
+/** The properties of a test's tenant. */
 export type NewTestTenant = { balanceMinor?: number; dailyLimitMinor?: bigint; apiUrl: string };
 
-/** A tenant with a funded wallet, an admin key, and no limit that a test would meet unasked. */
+/** Creates a tenant with a funded wallet, an admin key, and limits that no test reaches by accident. */
 export async function createTenant(
   deps: Deps,
   { balanceMinor = 100_000_000, dailyLimitMinor = 9_000_000_000_000n, apiUrl }: NewTestTenant,
@@ -126,15 +130,15 @@ export async function createTenant(
     key,
     /** The same tenant at another API process. */
     at: (url: string) => apiClient(url, key),
-    /** The record itself, with its timeline. */
+    /** The stored record with its timeline. */
     stored,
-    /** Creates a transfer, which must be accepted; answers its id. */
+    /** Creates a transfer that must be accepted, and returns its id. */
     async send(suffix?: string, changes?: Record<string, unknown>): Promise<string> {
       const { status, text, body } = await client.transfer(order(suffix, changes));
       if (status !== 201) throw new Error(`not accepted: ${text}`);
       return body.data.id;
     },
-    /** Waits until a transfer is as wanted: in this state, or what the function says. */
+    /** Waits until a transfer has this status, or satisfies the function. */
     async waitFor(id: string, wanted: string | ((transfer: TransferView) => boolean)) {
       const fits = typeof wanted === 'string' ? (t: TransferView) => t.status === wanted : wanted;
       try {
@@ -148,7 +152,7 @@ export async function createTenant(
         throw new Error(`not as wanted, but ${found}`, { cause: error });
       }
     },
-    /** What the wallet's postings say. */
+    /** The balances according to the wallet's postings. */
     async balance(): Promise<{ available: number; held: number }> {
       const sums = await deps.database.db
         .collection('postings')
@@ -165,4 +169,5 @@ export async function createTenant(
   };
 }
 
+/** A tenant of a test. */
 export type TestTenant = Awaited<ReturnType<typeof createTenant>>;

@@ -1,10 +1,10 @@
 import type { Socket } from 'node:net';
 
-/** The sockets of something that stands between two others: what ends on one side ends on the other. */
+/** The socket pairs of a proxy: when one side ends, the other is closed. */
 export function tiedSockets() {
   const open = new Set<Socket>();
   return {
-    /** Those that are open. */
+    /** The open sockets. */
     open,
 
     tie(near: Socket, far: Socket): void {
@@ -13,7 +13,7 @@ export function tiedSockets() {
         [far, near],
       ] as const) {
         open.add(one);
-        // An error is followed by the close.
+        // A close follows every error.
         one.on('error', () => {});
         one.on('close', () => {
           open.delete(one);

@@ -11,10 +11,12 @@ import type { FactSource } from '../../src/core/instructions/fact.js';
 import { timelineEntry } from '../../src/core/instructions/timeline.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 
+/** The time of the decisions in tests. */
 export const NOW = new Date('2026-11-21T09:00:00.000Z');
+/** The day of `NOW` in Lagos. */
 export const TODAY = '2026-11-21';
 
-/** A transfer as acceptance makes it. */
+/** A transfer in the state after acceptance. */
 export function pendingTransfer(changes: Partial<Transfer> = {}): Transfer {
   const id = changes._id ?? newId('transfer');
   const amount = changes.amount_minor ?? 250_000n;
@@ -54,11 +56,13 @@ export function pendingTransfer(changes: Partial<Transfer> = {}): Transfer {
   };
 }
 
+/** A claim of an idempotency key for 24 hours. */
 export function claimOf(key: string, fingerprint = 'f', at = NOW): Claim {
   const expiresAt = new Date(at.getTime() + 24 * 60 * 60 * 1000);
   return { id: key, fingerprint, createdAt: at, expiresAt };
 }
 
+/** The mutation that accepts a transfer. */
 export function acceptTransferMutation(
   transfer: Transfer,
   changes: Partial<AcceptTransfer> = {},
@@ -74,6 +78,7 @@ export function acceptTransferMutation(
   };
 }
 
+/** The mutation that accepts a bulk transfer. */
 export function createBulkTransferMutation(
   tenantId: string,
   id: string,
@@ -100,6 +105,7 @@ export function createBulkTransferMutation(
   };
 }
 
+/** A snapshot of an empty database. */
 export const emptySnapshot = (): Snapshot => ({
   fullRead: true,
   keys: new Map(),
@@ -109,6 +115,7 @@ export const emptySnapshot = (): Snapshot => ({
   postings: new Map(),
 });
 
+/** The source of a fact from a provider's answer. */
 export const byProvider: FactSource = {
   via: 'provider_answer',
   actor: 'sandbox-bank',

@@ -1,2 +1,5 @@
-/** Takes the place of src/platform/database/mongodb-driver-patch.ts in scripts/newest-driver.mjs, which tries the driver without it. */
+/**
+ * Replaces src/platform/database/mongodb-driver-patch.ts in scripts/newest-driver.mjs, which runs the tests without the
+ * patch.
+ */
 export function patchMongoDriver(): void {}

@@ -9,17 +9,20 @@ export function addCompletionCommand(program: Command): void {
     .command('completion')
     .addArgument(new Argument('<shell>').choices(SHELLS))
     .action(async (shell: (typeof SHELLS)[number]) => {
-      // A tree of its own: the one that runs has loaded this command alone.
+      // Builds a complete tree, because the running one has loaded this command only.
       const whole = new Command(program.name());
       await addCommands(whole, (name) => name !== 'completion');
       console.log(completionScript(whole, shell));
     });
 }
 
-/** Completes names of commands and options in a shell: `eval "$(bursar completion bash)"`. */
+/**
+ * The completion script of a shell, used as `eval "$(bursar completion bash)"`: it completes names of commands and
+ * options.
+ */
 export function completionScript(program: Command, shell: (typeof SHELLS)[number]): string {
   return [
-    // Zsh runs bash's completions when it is asked to.
+    // Zsh runs completions of bash after this line.
     ...(shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : []),
     '_bursar_words() {',
     '  case "$1" in',
@@ -38,7 +41,7 @@ export function completionScript(program: Command, shell: (typeof SHELLS)[number
   ].join('\n');
 }
 
-/** For each command, by the words that lead to it: the words that may follow. */
+/** The words that may follow each command, by the words that lead to the command. */
 function wordsByCommand(command: Command, path: string): [string, string][] {
   const names = command.commands.map((each) => each.name());
   const options = command.options.flatMap(({ long }) => long ?? []);

@@ -14,7 +14,7 @@ try {
   await addCommands(program, (name) => name === used);
   await program.parseAsync();
 } catch (error) {
-  // Needs the clients of MongoDB and Temporal, which no successful command should wait for.
+  // Loaded on failure only, because it imports the clients of MongoDB and Temporal.
   const { explain } = await import('./explain.js');
   console.error(`bursar: ${explain(error)}`);
   process.exitCode = 1;

@@ -26,7 +26,10 @@ const show = (value: Value): string =>
 
 const BETWEEN = '  ';
 
-/** Columns by space alone: easy to read, to copy and to cut. A line break continues its cell on the next line. */
+/**
+ * Separates columns with spaces alone, which is easy to read, copy and cut. A line break continues its cell on the next
+ * line.
+ */
 function columns(rows: readonly (readonly string[])[]): string {
   const cells = rows.map((row) => row.map((text) => text.split('\n')));
   const widths: number[] = [];
@@ -48,12 +51,12 @@ function columns(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** In characters, where `length` counts some of them twice. */
+/** The width in characters; `length` would count some of them twice. */
 const widthOf = (text: string) => [...text].length;
 
 const padded = (text: string, width: number) => text + ' '.repeat(width - widthOf(text));
 
-/** Every amount is in the one currency that there is. */
+/** Adds the currency beside the first amount. NGN is the only currency. */
 function withCurrency(row: Record<string, Value>): Record<string, Value> {
   const amount = Object.keys(row).find((name) => name.endsWith('_minor'));
   if (amount === undefined || 'currency' in row) return row;
@@ -72,7 +75,7 @@ const UNITS = [
   ['m', 60],
 ] as const;
 
-/** In the largest unit that is full: `45s`, `3m`, `2h`, `12d`. */
+/** The age in the largest full unit: `45s`, `3m`, `2h`, `12d`. */
 function ageOf(at: string): string {
   const seconds = Math.max(0, Math.floor((Date.now() - Date.parse(at)) / 1_000));
   const [unit, length] = UNITS.find(([, each]) => seconds >= each) ?? ['s', 1];

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { runInNewContext } from 'node:vm';
 
 /**
- * Returns Scalar's script for browsers. Its Fastify plugin is the only package that carries the script without the 200 MB that
- * the script is made from: as a text in the plugin's one file.
+ * Returns Scalar's script for browsers. Only its Fastify plugin contains the script without 200 MB of build
+ * dependencies, as a text in the plugin's one file.
  */
 export function viewerScript(): string {
   const plugin = fileURLToPath(import.meta.resolve('@scalar/fastify-api-reference'));

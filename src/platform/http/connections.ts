@@ -2,8 +2,8 @@ import type { Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /**
- * The connections of a server, for its end. `server.close()` alone waits for a connection on which nothing was ever
- * sent, and for a request that arrived in part, as long as the client likes.
+ * Tracks the connections of a server, so that it can be closed in bounded time. `server.close()` alone waits without a
+ * limit for unused connections and for requests that have arrived in part.
  */
 export function trackConnections(server: Server) {
   const sockets = new Set<Socket>();
@@ -16,25 +16,25 @@ export function trackConnections(server: Server) {
   });
 
   return {
-    /** Has to be told of each request whose answer `close` waits for. */
+    /** Registers a request, so that `close` waits for its answer. */
     onRequest(res: ServerResponse): void {
       if (closing) res.setHeader('Connection', 'close');
       answers.add(res);
       res.once('close', () => {
         answers.delete(res);
-        // An answer whose headers had left before `close` promised to keep its connection.
+        // An answer whose headers were sent before `close` has announced keep-alive.
         if (closing) server.closeIdleConnections();
       });
     },
 
     /**
-     * Accepts no connection from now on, cuts those without a request under way, and the others when they have their
-     * answer or when the time is over. Resolves when all are closed.
+     * Stops accepting connections and closes those without a request in progress. The others are closed after their
+     * answer, or when the time is over. Resolves when all are closed.
      */
     async close(withinMs: number): Promise<void> {
       closing = true;
       const closed = new Promise((resolve) => server.close(resolve));
-      // Requests that were sent without waiting for answers share a connection: the last of them ends it.
+      // Pipelined requests share a connection, which the answer to the last one closes.
       const last = new Map([...answers].map((res) => [res.req.socket, res]));
       for (const socket of sockets) if (!last.has(socket)) socket.destroy();
       for (const res of last.values()) if (!res.headersSent) res.setHeader('Connection', 'close');

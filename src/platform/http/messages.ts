@@ -72,11 +72,12 @@ const listed = ([first = '', ...others]: string[]) =>
 /** Of the names that callers give: they go into paths and to providers. */
 export const PRINTABLE = 'must have printable ASCII characters only, without spaces';
 
-/** For a text with a pattern and a greatest length: its error names the one that the text breaks. */
+/** The error setting of a text with a pattern and a maximum length: the message names the one that the text violates. */
 export const textErrors = (most: number, otherwise: string) => ({
   error: ({ input }: { input?: unknown }) => textProblem(String(input), most) ?? otherwise,
 });
 
+/** The message for a text that is empty or too long; null if its length is right. */
 export function textProblem(text: string, most: number): string | null {
   if (text === '') return 'must not be empty';
   return [...text].length > most ? `must have at most ${counted(most, 'character')}` : null;

@@ -1,11 +1,11 @@
 import type { Middleware } from './context.js';
 
 /**
- * An API answers programs: nothing of an answer may be framed, sniffed, cached or executed. Headers that speak to
- * browsers about pages are left out, because each would only make every answer longer.
+ * Headers that forbid browsers to frame, sniff, cache or execute any answer: the API serves programs. Headers that
+ * concern pages are left out, because they would only make every answer longer.
  */
 const HEADERS = {
-  // Answers carry balances and recipients: no cache may keep one.
+  // Answers contain balances and recipients, so no cache may store them.
   'Cache-Control': 'no-store',
   'Content-Security-Policy': "default-src 'none'",
   'Cross-Origin-Resource-Policy': 'same-origin',
@@ -15,6 +15,7 @@ const HEADERS = {
   'X-Frame-Options': 'DENY',
 };
 
+/** Sets the security headers on every answer. */
 export function securityHeaders(): Middleware {
   return (ctx, next) => {
     for (const [name, value] of Object.entries(HEADERS)) ctx.res.setHeader(name, value);

@@ -69,8 +69,8 @@ async function readBacklog(db: Db, backlog: string, query: BacklogQuery): Promis
 }
 
 /**
- * Gauges of what waits in the database. They are read when somebody scrapes, at most every few seconds; while the
- * database is away or slow a scrape gets the last reading, and `bursar_up` is 0.
+ * Registers gauges of all backlogs. They are read on a scrape, at most every few seconds. While the database is away or
+ * slow, a scrape gets the last reading, and `bursar_up` is 0.
  */
 export function measureBacklogs(
   registry: Registry,

@@ -34,7 +34,7 @@ const eventOf = ({ who, point }: Death, outcome: Outcome): Case => ({
       const asked = funding(outcome === REFUSED ? '006' : '001');
       const { body } = await cards.act(card, 'fund', asked);
       if (outcome === REFUSED) {
-        await refusedOnceThere(() => service.bank.tellFunding(body.data.id, 'failed'));
+        await refusedOnceThere(() => service.bank.setFundingOutcome(body.data.id, 'failed'));
       }
       return body.data.id;
     });

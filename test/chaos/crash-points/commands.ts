@@ -70,7 +70,7 @@ const failing = (point: string): Case => ({
     });
     expect(await cluster.tenant.balance()).toEqual(before);
     await cluster.isTold(id, ['transfer.failed', 'transfer.processing']);
-    expect(await cluster.service.bank.tell(id, 'failed')).toBeLessThan(300);
+    expect(await cluster.service.bank.setTransferOutcome(id, 'failed')).toBeLessThan(300);
     await cluster.isQuiet();
     expect(await cluster.effects(id)).toEqual([]);
   },
@@ -82,7 +82,7 @@ const completingLate = (point: string): Case => ({
   async run(cluster) {
     const id = await stuck(cluster);
     expect(await command(cluster, id, 'fail')).toMatchObject({ done: true });
-    await cluster.service.bank.tell(id, 'paid');
+    await cluster.service.bank.setTransferOutcome(id, 'paid');
     await cluster.tenant.waitFor(id, ({ attention }) => attention !== null);
     await toldAll(cluster, id, ['transfer.failed', 'transfer.processing']);
     await obeyed(cluster, id, 'complete', SECOND[point] ?? point);

@@ -87,7 +87,7 @@ const REPORTED_LATER: readonly ReportedLater[] = [
     name: 'a refund',
     ask: refundAsked,
     isRight: isRefunded,
-    refuse: ({ service }, reference) => service.bank.tellRefund(reference, 'failed'),
+    refuse: ({ service }, reference) => service.bank.setRefundOutcome(reference, 'failed'),
   },
 ];
 

@@ -34,7 +34,7 @@ const calledBack = (point: string, suffix: string, outcome: Outcome): Case => ({
     const id = await cluster.dies([{ who: 'api', point }], async () => {
       const sent = await cluster.tenant.send(suffix);
       if (outcome === REFUSED) {
-        await refusedOnceThere(() => cluster.service.bank.tell(sent, 'failed'));
+        await refusedOnceThere(() => cluster.service.bank.setTransferOutcome(sent, 'failed'));
       }
       return sent;
     });

@@ -1,6 +1,6 @@
 import { transferCallback } from '../../../src/capabilities/transfers/provider-events.js';
 import { eventually } from '../../support/eventually.js';
-import { losingWayTo } from '../../support/lost-answer.js';
+import { startLossyProxy } from '../../support/lost-answer.js';
 import { startService, type Service } from '../../support/service.js';
 import { order, type Reply, type TestTenant } from '../../support/tenant.js';
 
@@ -37,7 +37,7 @@ test('killed between the commit and the start of the workflow: completed all the
 });
 
 test('killed between the commit and the answer: the retry gets the answer that was kept', async () => {
-  const way = await losingWayTo(String(service.env['MONGODB_URI']));
+  const way = await startLossyProxy(String(service.env['MONGODB_URI']));
   const api = await service.newApi({ MONGODB_URI: way.uri });
   await api.start();
   const [body, key] = [order(), 'the answer was lost'];
@@ -119,6 +119,6 @@ test('a callback that was stored and not applied when the API died is applied by
 });
 
 test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { authorizationWorkflowId } from '../../../src/capabilities/card-authoriz
 import { cardClient } from '../../support/cards.js';
 import { eventually } from '../../support/eventually.js';
 import { authorizationRequest, issuerClient, type IssuerClient } from '../../support/issuer.js';
-import { losingWayTo } from '../../support/lost-answer.js';
+import { startLossyProxy } from '../../support/lost-answer.js';
 import { startService, type Service } from '../../support/service.js';
 
 const HOLD_SECONDS = 6;
@@ -44,7 +44,7 @@ const isGivenBack = (token: string) =>
 
 test('an API that is killed between commit and answer: asked again, another says the same', async () => {
   const card = await jitCard();
-  const way = await losingWayTo(String(service.env['MONGODB_URI']));
+  const way = await startLossyProxy(String(service.env['MONGODB_URI']));
   try {
     const dying = await service.newApi({ MONGODB_URI: way.uri });
     await dying.start();

@@ -103,6 +103,6 @@ test('a batch that is terminated in Temporal goes on', async () => {
 }, 120_000);
 
 test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

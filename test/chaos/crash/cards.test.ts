@@ -60,7 +60,7 @@ test('the API is killed right after its answer to an event: the worker applies w
   await cards.waitForOperation(card.id, operation, 'completed');
   await issuer.waitFor(operation, 'processed');
   expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
-  expect(await service.bank.tellFunding(operation, 'funded')).toBe(200);
+  expect(await service.bank.setFundingOutcome(operation, 'funded')).toBe(200);
 });
 
 test('the worker is killed in the middle of many events: everything is applied, and once', async () => {

@@ -85,7 +85,7 @@ test('mongod killed under load: every answer holds, 503 in between, no request h
     await load.more(201, 30);
     process.kill(pid, 'SIGKILL');
     await load.more(503, 1);
-    ({ pid } = await mongod.again());
+    ({ pid } = await mongod.restart());
     await load.more(201, 30);
   }
   const asked = await load.stop();
@@ -103,7 +103,7 @@ test('mongod killed under load: every answer holds, 503 in between, no request h
       .map(({ body, replies }) => `${replies.at(-1)?.body.data.id} ${body.reference}`)
       .toSorted(),
   );
-  await service.settled();
+  await service.allEnded();
   expectAllRunning();
   expect(await service.problems()).toEqual([]);
 }, 150_000);
@@ -117,7 +117,7 @@ test('a primary that steps down under load: 503 at most, and no process ends', a
   await load.more(201, 40);
   const asked = await load.stop();
   expect(new Set(asked.map(({ replies }) => replies.at(-1)?.status))).toEqual(new Set([201]));
-  await service.settled();
+  await service.allEnded();
   expectAllRunning();
   expect(await service.problems()).toEqual([]);
 }, 150_000);
@@ -129,7 +129,7 @@ test('Temporal killed: transfers are accepted meanwhile, and completed once when
   await eventually('the API has given up starting their workflows', () =>
     service.logs().split('dispatcher will retry').length > replies.length ? true : undefined,
   );
-  await temporal.again();
+  await temporal.restart();
   for (const { body } of replies) await tenant.waitFor(body.data.id, 'completed');
   expectAllRunning();
   expect(await service.problems()).toEqual([]);

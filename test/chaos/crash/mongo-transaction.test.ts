@@ -61,6 +61,6 @@ test('the transfers of other wallets are taken meanwhile', async () => {
 });
 
 test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

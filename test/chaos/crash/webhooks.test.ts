@@ -16,7 +16,7 @@ describe('whoever writes an event', () => {
     const at = await all.receiver();
     const { tenant } = await all.tenant(at);
     const id = await tenant.send('006');
-    await all.told(at, id, 1);
+    await all.waitForEvents(at, id, 1);
     // The commit of a process that is gone a moment later: it writes, and never sends.
     const { outbox } = all.webhooks;
     const dying = createGroupCommit(all.service.deps.database, {
@@ -30,10 +30,10 @@ describe('whoever writes an event', () => {
       id,
       fact: { ...fact, ...origin },
     });
-    const events = await all.told(at, id, 2);
+    const events = await all.waitForEvents(at, id, 2);
     expect(events.map(({ event }) => event)).toEqual(['transfer.processing', 'transfer.completed']);
     await all.inState(tenant, 'delivered', 2);
-    await all.service.bank.tell(id, 'paid');
+    await all.service.bank.setTransferOutcome(id, 'paid');
   });
 
   test('may be killed at any moment: every event arrives all the same', async () => {

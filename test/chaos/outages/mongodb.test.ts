@@ -144,7 +144,7 @@ test('killed: 503 within 5 s, and it works again by itself', async () => {
   const found = await outage(
     'killed',
     () => process.kill(cluster.mongod.pid, 'SIGKILL'),
-    async () => void (cluster.mongod.pid = (await cluster.mongod.again()).pid),
+    async () => void (cluster.mongod.pid = (await cluster.mongod.restart()).pid),
   );
   await expectAnsweredInTime(found);
   all.push(...found.asked);

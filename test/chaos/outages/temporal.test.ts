@@ -64,7 +64,7 @@ test('Temporal is away for 30 s: requests are taken all the same, and caught up 
   await sleep(AWAY_MS);
   const waiting = (await open()).length;
   const until = performance.now();
-  await temporal.again();
+  await temporal.restart();
   const back = performance.now();
   // All that was accepted before, and has not ended.
   const accepted = await open();

@@ -12,7 +12,7 @@ export const processTarget = (name: string, managed: ManagedProcess): Target => 
 
 type Life = { pid: number; ended: Promise<unknown>; hasEnded(): boolean };
 
-export function engineTarget(name: string, engine: Life & { again(): Promise<Life> }): Target {
+export function engineTarget(name: string, engine: Life & { restart(): Promise<Life> }): Target {
   let life: Life = engine;
   const signal = (which: NodeJS.Signals) => void (life.hasEnded() || process.kill(life.pid, which));
   return {
@@ -22,7 +22,7 @@ export function engineTarget(name: string, engine: Life & { again(): Promise<Lif
       await life.ended;
     },
     async start() {
-      life = await engine.again();
+      life = await engine.restart();
     },
     freeze: () => signal('SIGSTOP'),
     thaw: () => signal('SIGCONT'),

@@ -160,7 +160,7 @@ describe('a transfer over hours', () => {
       expect(stuck.polls).toBeGreaterThan(before.polls);
       expect((await auditLedger(database, audits)).problems).toEqual([]);
 
-      await bankAudit(bank.url).tell(transfer._id, 'paid');
+      await bankAudit(bank.url).setTransferOutcome(transfer._id, 'paid');
     });
     expect(await now(transfer)).toMatchObject({
       status: 'completed',

@@ -58,8 +58,8 @@ test('SIGTERM on an API: who waits for something to end is told how it stands', 
   expect([transfer.status, transfer.body.data.status]).toEqual([201, 'processing']);
   expect([refunded.status, refunded.body.data.status]).toEqual([201, 'processing']);
   expect(await exit).toEqual({ code: 0, signal: null });
-  expect(await service.bank.tell(transfer.body.data.id, 'failed')).toBeLessThan(300);
-  expect(await service.bank.tellRefund(refund.reference, 'failed')).toBeLessThan(300);
+  expect(await service.bank.setTransferOutcome(transfer.body.data.id, 'failed')).toBeLessThan(300);
+  expect(await service.bank.setRefundOutcome(refund.reference, 'failed')).toBeLessThan(300);
 });
 
 test('SIGTERM on an API under load: exactly what was answered was accepted', async () => {
@@ -105,6 +105,6 @@ test('SIGTERM on a worker under load: it ends with 0, and every transfer is paid
 });
 
 test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

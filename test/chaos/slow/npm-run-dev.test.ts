@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.js';
 
 const TIME_LIMIT_MS = 180_000;
 
-const root = join(import.meta.dirname, '..', '..');
+const root = join(import.meta.dirname, '..', '..', '..');
 let dev: ChildProcess | null = null;
 afterAll(async () => {
   if (dev === null || dev.exitCode !== null) return;

@@ -42,7 +42,7 @@ test('cancelled: noted on the timeline, not followed, and completed when the ban
   await eventually('the note', async () => ((await steps(id)).includes('note') ? true : undefined));
   expect((await tenant.get(id)).status).toBe('processing');
   expect((await handleOf(id).describe()).status.name).toBe('RUNNING');
-  expect(await service.bank.tell(id, 'paid')).toBe(200);
+  expect(await service.bank.setTransferOutcome(id, 'paid')).toBe(200);
   await expectPaidOnce(id);
   expect((await steps(id)).filter((type) => type === 'note')).toHaveLength(1);
   await eventually('the workflow ends as if nothing had been', async () =>
@@ -58,7 +58,7 @@ test('terminated while it waits: brought back by recovery, and completed when th
     const now = await handleOf(id).describe();
     return now.status.name === 'RUNNING' && now.runId !== runId ? true : undefined;
   });
-  expect(await service.bank.tell(id, 'paid')).toBe(200);
+  expect(await service.bank.setTransferOutcome(id, 'paid')).toBe(200);
   await expectPaidOnce(id);
   expect((await steps(id)).filter((type) => type === 'submitted')).toHaveLength(1);
 });
@@ -80,7 +80,7 @@ test('reset to its first step: asks what became of the order, and sends nothing 
   await eventually('it asks again', async () =>
     (await tenant.stored(id)).polls > polls ? true : undefined,
   );
-  expect(await service.bank.tell(id, 'paid')).toBe(200);
+  expect(await service.bank.setTransferOutcome(id, 'paid')).toBe(200);
   await expectPaidOnce(id);
   expect((await steps(id)).filter((type) => type === 'submitted')).toHaveLength(1);
 });
@@ -88,12 +88,12 @@ test('reset to its first step: asks what became of the order, and sends nothing 
 test('terminated, with the outcome known by the time it is back: completed by asking', async () => {
   const id = await waitingTransfer();
   await handleOf(id).terminate('by hand');
-  expect(await service.bank.tell(id, 'failed')).toBe(200);
+  expect(await service.bank.setTransferOutcome(id, 'failed')).toBe(200);
   const transfer = await tenant.waitFor(id, 'failed');
   expect(transfer.failure?.code).toBe('provider_declined');
 });
 
 test('afterwards the books balance and agree with the bank', async () => {
-  await service.settled();
+  await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

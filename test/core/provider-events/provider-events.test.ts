@@ -91,7 +91,7 @@ describe('what comes in', () => {
   test('before our own answer is what issues the card', async () => {
     const { body } = await cards.create(newCard('001'));
     const card = await cards.waitFor(body.data.id, 'active');
-    await issuer.settled();
+    await issuer.allProcessed();
     const [issued] = (await events.list(card.id)).body.data;
     expect(issued).toMatchObject({ event: 'card.issued', status: 'processed', card_id: card.id });
   });
@@ -103,7 +103,7 @@ describe('what comes in', () => {
     const data = { reference: operation, card: await fundings.issuedAs(card) };
     await issuer.post(issuer.about('card.funding_refused', data));
     await issuer.post(issuer.about('card.funding_pending', data));
-    await issuer.settled();
+    await issuer.allProcessed();
     expect(await cards.operation(card.id, operation)).toMatchObject({ status: 'failed', failure });
     expect((await cards.balance(card.id)).available_minor).toBe(0);
   });
@@ -113,7 +113,7 @@ describe('what comes in', () => {
     const about = issuer.about('card.funded', { reference: pan, card: 'ic_nobody' });
     const { id } = about;
     expect(await issuer.post({ ...about, id: `${id}-${pan}` })).toMatchObject({ status: 200 });
-    await issuer.settled();
+    await issuer.allProcessed();
     const found = await service.deps.database.db
       .collection('provider_events')
       .findOne({ issuer_card: 'ic_nobody' });
@@ -208,7 +208,7 @@ describe('replays', () => {
     const card = await cards.issue();
     const operation = await fundings.fund(card, '001');
     await cards.waitForOperation(card.id, operation, 'completed');
-    await issuer.settled();
+    await issuer.allProcessed();
     const { data } = (await events.list(card.id)).body;
     const made = await Promise.all(
       Array.from({ length: 60 }, (_, i) => events.replay(String(data[i % data.length]?.id))),
@@ -300,7 +300,7 @@ test('a card’s list has pages of its own, the latest first', async () => {
       issuer.about('card.authorization_expired', { reference: `a-${i}`, card: issued }),
     );
   }
-  await issuer.settled();
+  await issuer.allProcessed();
   const all = (await events.list(card.id)).body.data;
   expect(all.at(-1)).toMatchObject({ event: 'card.issued', card_id: reference });
   const pages = await Promise.all(

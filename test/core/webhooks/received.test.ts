@@ -17,7 +17,7 @@ describe('a tenant with an endpoint', () => {
     const at = await all.receiver();
     const { tenant, secret } = await all.tenant(at);
     const id = await tenant.send();
-    await all.told(at, id, 2);
+    await all.waitForEvents(at, id, 2);
     await all.inState(tenant, 'delivered', 2);
     const library = new Webhook(secret);
     for (const { body, headers } of at.received) {
@@ -39,8 +39,8 @@ describe('a tenant with an endpoint', () => {
     const at = await all.receiver();
     const { tenant } = await all.tenant(at);
     const [refused, reversed] = [await tenant.send('002'), await tenant.send('008')];
-    await all.told(at, refused, 2);
-    await all.told(at, reversed, 3);
+    await all.waitForEvents(at, refused, 2);
+    await all.waitForEvents(at, reversed, 3);
     const names = (id: string) =>
       at
         .events(id)
@@ -79,7 +79,7 @@ describe('a tenant with an endpoint', () => {
     // Every process has seen a change of endpoints after a second.
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const later = await tenant.send();
-    await all.told(at, later, 2);
+    await all.waitForEvents(at, later, 2);
     expect(new Set(at.events().map(({ data }) => data.id))).toEqual(new Set([later]));
   });
 });
@@ -98,14 +98,14 @@ describe('a secret', () => {
       }
     };
     const during = await tenant.send();
-    await all.told(at, during, 2);
+    await all.waitForEvents(at, during, 2);
     for (const one of at.received) {
       expect([verifiedBy(old, one), verifiedBy(fresh, one)]).toEqual([true, true]);
     }
     await new Promise((resolve) => setTimeout(resolve, 5_000));
     const before = at.received.length;
     const after = await tenant.send();
-    await all.told(at, after, 2);
+    await all.waitForEvents(at, after, 2);
     for (const one of at.received.slice(before)) {
       expect([verifiedBy(old, one), verifiedBy(fresh, one)]).toEqual([false, true]);
     }
@@ -154,7 +154,7 @@ test('no sweep of any collection reads what is not due, whatever else is stored'
   const at = await all.receiver();
   const { tenant } = await all.tenant(at);
   const id = await tenant.send();
-  await all.told(at, id, 2);
+  await all.waitForEvents(at, id, 2);
   const sweeps = { op: 'query', 'command.filter.next_check_at': { $exists: true } };
   const swept = () => db.collection('system.profile').distinct('command.find', sweeps);
   await db.command({ profile: 2 });

@@ -17,7 +17,7 @@ describe('a delivery that fails', () => {
     const at = await all.receiver(503);
     const { tenant } = await all.tenant(at);
     const id = await tenant.send();
-    await all.told(at, id, 2);
+    await all.waitForEvents(at, id, 2);
     at.behave(200);
     const delivered = await all.inState(tenant, 'delivered', 2);
     for (const { attempts, _id } of delivered) {
@@ -56,7 +56,7 @@ describe('a delivery that fails', () => {
     const before = at.events(id).length;
     at.behave(200);
     await all.webhooks.redeliver(String(dead[0]?._id));
-    await all.told(at, id, before + 1);
+    await all.waitForEvents(at, id, before + 1);
     expect(await all.inState(tenant, 'delivered')).toMatchObject([{ _id: dead[0]?._id }]);
     expect(await all.inState(tenant, 'dead')).toHaveLength(1);
   });

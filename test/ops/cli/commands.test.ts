@@ -46,7 +46,7 @@ function service() {
   return createApiKeys({ db, pepper: PEPPER, environment: 'sandbox', tenants, log });
 }
 
-test('a key is made with label, addresses and expiry, and is taken accordingly', async () => {
+test('keys create sets label, addresses and expiry, and the key is accepted accordingly', async () => {
   const { id, key } = await json(
     `keys create --tenant ${tenantId} --level read --label shop --allow-ip 10.0.0.0/8 --allow-ip 2001:db8::1 --expires-in-days 30`,
   );
@@ -68,7 +68,7 @@ test('a key is made with label, addresses and expiry, and is taken accordingly',
   expect(Math.round(livesMs / DAY_MS)).toBe(30);
 }, 120_000);
 
-test('what is no address or no number of days is refused with the reason, and makes no key', async () => {
+test('keys create refuses an invalid address or number of days with the reason, and creates no key', async () => {
   const create = (rest: string) => bursar(`keys create --level write ${rest}`);
   const count = () => database.db.collection('api_keys').countDocuments();
   const before = await count();
@@ -83,7 +83,7 @@ test('what is no address or no number of days is refused with the reason, and ma
   expect(await count()).toBe(before);
 }, 120_000);
 
-test('an old key is named by the list, rotated, and revoked', async () => {
+test('keys list names a key that should be rotated; keys rotate and keys revoke end it', async () => {
   const old = await json(`keys create --tenant ${tenantId} --level admin`);
   await database.db
     .collection<{ _id: string }>('api_keys')
@@ -110,7 +110,7 @@ test('an old key is named by the list, rotated, and revoked', async () => {
   await Promise.all([keys.idle(), later.idle()]);
 }, 120_000);
 
-test('a tenant’s plan, rate, features and safeguards are changed by name and shown', async () => {
+test('tenants update changes plan, rate, features and safeguards by name and shows them', async () => {
   const changed = await json(
     `tenants update ${tenantId} --plan enterprise --rate-per-minute 70 --feature cards=off --feature billpay=off --safeguard kyc=2`,
   );

@@ -3,7 +3,7 @@ import { confirm } from '../../../src/ops/cli/confirm.js';
 
 const PEOPLE = { json: false };
 
-/** A terminal at which this is typed, and what it was asked; `undefined` ends the input. */
+/** A terminal with this input, and a way to see the question; `undefined` ends the input. */
 function terminal(typed: string | undefined, isTTY = true) {
   const input = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.ReadStream;
   const output = Object.assign(new PassThrough(), { isTTY }) as unknown as NodeJS.WriteStream;
@@ -11,16 +11,16 @@ function terminal(typed: string | undefined, isTTY = true) {
   output.on('data', (text: Buffer) => (shown += text.toString()));
   if (typed === undefined) (input as unknown as PassThrough).end();
   else (input as unknown as PassThrough).write(`${typed}\n`);
-  return { streams: { input, output }, asked: () => shown.includes('Really?') };
+  return { streams: { input, output }, wasAsked: () => shown.includes('Really?') };
 }
 
-test.each(['y', 'yes', ' Y '])('%j goes on', async (typed) => {
-  const { streams, asked } = terminal(typed);
+test.each(['y', 'yes', ' Y '])('the answer %j confirms', async (typed) => {
+  const { streams, wasAsked } = terminal(typed);
   await confirm('Really?', PEOPLE, streams);
-  expect(asked()).toBe(true);
+  expect(wasAsked()).toBe(true);
 });
 
-test.each(['', 'n', 'yesterday', undefined])('%j does nothing', async (typed) => {
+test.each(['', 'n', 'yesterday', undefined])('the answer %j does not confirm', async (typed) => {
   const { streams } = terminal(typed);
   await expect(confirm('Really?', PEOPLE, streams)).rejects.toThrow('nothing was done');
 });
@@ -29,8 +29,8 @@ test.each([
   ['--json', { json: true }, true],
   ['--yes', { json: false, yes: true }, true],
   ['no terminal', PEOPLE, false],
-])('programs are not asked: %s', async (_which, how, isTTY) => {
-  const { streams, asked } = terminal('n', isTTY);
+])('programs are not asked for confirmation: %s', async (_which, how, isTTY) => {
+  const { streams, wasAsked } = terminal('n', isTTY);
   await confirm('Really?', how, streams);
-  expect(asked()).toBe(false);
+  expect(wasAsked()).toBe(false);
 });

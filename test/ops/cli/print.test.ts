@@ -12,7 +12,7 @@ function printed(work: () => void): string {
   return lines.join('\n');
 }
 
-test('a table has a head and columns as wide as their widest cell, without blanks at the end', () => {
+test('a printed table has a head and columns as wide as their widest cell, without trailing blanks', () => {
   const rows = [
     { id: 'trf_1', amount: 150_000n.toString(), reason: null },
     { id: 'trf_22', amount: '5', reason: 'ụlọ akụ 🏦' },
@@ -30,14 +30,14 @@ test('a table has a head and columns as wide as their widest cell, without blank
   expect(printed(() => printTable(false, []))).toBe('none');
 });
 
-test('one record is a line for each field; a text of several lines stays in its column', () => {
+test('a printed record has a line for each field, and a text of several lines stays in its column', () => {
   const record = { id: 'trf_1', note: 'first\nsecond', status: 'failed' };
   expect(printed(() => print(false, record))).toBe(
     ['id      trf_1', 'note    first', '        second', 'status  failed'].join('\n'),
   );
 });
 
-test('a list has a currency beside its first amount, and an age for people', () => {
+test('a printed list has a currency beside its first amount, and an age for people', () => {
   const at = (secondsAgo: number) => new Date(Date.now() - secondsAgo * 1_000).toISOString();
   const [now, minutes, days] = [at(1), at(3 * 60 + 5), at(12 * 86_400 + 5)];
   const rows = [now, minutes, days].map((created_at) => ({ amount_minor: '5', created_at }));

@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as
 const program = join(root, manifest.bin.bursar);
 const bursar = (...args: string[]) => run(process.execPath, [program, ...args], {});
 
-/** Packages that a program imports before it does anything: what `import()` loads later is not among them. */
+/** The packages that a program imports statically. Later `import()` calls are not included. */
 function packagesAtStart(file: string, seen = new Set<string>()): Set<string> {
   const packages = new Set<string>();
   if (seen.has(file)) return packages;
@@ -81,7 +81,7 @@ describe('completion', () => {
     ['a command below another', ['transfers', 'cr'], ['create']],
     ['an option, behind an argument', ['transfers', 'fail', 'trf_1', '--f'], ['--force']],
     ['two levels below', ['webhooks', 'endpoints', 'ro'], ['rotate']],
-  ])('%s', async (_name, words, found) => {
+  ])('completion offers %s', async (_name, words, found) => {
     expect(await complete(...words)).toEqual(found);
   });
 

@@ -18,8 +18,8 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-/** What is told of each thing that waits, and whether that is right. */
-const told = async () =>
+/** The rows of the backlog: whether each check passes, with its detail. */
+const rows = async () =>
   Object.fromEntries(
     (await examineBacklog(database.db, NOW)).map(({ check, ok, detail }) => [check, [ok, detail]]),
   );
@@ -42,8 +42,8 @@ async function insertDelivery(changes: object) {
     .insertOne({ ...deliveries[0], ...changes } as object);
 }
 
-test('nothing waits: all is right', async () => {
-  expect(await told()).toEqual({
+test('doctor passes every backlog check while nothing waits', async () => {
+  expect(await rows()).toEqual({
     'bulk-transfers: overdue': [true, 'none'],
     'transfers: overdue': [true, 'none'],
     'transfers: attention': [true, 'none'],
@@ -64,24 +64,24 @@ test('nothing waits: all is right', async () => {
   });
 });
 
-test('what has been due for a moment is right, what nobody takes up is not', async () => {
+test('doctor accepts a record that has been overdue for a moment, and reports one that no worker takes up', async () => {
   await insert(pendingTransfer({ next_check_at: ago(-3600) }));
   await insert(pendingTransfer({ next_check_at: ago(5) }));
-  expect(await told()).toMatchObject({ 'transfers: overdue': [true, 'the oldest for 5 s'] });
+  expect(await rows()).toMatchObject({ 'transfers: overdue': [true, 'the oldest for 5 s'] });
   await insert(pendingTransfer({ next_check_at: ago(3 * 3600) }));
-  expect(await told()).toMatchObject({ 'transfers: overdue': [false, 'the oldest for 3 h'] });
+  expect(await rows()).toMatchObject({ 'transfers: overdue': [false, 'the oldest for 3 h'] });
 });
 
-test('every transfer that waits for an operator is told of, with the longest wait', async () => {
+test('doctor reports the transfers that wait for an operator, with the longest wait', async () => {
   const attention = (seconds: number) => ({ since: ago(seconds), reason: 'stuck' });
   await insert(pendingTransfer({ attention: attention(60) }));
   await insert(pendingTransfer({ attention: attention(600) }));
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'transfers: attention': [false, '2 wait for an operator, the oldest for 10 min'],
   });
 });
 
-test('operations on cards that wait, for a worker or an operator, are told of as transfers are', async () => {
+test('doctor reports card operations that wait for a worker or an operator', async () => {
   const operation = newOperation(
     { tenant_id: 'ten_a', card_id: 'crd_a', type: 'issue', provider: 'p' },
     ago(300),
@@ -91,13 +91,13 @@ test('operations on cards that wait, for a worker or an operator, are told of as
     ...operation,
     attention: { since: ago(120), reason: 'stuck' },
   });
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'cards: overdue': [false, 'the oldest for 5 min'],
     'cards: attention': [false, '1 wait for an operator, the oldest for 2 min'],
   });
 });
 
-test('a callback that was stored and not applied is told of', async () => {
+test('doctor reports a callback that was stored and not applied', async () => {
   await database.db.collection('callbacks').insertOne({
     provider: 'p',
     reference: 'r',
@@ -105,12 +105,12 @@ test('a callback that was stored and not applied is told of', async () => {
     received_at: ago(240),
     next_check_at: ago(-30),
   });
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'callbacks: unapplied': [false, '1, the oldest for 4 min'],
   });
 });
 
-test('what an issuer told and nobody applies is told of, and what waits to be replayed', async () => {
+test('doctor reports provider events that are not applied, and those that wait for a replay', async () => {
   let events = 0;
   const event = (changes: object) =>
     database.db.collection('provider_events').insertOne({
@@ -126,43 +126,43 @@ test('what an issuer told and nobody applies is told of, and what waits to be re
       ...changes,
     });
   await event({ next_check_at: ago(5) });
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'provider-events: overdue': [true, 'the oldest for 5 s'],
     'provider-events: attention': [true, 'none'],
   });
   await event({ status: 'failed', attention: { since: ago(60), reason: 'not there' } });
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'provider-events: attention': [false, '1 wait for an operator, the oldest for 60 s'],
   });
   await event({ next_check_at: ago(240) });
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'provider-events: overdue': [false, 'the oldest for 4 min'],
   });
 });
 
-test('a receiver that is away is nobody’s fault here; a delivery that nobody looks after is', async () => {
+test('doctor accepts deliveries that wait for their receiver, and reports one that no worker takes up', async () => {
   await insertDelivery({ status: 'retrying', next_check_at: ago(-600) });
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'webhooks: undelivered': [true, '1, the oldest for 6 days'],
   });
   await insertDelivery({ status: 'retrying', next_check_at: ago(600) });
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'webhooks: undelivered': [false, '2, the oldest for 6 days; overdue for 10 min'],
   });
 });
 
-test('a delivery that was given up lately is told of; one of last week is counted', async () => {
+test('doctor reports a delivery that died within a day, and only counts an older one', async () => {
   const dead = (seconds: number) => ({
     status: 'dead',
     next_check_at: null,
     attempts: [{ at: ago(seconds), status: 500, error: 'refused', duration_ms: 1 }],
   });
   await insertDelivery(dead(7 * 86_400));
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'webhooks: given up': [true, '1, 0 of them in the last 24 hours'],
   });
   await insertDelivery(dead(60));
-  expect(await told()).toMatchObject({
+  expect(await rows()).toMatchObject({
     'webhooks: given up': [false, '2, 1 of them in the last 24 hours'],
   });
 });

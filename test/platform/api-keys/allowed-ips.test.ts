@@ -12,11 +12,11 @@ test.each([
   ['2001:db8::/32', '10.0.0.1', false],
   ['0.0.0.0/0', '2001:db8::1', false],
   ['0.0.0.0/0', '198.51.100.1', true],
-])('a list of %s answers %s with %s', (entry, address, allowed) => {
+])('an allow-list of %s answers for the address %s: %s', (entry, address, allowed) => {
   expect(createAllowList([entry])(address)).toBe(allowed);
 });
 
-test('an empty list allows every address, any other list no unreadable one', () => {
+test('an empty allow-list allows every address; any other refuses an address that cannot be parsed', () => {
   expect(createAllowList([])('unknown')).toBe(true);
   expect(createAllowList(['0.0.0.0/0', '::/0'])('unknown')).toBe(false);
 });
@@ -33,6 +33,6 @@ test.each([
   '1',
   '10.0.0.1 ',
   '::ffff:10.0.0.0/64',
-])('%p is no range', (text) => {
+])('%p is refused as an entry of an allow-list', (text) => {
   expect(canonicalRange(text)).toBeNull();
 });

@@ -13,7 +13,7 @@ const aKey = fc
   .map(([kind, environment]) => generateKey(kind, environment));
 const BASE62 = Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
 
-test('a generated key says its kind and environment and is intact', () => {
+test('a generated key names its kind and environment, and its checksum is right', () => {
   fc.assert(
     fc.property(kinds, environments, (kind, environment) => {
       const key = generateKey(kind, environment);
@@ -25,7 +25,7 @@ test('a generated key says its kind and environment and is intact', () => {
   );
 });
 
-test('every single-character typo is found without a look-up', () => {
+test('the checksum of a key detects every single-character typo', () => {
   fc.assert(
     fc.property(aKey, fc.nat(), fc.constantFrom(...BASE62), (key, at, typo) => {
       const index = at % key.length;
@@ -37,7 +37,7 @@ test('every single-character typo is found without a look-up', () => {
   );
 });
 
-test('swapped neighbours and a lost or added character are found too', () => {
+test('the checksum of a key detects swapped neighbours and a lost or added character', () => {
   fc.assert(
     fc.property(
       aKey,
@@ -57,7 +57,7 @@ test('swapped neighbours and a lost or added character are found too', () => {
   );
 });
 
-test('whatever is sent as a key is parsed or refused, never thrown at', () => {
+test('parsing a key never throws, whatever the input', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -71,7 +71,7 @@ test('whatever is sent as a key is parsed or refused, never thrown at', () => {
   );
 });
 
-test('keys do not repeat, and their hash depends on the pepper', () => {
+test('generated keys do not repeat, and their hash depends on the pepper', () => {
   const keys = Array.from({ length: 1_000 }, () => generateKey('secret', 'sandbox'));
   expect(new Set(keys).size).toBe(1_000);
   const [key = ''] = keys;
@@ -80,7 +80,7 @@ test('keys do not repeat, and their hash depends on the pepper', () => {
   expect(hashKey(key, 'one')).not.toContain(key.slice(11));
 });
 
-test('rotation is due after 90 days', () => {
+test('rotation of a key is due after 90 days', () => {
   const created = new Date('2026-01-01T00:00:00Z');
   expect(isRotationDue(created, new Date('2026-04-01T00:00:00Z'))).toBe(false);
   expect(isRotationDue(created, new Date('2026-04-01T00:00:01Z'))).toBe(true);

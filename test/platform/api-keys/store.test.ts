@@ -13,7 +13,7 @@ let database: TestDatabase;
 let tenantId: string;
 let now = new Date('2026-06-01T12:00:00Z');
 
-/** Another process of the service: its own cache, the same database. */
+/** A second process of the service: a cache of its own on the same database. */
 function instance(environment: 'sandbox' | 'live' = 'sandbox', db = database.db) {
   const tenants = createTenants({ db, environment });
   return {
@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-test('a key says who calls, with the tenant and its plan', async () => {
+test('an accepted key identifies its tenant, with the plan', async () => {
   const { keys } = instance();
   const { id, key } = await keys.create({
     tenantId,
@@ -52,7 +52,7 @@ test('a key says who calls, with the tenant and its plan', async () => {
   await keys.idle();
 });
 
-test('the key itself is stored nowhere', async () => {
+test('the database does not contain the key itself', async () => {
   const { keys } = instance();
   const { key } = await keys.create({ tenantId, level: 'write', kind: 'public' });
   const stored = await database.db.collection('api_keys').find().toArray();
@@ -61,7 +61,7 @@ test('the key itself is stored nowhere', async () => {
   expect(JSON.stringify(await keys.list(tenantId))).not.toContain(key);
 });
 
-test('each refusal has its own code', async () => {
+test('each reason to refuse a key has a code of its own', async () => {
   const { keys } = instance();
   const { key } = await keys.create({
     tenantId,
@@ -87,7 +87,7 @@ test('each refusal has its own code', async () => {
   await keys.idle();
 });
 
-test('another pepper knows no key of ours', async () => {
+test('under another pepper no key is accepted', async () => {
   const { keys, tenants } = instance();
   const { key } = await keys.create({ tenantId, level: 'write', kind: 'secret' });
   const { db } = database;
@@ -108,7 +108,7 @@ test('a revocation takes effect on every instance within a second', async () => 
   expect(await a.revoke(id)).toBe(true);
   const revokedAt = performance.now();
   expect(await refusal(a.authenticate(key, LOCALHOST))).toBe('expired_key');
-  // Busy callers keep the entry in use all the time: that must not keep it alive.
+  // Constant use must not extend the life of the cache entry.
   while (performance.now() - revokedAt < 950) {
     await Promise.allSettled(Array.from({ length: 20 }, () => b.authenticate(key, LOCALHOST)));
     await sleep(10);
@@ -117,7 +117,7 @@ test('a revocation takes effect on every instance within a second', async () => 
   await Promise.all([a.idle(), b.idle()]);
 });
 
-test('a revocation is permanent and keeps its first time; an unknown id is said to be unknown', async () => {
+test('a revocation is permanent and keeps its first time; revoking an unknown id returns false', async () => {
   const { keys } = instance();
   const { id } = await keys.create({ tenantId, level: 'write', kind: 'secret' });
   await keys.revoke(id);
@@ -128,7 +128,7 @@ test('a revocation is permanent and keeps its first time; an unknown id is said 
   expect(await keys.revoke('key_01h455vb4pex5vsknk084sn02q')).toBe(false);
 });
 
-test('a change of the tenant is seen within a second', async () => {
+test('a change of the tenant takes effect within a second', async () => {
   const { keys, tenants } = instance();
   const { key } = await keys.create({ tenantId, level: 'write', kind: 'secret' });
   expect((await keys.authenticate(key, LOCALHOST)).tenant.features.cards).toBe(true);
@@ -139,7 +139,7 @@ test('a change of the tenant is seen within a second', async () => {
   await keys.idle();
 });
 
-test('callers at the same moment share one look-up, and a guess is remembered for a moment too', async () => {
+test('concurrent callers share one look-up, and unknown keys are cached too', async () => {
   const { keys } = instance();
   const { key } = await keys.create({ tenantId, level: 'write', kind: 'secret' });
   const guess = generateKey('secret', 'sandbox');
@@ -157,10 +157,10 @@ test('callers at the same moment share one look-up, and a guess is remembered fo
   await client.close();
 });
 
-test('the last use is noted, at most once a minute for each process', async () => {
+test('the last use of a key is recorded, at most once a minute by each process', async () => {
   const { keys } = instance();
   const { id, key } = await keys.create({ tenantId, level: 'write', kind: 'secret' });
-  // Written without waiting for a majority, so read without one.
+  // Written with w: 1, so read with a local read concern.
   const stored = database.db.collection<{ _id: string; last_used_at: Date | null }>('api_keys', {
     readConcern: { level: 'local' },
   });
@@ -176,7 +176,7 @@ test('the last use is noted, at most once a minute for each process', async () =
   expect(await lastUse()).toEqual(first);
 });
 
-test('a key is refused at creation for an unknown tenant or an address that is none', async () => {
+test('creating a key for an unknown tenant or with an invalid address is refused', async () => {
   const { keys } = instance();
   const wanted = { level: 'write', kind: 'secret' } as const;
   expect(await refusal(keys.create({ ...wanted, tenantId: 'ten_nobody' }))).toBe(
@@ -195,7 +195,7 @@ test('a key older than 90 days is due for rotation', async () => {
   await keys.idle();
 });
 
-test('a rotated key has a like one in its place and ends after the overlap, on every instance', async () => {
+test('rotation creates a key with the same rights, and the old key ends after the overlap in every process', async () => {
   const [a, b] = [instance().keys, instance().keys];
   const DAY_MS = 24 * 60 * 60 * 1000;
   const wanted = {
@@ -224,7 +224,7 @@ test('a rotated key has a like one in its place and ends after the overlap, on e
   await Promise.all([a.idle(), b.idle()]);
 });
 
-test('a key is rotated once, by whoever comes first, and not when it is over', async () => {
+test('a key is rotated only once, and not after it has ended', async () => {
   const { keys } = instance();
   const { id } = await keys.create({ tenantId, level: 'write', kind: 'secret' });
   const before = (await keys.list(tenantId)).length;

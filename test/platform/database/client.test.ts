@@ -3,7 +3,7 @@ import { createMongoClient, TRANSACTION_OPTIONS } from '../../../src/platform/da
 describe('the client that holds money', () => {
   const client = createMongoClient('mongodb://127.0.0.1:1', 'test');
 
-  test('writes are acknowledged by a majority and journaled; reads are of the primary and of what a majority has', () => {
+  test('the database client writes to a journaled majority and reads majority data from the primary', () => {
     expect(client.options.writeConcern).toMatchObject({ w: 'majority', journal: true });
     expect(client.options.readConcern).toMatchObject({ level: 'majority' });
     expect(client.options.readPreference).toMatchObject({ mode: 'primary' });
@@ -14,7 +14,7 @@ describe('the client that holds money', () => {
     });
   });
 
-  test('nothing is waited for without a limit', () => {
+  test('every wait of the database client has a limit', () => {
     for (const name of [
       'serverSelectionTimeoutMS',
       'connectTimeoutMS',
@@ -27,7 +27,7 @@ describe('the client that holds money', () => {
     expect(TRANSACTION_OPTIONS.maxCommitTimeMS).toBeLessThanOrEqual(10_000);
   });
 
-  test('a long comes back as a bigint, so that no amount is ever rounded', () => {
+  test('the database client returns longs as bigint, so that no amount is rounded', () => {
     expect(client.bsonOptions.useBigInt64).toBe(true);
   });
 });

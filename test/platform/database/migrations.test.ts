@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-/** A migration that notes each run where all processes see it. */
+/** A migration that counts its runs in the database, where every process sees the count. */
 function counting(id: string): Migration {
   return {
     id,
@@ -43,7 +43,7 @@ const walletSpec: CollectionSpec = {
   indexes: [{ key: { owner: 1 }, unique: true }],
 };
 
-test('each migration runs once and in order, however many processes start at the same moment', async () => {
+test('each migration runs once and in order, even if many processes start at the same time', async () => {
   const list = [counting('1'), counting('2'), counting('3')];
   const clients = Array.from({ length: 6 }, () => createMongoClient(database.uri, 'starter'));
   await Promise.all(clients.map((client) => migrate(client.db(database.name), list)));
@@ -51,7 +51,7 @@ test('each migration runs once and in order, however many processes start at the
   await Promise.all(clients.map((client) => client.close()));
 });
 
-test('nobody returns before the whole list is applied', async () => {
+test('no process returns from migrating before the whole list is applied', async () => {
   const list = [counting('1'), counting('2')];
   await Promise.all(
     Array.from({ length: 4 }, async () => {
@@ -61,13 +61,13 @@ test('nobody returns before the whole list is applied', async () => {
   );
 });
 
-test('a later start runs only what is new', async () => {
+test('a later start runs only new migrations', async () => {
   await migrate(database.db, [counting('1')]);
   await migrate(database.db, [counting('1'), counting('2')]);
   expect(await runs()).toEqual(['1', '2']);
 });
 
-test('a migration that fails is not recorded, and the next start runs it again', async () => {
+test('a failed migration is not recorded, and the next start runs it again', async () => {
   let attempts = 0;
   const fragile: Migration = {
     id: 'fragile',
@@ -82,7 +82,7 @@ test('a migration that fails is not recorded, and the next start runs it again',
   expect(attempts).toBe(2);
 });
 
-test('the lock of a process that died is taken over once it has expired', async () => {
+test('the migration lock of a process that died is taken over once it has expired', async () => {
   const locks = database.db.collection<{ _id: string; owner: string; expires_at: Date }>(
     'migration_lock',
   );
@@ -93,7 +93,7 @@ test('the lock of a process that died is taken over once it has expired', async 
   expect(Date.now()).toBeGreaterThan(soon.getTime());
 });
 
-test('collections get their validator and indexes, also when they are there already', async () => {
+test('migrations give new and existing collections their validator and indexes', async () => {
   await database.db.createCollection('money');
   await migrate(database.db, [collectionsMigration('money', [walletSpec])]);
   await collectionsMigration('money', [walletSpec]).up(database.db);
@@ -103,7 +103,7 @@ test('collections get their validator and indexes, also when they are there alre
   await expect(money.insertOne({ owner: 'a', amount_minor: 6n })).rejects.toThrow('E11000');
 });
 
-test('the whole schema applies to an empty database and to its own result', async () => {
+test('the migrations apply to an empty database, and again to their own result', async () => {
   await migrate(database.db, migrations);
   for (const migration of migrations) await migration.up(database.db);
   const collections = await database.db.listCollections().toArray();
@@ -115,7 +115,7 @@ test('the whole schema applies to an empty database and to its own result', asyn
   );
 });
 
-test('an inspection finds nothing amiss in what was migrated, and tells what somebody has changed', async () => {
+test('an inspection finds no problem in a migrated database, and reports every later change', async () => {
   const { db } = database;
   await migrate(db, migrations);
   expect(await inspectSchema(db, migrations)).toEqual([]);
@@ -133,7 +133,7 @@ test('an inspection finds nothing amiss in what was migrated, and tells what som
   ]);
 });
 
-test('a unique index that is gone, as after a restore without indexes, is there again after the next start; a newer version’s database is left alone', async () => {
+test('a start creates missing unique indexes again, but does not change the database of a newer version', async () => {
   const { db } = database;
   await migrate(db, migrations);
   const lacks = async () =>
@@ -166,7 +166,7 @@ test('a database of a newer version is not taken for one of an earlier layout', 
   expect(await runs()).toEqual(['0002-newer']);
 });
 
-test('where something is there twice that must not be, nothing starts, and the index is named', async () => {
+test('a start fails on duplicates that a unique index forbids, and names the index', async () => {
   const { db } = database;
   const all = [collectionsMigration('0001', [walletSpec])];
   await migrate(db, all);

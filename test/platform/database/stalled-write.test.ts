@@ -5,10 +5,10 @@ import { isDatabaseUnavailable } from '../../../src/platform/database/unavailabl
 import { sharedEngines } from '../../support/engines.js';
 import { startTcpProxy } from '../../support/tcp-proxy.js';
 
-/** More than the buffers at both ends of a connection take. */
+/** More than the buffers at both ends of a connection hold. */
 const LARGE = 'x'.repeat(15_000_000);
 
-test('a large write to a database that has stopped reading ends as unavailability: nobody waits for it for ever', async () => {
+test('a large write to a database that has stopped reading fails as unavailable instead of hanging', async () => {
   const network = await startTcpProxy(sharedEngines().mongodbUri);
   const client = createMongoClient(network.uri, 'test', { operationLimitMs: 500 });
   try {
@@ -24,7 +24,7 @@ test('a large write to a database that has stopped reading ends as unavailabilit
   }
 }, 40_000);
 
-test('a large write whose connection is broken off under it is sent once more, and is there once', async () => {
+test('a large write whose connection breaks is sent again, and takes effect once', async () => {
   const network = await startTcpProxy(sharedEngines().mongodbUri);
   const client = createMongoClient(network.uri, 'test');
   try {

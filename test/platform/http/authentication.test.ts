@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Every case from an address of its own: failed authentication is counted by address. */
+/** Each case uses an address of its own, because failed authentication is counted by address. */
 let host = 0;
 function call(method: 'get' | 'post' | 'put' | 'delete' | 'head', path: string, key?: string) {
   host += 1;
@@ -54,7 +54,7 @@ test('401 wrong_environment: a live key in the sandbox', async () => {
   expect([answer.status, answer.body.error.code]).toEqual([401, 'wrong_environment']);
 });
 
-test('401 expired_key: expired, or revoked less than a second ago', async () => {
+test('401 expired_key: an expired key, or one revoked less than a second ago', async () => {
   const expired = await app.createKey({ expiresAt: new Date(Date.now() - 1) });
   const answer = await call('get', '/things', expired.key);
   expect([answer.status, answer.body.error.code]).toEqual([401, 'expired_key']);
@@ -66,7 +66,7 @@ test('401 expired_key: expired, or revoked less than a second ago', async () => 
   expect([revoked.status, revoked.body.error.code]).toEqual([401, 'expired_key']);
 });
 
-test('403 ip_not_allowed: outside the list, whatever the client claims in front of our proxy', async () => {
+test('403 ip_not_allowed: an address outside the allow-list, also with a forged X-Forwarded-For', async () => {
   const { key } = await app.createKey({ allowedIps: ['203.0.113.0/24'] });
   const from = (forwardedFor: string) =>
     call('get', '/things', key).set('X-Forwarded-For', forwardedFor);
@@ -76,7 +76,7 @@ test('403 ip_not_allowed: outside the list, whatever the client claims in front 
   expect((await from('203.0.113.9, 198.51.100.1')).status).toBe(403);
 });
 
-test('403 forbidden: read keys may GET and nothing else', async () => {
+test('403 forbidden: a read key that does more than GET', async () => {
   const { key } = await app.createKey({ level: 'read' });
   expect((await call('get', '/things', key)).status).toBe(200);
   expect((await call('head', '/things', key)).status).toBe(200);
@@ -86,7 +86,7 @@ test('403 forbidden: read keys may GET and nothing else', async () => {
   expect(app.effects).toEqual([]);
 });
 
-test('403 forbidden: what is sensitive asks for an admin key', async () => {
+test('403 forbidden: a sensitive operation without an admin key', async () => {
   const write = await app.createKey({ level: 'write' });
   const admin = await app.createKey({ level: 'admin' });
   expect((await call('put', '/settings', write.key)).status).toBe(403);
@@ -94,7 +94,7 @@ test('403 forbidden: what is sensitive asks for an admin key', async () => {
   expect((await call('get', '/things', admin.key)).status).toBe(200);
 });
 
-test('403 forbidden: public keys may use the routes that opted in and nothing else', async () => {
+test('403 forbidden: a public key outside the operations for public keys', async () => {
   const { key } = await app.createKey({ kind: 'public', level: 'admin' });
   expect((await call('post', '/payment-tokens', key)).status).toBe(201);
   for (const [method, path] of [
@@ -114,7 +114,7 @@ test('403 forbidden: public keys may use the routes that opted in and nothing el
   }
 });
 
-test('no spelling of a path gets around the key', async () => {
+test('no spelling of a path bypasses authentication', async () => {
   for (const path of [
     '/API/V1/things',
     '/api/v1/things/',
@@ -134,13 +134,13 @@ test('no spelling of a path gets around the key', async () => {
   }
 });
 
-test('the tenant of a request is the key’s own', async () => {
+test('a request acts for the tenant of its key', async () => {
   const { key, tenantId } = await app.createKey();
   const answer = await call('get', '/things/7', key);
   expect(answer.body.data).toEqual({ id: '7', tenant: tenantId });
 });
 
-test('a key older than 90 days is told so on every answer', async () => {
+test('every answer to a key older than 90 days has X-Key-Rotation-Due', async () => {
   const old = await createTestApp({ clock: () => new Date(Date.now() + 91 * 86_400_000) });
   const { id, key } = await old.createKey();
   const created = new Date(Date.now() - 86_400_000);
@@ -155,7 +155,7 @@ test('a key older than 90 days is told so on every answer', async () => {
   await old.close();
 });
 
-test('403 feature_not_enabled: what the tenant does not have is refused, to whoever may ask', async () => {
+test('403 feature_not_enabled: a feature that the tenant does not have, for a key with the right to it', async () => {
   const features = { identity: true, virtual_accounts: true, cards: false, billpay: true };
   const without = await app.createKey({}, { features });
   const answer = await call('get', '/cards', without.key);

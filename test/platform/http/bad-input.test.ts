@@ -21,14 +21,14 @@ afterAll(async () => {
   await server.drain();
   await app.close();
 });
-// Nothing of what is refused in this file may have had an effect.
+// No refused request in this file may have an effect.
 afterEach(() => {
   if (app.effects.length > 0) throw new Error('a refused body reached the handler');
 });
 
 type Answer = { status: number; headers: IncomingHttpHeaders; error: Record<string, unknown> };
 
-/** Bytes exactly as given: no client library that would correct them. */
+/** Sends the bytes exactly as given: a client library would correct them. */
 function post(body: Body, headers: Record<string, string> = {}, path = '/things'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const req = rawRequest({
@@ -59,7 +59,7 @@ const fields = (answer: Answer) =>
 const VALID = { amount_minor: 100, account: '0123456789' };
 const nested = (depth: number) => '{"metadata":'.repeat(depth) + '1' + '}'.repeat(depth);
 
-describe('what is not a JSON object is 400 for the body', () => {
+describe('bodies that are not JSON objects', () => {
   test.each<[string, Body]>([
     ['malformed JSON', '{"amount_minor": 1,}'],
     ['half a document', '{"amount_minor": 1'],
@@ -75,14 +75,14 @@ describe('what is not a JSON object is 400 for the body', () => {
     ['NaN', '{"amount_minor": NaN}'],
     ['a hexadecimal number', '{"amount_minor": 0x10}'],
     ['a leading zero', '{"amount_minor": 010}'],
-  ])('%s', async (_name, body) => {
+  ])('a body that is not a JSON object is refused: %s', async (_name, body) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);
     expect(answer.error).toMatchObject({ code: 'validation_error', field: 'body' });
   });
 });
 
-describe('what is not allowed in any object is 400 and names the path', () => {
+describe('names and texts that no object may contain', () => {
   test.each([
     ['a prototype', '{"__proto__": {"admin": true}}', '__proto__'],
     ['a nested prototype', '{"metadata": {"a": {"__proto__": 1}}}', 'metadata.a.__proto__'],
@@ -92,14 +92,14 @@ describe('what is not allowed in any object is 400 and names the path', () => {
     ['half a character', '{"metadata": {"a": "\\ud800"}}', 'metadata.a'],
     ['half a character in a name', '{"metadata": {"\\ud800": 1}}', 'metadata.\ufffd'],
     ['17 levels', nested(17), Array.from({ length: 16 }, () => 'metadata').join('.')],
-  ])('%s', async (_name, body, field) => {
+  ])('a forbidden name or text is refused by its path: %s', async (_name, body, field) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);
     expect(answer.error).toMatchObject({ code: 'validation_error', field });
     expect(fields(answer)).toEqual([field]);
   });
 
-  test('100,000 levels', async () => {
+  test('a body with 100,000 levels is 400 and names the path', async () => {
     for (const body of [
       '['.repeat(100_000),
       `{"a":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
@@ -111,7 +111,7 @@ describe('what is not allowed in any object is 400 and names the path', () => {
   });
 });
 
-describe('what the schema does not allow is 400 and names the field', () => {
+describe('values that the schema does not allow', () => {
   test.each<[string, unknown, string]>([
     ['a missing field', { amount_minor: 100 }, 'account'],
     ['an empty body', {}, 'amount_minor'],
@@ -127,33 +127,33 @@ describe('what the schema does not allow is 400 and names the field', () => {
     ['a line end', { ...VALID, account: '0123456789\n' }, 'account'],
     ['an account as number', { ...VALID, account: 1_234_567_890 }, 'account'],
     ['an unknown field', { ...VALID, admin: true }, 'admin'],
-  ])('%s', async (_name, value, field) => {
+  ])('an invalid value is refused by its field: %s', async (_name, value, field) => {
     const answer = await send(value);
     expect(answer.status).toBe(400);
     expect(answer.error).toMatchObject({ code: 'validation_error', field });
   });
 
-  test('numbers that JSON can write and JavaScript cannot hold', async () => {
+  test('numbers that JavaScript cannot hold exactly are 400', async () => {
     for (const amount of ['1e400', '9007199254740993', '123456789012345678901234567890']) {
       const answer = await post(`{"amount_minor": ${amount}, "account": "0123456789"}`);
       expect([answer.status, answer.error['field']]).toEqual([400, 'amount_minor']);
     }
   });
 
-  test('all that is wrong is listed, in order, and no value is quoted', async () => {
+  test('all invalid fields are listed in order, and no value is quoted', async () => {
     const answer = await send({ amount_minor: 'secret 4111111111111111', zzz: 1, yyy: 2 });
     expect(fields(answer)).toEqual(['amount_minor', 'account', 'zzz', 'yyy']);
     expect(JSON.stringify(answer.error)).not.toContain('4111');
     expect(answer.error['message']).toContain('The request is not valid');
   });
 
-  test('a body of nothing but mistakes gets a bounded answer', async () => {
+  test('the answer to a body with very many errors is bounded', async () => {
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`f${i}`, 1]));
     const answer = await send(many);
     expect(fields(answer)).toHaveLength(100);
   });
 
-  test('a body where none is expected', async () => {
+  test('a body on an operation without one is refused', async () => {
     const answer = await post('{"force": true}', {}, '/things/1/lock');
     expect([answer.status, answer.error['field']]).toEqual([400, 'force']);
   });
@@ -167,12 +167,12 @@ describe('415', () => {
     ['application/jsonx'],
     ['application/json; charset=iso-8859-1'],
     [''],
-  ])('for Content-Type %p', async (type) => {
+  ])('Content-Type %p is 415', async (type) => {
     const answer = await post(JSON.stringify(VALID), { 'content-type': type });
     expect([answer.status, answer.error['code']]).toEqual([415, 'unsupported_media_type']);
   });
 
-  test('for a compressed body', async () => {
+  test('a compressed body is 415', async () => {
     const answer = await post(Buffer.from([0x1f, 0x8b]), { 'content-encoding': 'gzip' });
     expect([answer.status, answer.error['code']]).toEqual([415, 'unsupported_media_type']);
   });
@@ -181,7 +181,7 @@ describe('415', () => {
 describe('413 reaches the client', () => {
   const megabyte = JSON.stringify({ ...VALID, metadata: { text: 'x'.repeat(1024 * 1024) } });
 
-  test('with a length announced', async () => {
+  test('a 413 reaches a client that announced the length', async () => {
     const length = String(Buffer.byteLength(megabyte));
     const answer = await post(megabyte, { 'content-length': length });
     expect([answer.status, answer.error['code']]).toEqual([413, 'payload_too_large']);
@@ -189,19 +189,19 @@ describe('413 reaches the client', () => {
     expect(answer.headers['x-request-id']).toBeDefined();
   });
 
-  test('in chunks of unknown length', async () => {
+  test('a 413 reaches a client that sends chunks of unknown length', async () => {
     const answer = await post(megabyte, { 'transfer-encoding': 'chunked' });
     expect([answer.status, answer.error['code']]).toEqual([413, 'payload_too_large']);
   });
 
-  test('also for 20 MB, which a client sends to the end before it reads', async () => {
+  test('a 413 reaches a client that sends 20 MB before it reads the answer', async () => {
     const answer = await post(Buffer.alloc(20 * 1024 * 1024, 'x'), {
       'transfer-encoding': 'chunked',
     });
     expect(answer.status).toBe(413);
   });
 
-  test('on a connection that goes on serving', async () => {
+  test('after a 413 the connection serves further requests', async () => {
     const agent = request.agent(`http://127.0.0.1:${port}`);
     const call = (body: string) =>
       agent
@@ -213,7 +213,7 @@ describe('413 reaches the client', () => {
     expect((await call('{}')).status).toBe(400);
   });
 
-  test('one byte decides', async () => {
+  test('a body of the maximum size is accepted, and one byte more is 413', async () => {
     const withText = (length: number) => JSON.stringify({ text: 'x'.repeat(length) });
     const room = 256 * 1024 - withText(0).length;
     expect((await post(withText(room))).status).toBe(400);
@@ -234,7 +234,7 @@ describe('queries', () => {
     ['?cursor=abc', 'cursor'],
     ['?__proto__=1', '__proto__'],
     ['?limit[$gt]=1', 'limit[$gt]'],
-  ])('%s is 400 and names the parameter', async (query, field) => {
+  ])('the query %s is 400 and names the parameter', async (query, field) => {
     const answer = await get(`/things${query}`);
     expect([answer.status, answer.body.error.code, answer.body.error.field]).toEqual([
       400,
@@ -243,14 +243,14 @@ describe('queries', () => {
     ]);
   });
 
-  test('a path that cannot be decoded is no server error', async () => {
+  test('a path that cannot be decoded is not a server error', async () => {
     for (const path of ['/things/%E0%A4%A', '/things/%00', '/things/%ff']) {
       expect((await get(path)).status).toBeLessThan(500);
     }
   });
 });
 
-test('no bytes whatsoever make a server error', async () => {
+test('no body causes a server error, whatever its bytes', async () => {
   const bytes = fc.oneof(
     fc.uint8Array({ maxLength: 64 }).map((array) => Buffer.from(array)),
     fc.json().map((text) => Buffer.from(text)),

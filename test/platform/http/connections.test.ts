@@ -3,7 +3,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { trackConnections } from '../../../src/platform/http/connections.js';
 
-/** Longer than this file may take: whatever ends before did not wait for it. */
+/** Longer than this file may take, so no connection that ends earlier has waited for it. */
 const LONG_MS = 600_000;
 const REQUEST = 'GET / HTTP/1.1\r\nHost: bursar\r\n\r\n';
 
@@ -27,7 +27,7 @@ async function start(text: string) {
   return { answers, connections, ended, received: () => received };
 }
 
-test('a connection whose answer had begun before is closed after the answer', async () => {
+test('a connection whose answer began before the server closes is closed after the answer', async () => {
   const { answers, connections, ended, received } = await start(REQUEST);
   answers[0]?.write('begun, ');
   const closed = connections.close(LONG_MS);
@@ -48,7 +48,7 @@ test('requests that share a connection are all answered before it is closed', as
   expect(received()).toMatch(/first[^]*connection: close[^]*second/i);
 });
 
-test('an answer that never comes is cut after the time limit', async () => {
+test('a connection whose answer never comes is closed after the time limit', async () => {
   const { connections, ended, received } = await start(REQUEST);
   await connections.close(50);
   await ended;

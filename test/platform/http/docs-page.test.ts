@@ -31,7 +31,7 @@ const ASSETS: [string, RegExp][] = [
 ];
 
 test.each(ASSETS)(
-  '%s is served to anybody, by its type, under a policy of its own',
+  '%s is served without a key, with its type and its own content policy',
   async (path, type) => {
     const answer = await get(path);
     expect(answer.status).toBe(200);
@@ -57,7 +57,7 @@ test.each(ASSETS)(
   },
 );
 
-test('the page asks for what the service has, and for nothing on another host', async () => {
+test('the documentation page loads only files of this service, and none from another host', async () => {
   const served = new Set([...ASSETS.map(([path]) => path), '/openapi.json']);
   const { text: html } = await get('/docs');
   const addresses = [...html.matchAll(/\s(?:src|href|action|srcset)="([^"]*)"/g)].map(
@@ -76,7 +76,7 @@ test('the page asks for what the service has, and for nothing on another host', 
 
 type Reference = { info: { description: string }; tags: { name: string; description?: string }[] };
 
-test('the guide has all its pages, every error code and every account to test with', async () => {
+test('the guide has all its pages, every error code and every test account', async () => {
   const { body } = await get('/docs/reference.json');
   const { info, tags } = body as Reference;
   const pages = tags.slice(0, GUIDE.length).map(({ description = '' }) => description);
@@ -94,7 +94,7 @@ test('the guide has all its pages, every error code and every account to test wi
   for (const { ending, bank } of TEST_ACCOUNTS)
     expect(testValues).toContain(`| ${ending} | ${bank} |`);
 
-  // Links within the guide lead to pages that are there, under the names that the viewer makes of their titles.
+  // Links within the guide lead to existing pages, under the anchors that the viewer derives from their titles.
   const anchors = tags.map(({ name }) => name.toLowerCase().replaceAll(' ', '-'));
   const links = [info.description, ...pages].flatMap((text) => [
     ...text.matchAll(/\]\(([^)]*)\)/g),
@@ -106,7 +106,7 @@ test('the guide has all its pages, every error code and every account to test wi
   }
 });
 
-test('the page has every operation, and nothing of any account', async () => {
+test('the documentation has every operation, and no data of any account', async () => {
   const { text, body } = await get('/docs/reference.json');
   expect(Object.keys((body as typeof openApi).paths ?? {})).toEqual(
     Object.keys(openApi.paths ?? {}),
@@ -116,7 +116,7 @@ test('the page has every operation, and nothing of any account', async () => {
 
 const spaces = (text: string) => text.replaceAll(/ +/g, ' ').replaceAll(/-{3,}/g, '---');
 
-test('the tables in the repository are what the code says (npm run openapi)', () => {
+test('the tables in docs/guide match the code (npm run openapi)', () => {
   for (const page of GUIDE) {
     const text = readFileSync(join(packageRoot, 'docs', 'guide', `${page}.md`), 'utf8');
     expect(spaces(text)).toBe(spaces(fillTables(text)));
@@ -135,19 +135,19 @@ test.each([
   '/docs/..%2f..%2fpackage.json',
   '/docs/page/index.html',
   '/docsx',
-])('%s is not there', async (path) => {
+])('%s is 404', async (path) => {
   const answer = await get(path);
   expect([answer.status, answer.body.error?.code]).toEqual([404, 'not_found']);
   expect(answer.headers['content-security-policy']).toBe("default-src 'none'");
 });
 
-test('the page is for reading', async () => {
+test('the documentation page answers GET and HEAD only', async () => {
   const answer = await supertest(app.server).post('/docs').send({});
   expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD']);
   expect(answer.body.error.code).toBe('method_not_allowed');
 });
 
-test('reloading the page uses up nothing of what an address may do', async () => {
+test('loading the documentation page does not count against the limit of an address', async () => {
   for (let i = 0; i < 100; i += 1) expect((await get('/docs')).status).toBe(200);
   expect((await get('/openapi.json')).status).toBe(200);
 });

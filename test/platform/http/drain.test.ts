@@ -28,7 +28,7 @@ async function start(options: TestAppOptions & { drainWithinMs?: number; noticeM
   return { app, server, port, get, close };
 }
 
-test('requests under way get their answers, new connections are refused', async () => {
+test('a draining server answers requests in progress and refuses new connections', async () => {
   const { app, server, get, close } = await start();
   await get('/api/v1/things');
   const slow = Promise.all([get('/api/v1/slow'), get('/api/v1/slow'), get('/api/v1/slow')]);
@@ -43,7 +43,7 @@ test('requests under way get their answers, new connections are refused', async 
   await close();
 });
 
-test('ready turns 503 before anything is refused', async () => {
+test('a draining server reports not ready before it refuses connections', async () => {
   const { server, get, close } = await start({ noticeMs: 500 });
   expect((await get('/health/ready')).status).toBe(200);
   const drained = server.drain();
@@ -60,7 +60,7 @@ test('ready turns 503 before anything is refused', async () => {
   await close();
 });
 
-test('what is still open after the limit is cut: half-open sockets do not hold the process', async () => {
+test('a draining server closes connections that are open after the limit, half-open ones included', async () => {
   const { app, server, port, get, close } = await start({ drainWithinMs: 100 });
   const idle = connect(port, '127.0.0.1');
   const half = connect(port, '127.0.0.1', () => half.write('GET / HTTP/1.1\r\nHost'));
@@ -79,7 +79,7 @@ test('what is still open after the limit is cut: half-open sockets do not hold t
   await close();
 });
 
-test('idle keep-alive, unused and half-open connections are cut at once: they do not use up the time limit', async () => {
+test('a draining server closes idle, unused and half-open connections at once, without using up the time limit', async () => {
   const { app, server, port, close } = await start({ drainWithinMs: 60_000 });
   const ended: Promise<unknown>[] = [];
   const opened = (first: string) => {
@@ -102,7 +102,7 @@ test('idle keep-alive, unused and half-open connections are cut at once: they do
   await close();
 });
 
-test('the answer to a request under way says that its connection is closed, and it is', async () => {
+test('a draining server answers a request in progress with Connection: close, and closes the connection', async () => {
   const { app, server, port, close } = await start({ drainWithinMs: 60_000 });
   const { key } = await app.createKey();
   let answer = '';
@@ -122,7 +122,7 @@ test('the answer to a request under way says that its connection is closed, and 
   await close();
 });
 
-test('a port that is taken is an error, not a hang', async () => {
+test('listening on a port in use fails instead of hanging', async () => {
   const { server, port, close } = await start();
   const other = await start();
   const again = createServer({ app: other.app.app, health: other.app.health, log: other.app.log });

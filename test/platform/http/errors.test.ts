@@ -28,7 +28,7 @@ afterAll(() => app.close());
 const get = (path: string) =>
   request(app.server).get(`/api/v1${path}`).set('Authorization', `Bearer ${key}`);
 
-test('what nobody foresaw is a 500 that says nothing; the log says what, without keys or account numbers', async () => {
+test('an unexpected error is a 500 without details; the log has them, without keys or account numbers', async () => {
   const answer = await get('/broken').set('X-Request-Id', 'find-me');
   expect(answer.status).toBe(500);
   expect(answer.body).toEqual({
@@ -43,12 +43,12 @@ test('what nobody foresaw is a 500 that says nothing; the log says what, without
   expect(line).not.toContain('abcdef0123');
 });
 
-test('an answer that cannot be written is a 500 in the envelope', async () => {
+test('an answer that cannot be serialised is a 500 in the envelope', async () => {
   const answer = await get('/unserializable');
   expect([answer.status, answer.body.error.code]).toEqual([500, 'internal_error']);
 });
 
-test('a refusal carries its details', async () => {
+test('a refusal has its details in the envelope', async () => {
   const answer = await get('/unfortunate');
   expect(answer.status).toBe(422);
   expect(answer.body.error).toMatchObject({
@@ -57,7 +57,7 @@ test('a refusal carries its details', async () => {
   });
 });
 
-test('a database that is away, and overload, are 503 with Retry-After; faults of ours are not', () => {
+test('an unavailable database and overload are 503 with Retry-After; programming errors are 500', () => {
   const labelled = new MongoServerError({ message: 'x', code: 1 });
   labelled.addErrorLabel('TransientTransactionError');
   const unavailable = [
@@ -84,7 +84,7 @@ test('a database that is away, and overload, are 503 with Retry-After; faults of
   expect(toApiError(refusal)).toBe(refusal);
 });
 
-test('without a database every request is 503 in the envelope, with all headers, and health says so', async () => {
+test('without a database every request is 503 in the envelope with all headers, and the service is not ready', async () => {
   const client = new MongoClient('mongodb://127.0.0.1:9/', { serverSelectionTimeoutMS: 200 });
   const db = client.db('nowhere');
   const tenants = createTenants({ db, environment: 'sandbox' });
@@ -119,7 +119,7 @@ test('without a database every request is 503 in the envelope, with all headers,
   await client.close();
 });
 
-test('each request leaves one line with who and what, and neither path nor body', async () => {
+test('each request is logged in one line with caller and route, without path and body', async () => {
   app.lines.length = 0;
   await get('/things/0123456789?x=1234567890').set('X-Request-Id', 'line-1');
   await get('/nowhere/0123456789').set('X-Request-Id', 'line-2');

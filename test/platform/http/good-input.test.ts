@@ -40,13 +40,13 @@ test('a POST without a body needs no Content-Type', async () => {
   expect((await post('/things/1/lock').set('Content-Length', '0')).status).toBe(201);
 });
 
-test('names that only look dangerous are plain data', async () => {
+test('field names that only look dangerous are accepted as data', async () => {
   const metadata = { constructor: 'Red Bull', prototype: true, 'a.b': 1, '': 2, has$: 3 };
   const answer = await post('/things').send({ ...VALID, metadata });
   expect(answer.body.data.metadata).toEqual(metadata);
 });
 
-test('lists carry the pagination object', async () => {
+test('lists have the pagination object', async () => {
   const list = (query: string) =>
     request(app.server).get(`/api/v1/things${query}`).set('Authorization', `Bearer ${key}`);
   expect((await list('')).body).toEqual({
@@ -64,7 +64,7 @@ test('lists carry the pagination object', async () => {
   });
 });
 
-test('a public route gets the exact bytes', async () => {
+test('a provider route gets the exact bytes of the body', async () => {
   const bytes = '{ "a" : 1,\n"a":2 } ';
   const answer = await request(app.server)
     .post('/api/v1/webhooks/payments/bank')

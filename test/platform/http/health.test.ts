@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { createTestApp } from './test-app.js';
 
-test('ready when every check passes, not ready when one fails, and it says which, not why', async () => {
+test('the service is ready when every check passes; otherwise the answer names the failed check, not the reason', async () => {
   let broken = false;
   const app = await createTestApp({
     checks: {
@@ -34,14 +34,14 @@ test('ready when every check passes, not ready when one fails, and it says which
   await app.close();
 });
 
-test('a check that hangs counts as failed', async () => {
+test('a health check that hangs counts as failed', async () => {
   const app = await createTestApp({ checks: { database: () => new Promise(() => {}) } });
   const answer = await request(app.server).get('/health/ready');
   expect(answer.body.error.details.checks).toEqual({ database: 'failed' });
   await app.close();
 });
 
-test('health needs no key and counts against nobody', async () => {
+test('health checks need no key and count against no limit', async () => {
   const app = await createTestApp();
   const statuses = await Promise.all(
     Array.from({ length: 200 }, async () => (await request(app.server).get('/health/live')).status),

@@ -23,7 +23,7 @@ async function start(options: TestAppOptions = {}, limits: Limits = {}) {
     key,
     get: (path: string) =>
       request(`http://127.0.0.1:${port}`).get(path).set('Authorization', `Bearer ${key}`),
-    /** A connection, and all that has come back over it once it is closed. */
+    /** Opens a connection; resolves with all bytes that came back once it is closed. */
     open(text: string) {
       const socket = connect(port, '127.0.0.1', () => socket.write(text));
       const closed = new Promise<string>((resolve) => {
@@ -51,7 +51,7 @@ const ENVELOPE = {
   },
 };
 
-/** Refused in full form, while health still answers. */
+/** Expects a complete refusal while health checks still answer. */
 async function expectRefusal({ get }: Started): Promise<void> {
   const refused = await get('/api/v1/things').set('X-Request-Id', 'refused-1');
   expect([refused.status, refused.body]).toEqual([503, ENVELOPE]);
@@ -68,17 +68,17 @@ async function expectRefusal({ get }: Started): Promise<void> {
   expect((await get('/health/ready')).status).toBe(200);
 }
 
-test('past the requests that may be worked on, further ones are refused before anything is asked for them', async () => {
+test('above the limit of requests in progress, further ones are refused before any work for them', async () => {
   const full = await start({ load: { maxInFlight: 0 } });
   await expectRefusal(full);
   expect(full.app.load.now().refused).toMatchObject({ in_flight: 1 });
-  // Neither the key nor the counter of any address was looked at.
+  // Neither a key nor a counter of an address was read.
   expect(await full.app.database.db.collection('rate_limits').countDocuments()).toBe(0);
   expect((await full.get('/api/v1/things').unset('Authorization')).status).toBe(503);
   await full.close();
 });
 
-test('a flood is served as far as there is room, and afterwards everything again', async () => {
+test('a flood is served up to the limit, and afterwards every request again', async () => {
   const small = await start({ load: { maxInFlight: 2 } });
   const { app, get } = small;
   const statuses = await Promise.all(
@@ -88,14 +88,14 @@ test('a flood is served as far as there is room, and afterwards everything again
   const served = statuses.filter((status) => status === 200).length;
   expect(app.effects).toHaveLength(served);
   expect(app.load.now().refused.in_flight).toBe(statuses.length - served);
-  // Whatever an answer was, its place is free again.
+  // Every answer, whatever its status, has freed its place.
   const paths = ['/api/v1/things', '/api/v1/broken', '/api/v1/nowhere', '/nowhere'];
   for (const path of [...paths, ...paths]) expect((await get(path)).status).not.toBe(503);
   expect(app.load.now()).toMatchObject({ working: 0, waiting: 0 });
   await small.close();
 });
 
-test('a client that trickles its body takes no place from others', async () => {
+test('a client with a slow body takes no place from others', async () => {
   const small = await start({ load: { maxInFlight: 1 } });
   const slow = small.open(
     `POST /api/v1/things HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${small.key}\r\n` +
@@ -108,7 +108,7 @@ test('a client that trickles its body takes no place from others', async () => {
   await small.close();
 });
 
-test('while the event loop is blocked again and again requests are refused, and served when it is free', async () => {
+test('requests are refused while the event loop is blocked repeatedly, and served when it is free', async () => {
   const app = await start({ load: { maxLagMs: 30, measureEveryMs: 50 } });
   const blocking = { now: true };
   const blocker = (async () => {
@@ -117,7 +117,7 @@ test('while the event loop is blocked again and again requests are refused, and 
       await new Promise(setImmediate);
     }
   })();
-  await eventually('the lag is seen', async () =>
+  await eventually('the lag is measured', async () =>
     (await app.get('/api/v1/things')).status === 503 ? true : undefined,
   );
   await expectRefusal(app);
@@ -127,15 +127,15 @@ test('while the event loop is blocked again and again requests are refused, and 
     (await app.get('/api/v1/things')).status === 200 ? true : undefined,
   );
   expect(app.app.load.now().refused.event_loop).toBeGreaterThanOrEqual(2);
-  const told = app.app.lines.map((line) => JSON.parse(line));
-  expect(told.find(({ msg }) => msg === 'overloaded')).toMatchObject({
+  const logged = app.app.lines.map((line) => JSON.parse(line));
+  expect(logged.find(({ msg }) => msg === 'overloaded')).toMatchObject({
     level: 'warn',
     refused: expect.any(Number),
   });
   await app.close();
 });
 
-test('headers and bodies that trickle are cut off with 408 in the envelope', async () => {
+test('slow headers and slow bodies are cut off with 408 in the envelope', async () => {
   const hasty = await start({}, { headersWithinMs: 300, requestWithinMs: 600 });
   const authorized = `Host: x\r\nAuthorization: Bearer ${hasty.key}\r\n`;
   const answers = await Promise.all([
@@ -159,7 +159,7 @@ test('headers and bodies that trickle are cut off with 408 in the envelope', asy
   await hasty.close();
 });
 
-test('past the connections that there may be, further ones are closed until one is gone', async () => {
+test('above the limit of connections, further ones are closed until one ends', async () => {
   const narrow = await start({}, { maxConnections: 2 });
   const [one, two] = [narrow.open('GET'), narrow.open('GET')];
   await Promise.all([one, two].map(({ socket }) => new Promise((r) => socket.once('connect', r))));
@@ -173,7 +173,7 @@ test('past the connections that there may be, further ones are closed until one 
   await narrow.close();
 });
 
-test('no header is left out in silence, however many there are', async () => {
+test('no header is dropped silently, however many there are', async () => {
   const app = await start();
   const many = Array.from({ length: 2_500 }, (_, i) => `${i.toString(36)}:\r\n`).join('');
   const { closed } = app.open(

@@ -13,7 +13,7 @@ function logged(write: (log: ReturnType<typeof createLog>) => void): string {
   return text;
 }
 
-test('what identifies a person, an account or a secret is hidden at any depth', () => {
+test('the log hides fields of people, accounts and secrets at any depth', () => {
   const text = logged((log) =>
     log.info(
       {
@@ -35,7 +35,7 @@ test('what identifies a person, an account or a secret is hidden at any depth', 
   });
 });
 
-test('errors keep what finds the fault and lose what the database quotes', () => {
+test('a logged error keeps type, code and stack, and loses the values that the database quotes', () => {
   const cause = new Error(
     'E11000 duplicate key error collection: x dup key: { name: "Ada Lovelace" }',
   );
@@ -59,7 +59,7 @@ test('errors keep what finds the fault and lose what the database quotes', () =>
   }
 });
 
-test('the level decides what is written', () => {
+test('the log writes lines of its level and above', () => {
   let text = '';
   const destination = new Writable({
     write(chunk: Buffer, _encoding, done) {

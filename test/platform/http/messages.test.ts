@@ -9,6 +9,7 @@ import {
 } from '../../../src/platform/http/wire.js';
 import { metadata } from '../../../src/shared/metadata.js';
 import { operations } from '../../../src/composition/operations.js';
+import type { Operation } from '../../../src/platform/http/operation.js';
 import { bulkItemBody } from '../../../src/capabilities/transfers/schema.js';
 
 /** The issues that the schema finds in the value, in order. */
@@ -85,12 +86,15 @@ describe('a message names the one bound or form that the value misses', () => {
     ['no object', metadata, [], 'invalid_type', 'must be an object'],
     ['an empty list', z.array(z.string()).min(1), [], 'too_small', 'must have at least 1 item'],
     ['a long list', z.array(z.string()).max(1), ['a', 'b'], 'too_big', 'must have at most 1 item'],
-  ])('%s', (_name, schema, value, code, message) => {
-    // One bound can be missed twice, as an integer's and as the field's own.
-    const found = messageFor(schema, value);
-    expect(found).toEqual(found.map(() => [code, message]));
-    expect(found).not.toEqual([]);
-  });
+  ])(
+    'a message names the one bound or form that the value violates: %s',
+    (_name, schema, value, code, message) => {
+      // One bound can be missed twice, as an integer's and as the field's own.
+      const found = messageFor(schema, value);
+      expect(found).toEqual(found.map(() => [code, message]));
+      expect(found).not.toEqual([]);
+    },
+  );
 
   test('a missing field is called required, and an unknown one unknown', () => {
     const issues = issuesOf(z.strictObject({ needed: z.string() }), { other: 1 });
@@ -101,7 +105,7 @@ describe('a message names the one bound or form that the value misses', () => {
   });
 });
 
-/** The ways in which the library speaks of types, operators and patterns. */
+/** Wording of the validation library about types, operators and patterns. */
 const LIBRARY =
   /invalid|expected|received|too (small|big)|unrecognized|pattern|[<>]=?|\bNaN\b|regex/i;
 const OWN = /^(must |This field is |A |The )/;
@@ -131,7 +135,7 @@ const WRONG = [
 
 type Bodied = [name: string, schema: z.ZodType, example: Record<string, unknown>];
 
-const all = Object.values(operations);
+const all: readonly Operation[] = Object.values(operations);
 const bodies: Bodied[] = [
   ...all.flatMap(({ id, body, examples }): Bodied[] =>
     body ? [[`${id}, body`, body, (examples?.body ?? {}) as Record<string, unknown>]] : [],
@@ -140,7 +144,7 @@ const bodies: Bodied[] = [
   ['an item of createBulkTransfer', bulkItemBody, {}],
 ];
 
-/** Each place of an object, with every name that its schema knows. */
+/** The path of each place of an object that its schema knows. */
 function placesOf(schema: z.ZodType, example: Record<string, unknown>): string[][] {
   const { properties = {} } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   return [...new Set([...Object.keys(properties), ...Object.keys(example)])].flatMap((name) => {
@@ -156,18 +160,22 @@ function put(example: Record<string, unknown>, [first = '', ...rest]: string[], 
   return { ...example, [first]: child } as Record<string, unknown>;
 }
 
-test.each(bodies)('%s: no message has the words of a library', (_name, schema, example) => {
-  const messages = new Set<string>();
-  for (const place of placesOf(schema, example)) {
-    for (const value of WRONG) {
-      for (const { message } of issuesOf(schema, put(example, place, value))) messages.add(message);
+test.each(bodies)(
+  'no message contains wording of the validation library: %s',
+  (_name, schema, example) => {
+    const messages = new Set<string>();
+    for (const place of placesOf(schema, example)) {
+      for (const value of WRONG) {
+        for (const { message } of issuesOf(schema, put(example, place, value)))
+          messages.add(message);
+      }
     }
-  }
-  for (const { message } of issuesOf(schema, { surprise: 1 })) messages.add(message);
-  for (const message of messages) {
-    expect(message).toMatch(OWN);
-    expect(message).not.toMatch(LIBRARY);
-    // The words for what no message of its own exists for.
-    expect(message).not.toContain('document');
-  }
-});
+    for (const { message } of issuesOf(schema, { surprise: 1 })) messages.add(message);
+    for (const message of messages) {
+      expect(message).toMatch(OWN);
+      expect(message).not.toMatch(LIBRARY);
+      // The words for what no message of its own exists for.
+      expect(message).not.toContain('document');
+    }
+  },
+);

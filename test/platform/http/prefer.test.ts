@@ -11,11 +11,11 @@ describe('Prefer: wait', () => {
     ['respond-async, wait=10', 10],
     ['return=minimal;foo="a, b", wait=3; bar', 3],
     ['wait=4, wait=9', 4],
-  ])('%s is read', (header, seconds) => {
+  ])('Prefer: %s is understood', (header, seconds) => {
     expect(readWait(header)).toBe(seconds);
   });
 
-  test('longer than 30 seconds is 30', () => {
+  test('Prefer: wait of more than 30 seconds is cut to 30', () => {
     expect(readWait('wait=31')).toBe(30);
     expect(readWait('wait=999999999')).toBe(30);
   });
@@ -36,7 +36,7 @@ describe('Prefer: wait', () => {
     'foo="wait=5"',
     'foo="a, wait=5, b"',
     '\u0000',
-  ])('%j asks for no waiting', (header) => {
+  ])('Prefer: %j requests no wait', (header) => {
     expect(readWait(header)).toBeNull();
   });
 });

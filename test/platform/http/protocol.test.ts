@@ -23,7 +23,7 @@ const call = (
   path: string,
 ) => request(`http://127.0.0.1:${port}`)[method](path).set('Authorization', `Bearer ${key}`);
 
-/** What comes back for bytes that no client library would send. */
+/** Sends bytes that no client library would send, and resolves with the bytes of the answer. */
 function exchange(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
@@ -33,7 +33,7 @@ function exchange(text: string): Promise<string> {
     socket.on('error', reject);
   });
 }
-/** The body of an answer that has what every answer has. */
+/** Parses the body of an answer after checking that it has the common headers. */
 function envelopeOf(answer: string): { success: boolean; error: Record<string, unknown> } {
   const end = answer.indexOf('\r\n\r\n');
   for (const name of ['Request-Id', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset']) {
@@ -56,7 +56,7 @@ test.each(['delete', 'patch', 'trace'] as const)(
   },
 );
 
-test('methods that nobody has heard of are 405 too', async () => {
+test('unknown methods are 405 too', async () => {
   for (const method of ['PROPFIND', 'PURGE', 'QUERY']) {
     const answer = await exchange(
       `${method} /api/v1/things HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
@@ -71,7 +71,7 @@ test('a callback route answers another method like any other path', async () => 
   expect([answer.status, answer.headers['allow']]).toEqual([405, 'OPTIONS, POST']);
 });
 
-test('OPTIONS says what a path can do, without a key', async () => {
+test('OPTIONS lists the methods of a path, without a key', async () => {
   const answer = await request(`http://127.0.0.1:${port}`).options('/api/v1/things');
   expect([answer.status, answer.headers['allow'], answer.text]).toEqual([
     204,
@@ -99,7 +99,7 @@ test('an unknown route is 404 with a key and 401 without one', async () => {
   }
 });
 
-test('a sane request id is kept, any other replaced', async () => {
+test('a valid request id is kept, any other is replaced', async () => {
   const withId = async (id: string) =>
     (await call('get', '/api/v1/things').set('X-Request-Id', id)).headers['x-request-id'];
   expect(await withId('my-request_42')).toBe('my-request_42');
@@ -110,7 +110,7 @@ test('a sane request id is kept, any other replaced', async () => {
   expect(await withId(uuid)).toBe(uuid);
 });
 
-test('a request id that is a key, an account number or a card number comes neither back nor into the log', async () => {
+test('a request id that is a key, an account number or a card number is neither returned nor logged', async () => {
   app.lines.length = 0;
   for (const secret of [key, '0123456789', 'to-0123456789', '22123456789', '4242424242424242']) {
     const answer = await call('get', '/api/v1/things').set('X-Request-Id', secret);
@@ -131,14 +131,14 @@ test('answers are not to be cached, framed, sniffed or executed', async () => {
   expect(headers['x-powered-by']).toBeUndefined();
 });
 
-test('what is not HTTP gets an envelope and a closed connection', async () => {
+test('a message that is not HTTP gets an envelope and a closed connection', async () => {
   const answer = await exchange('NOT HTTP AT ALL\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 400 /);
   expect(answer).toMatch(/x-request-id: req_/i);
   expect(envelopeOf(answer)).toMatchObject({ success: false, error: { status: 400 } });
 });
 
-test('headers beyond all measure get 431 in an envelope', async () => {
+test('headers that are too large get 431 in an envelope', async () => {
   const answer = await exchange(
     `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(20_000)}\r\n\r\n`,
   );
@@ -146,7 +146,7 @@ test('headers beyond all measure get 431 in an envelope', async () => {
   expect(envelopeOf(answer)).toMatchObject({ success: false, error: { status: 431 } });
 });
 
-test('an expectation that nobody knows is ignored', async () => {
+test('an unknown expectation is ignored', async () => {
   const answer = await exchange(
     `GET /api/v1/things HTTP/1.1\r\nHost: x\r\nExpect: miracles\r\nConnection: close\r\nAuthorization: Bearer ${key}\r\n\r\n`,
   );
@@ -179,12 +179,12 @@ test('a request without a Host, or with two, is refused in an envelope; HTTP/1.0
   expect(await get('1.0', '')).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('the health of the service is only read', async () => {
+test('the health endpoints answer GET and HEAD only', async () => {
   const answer = await call('delete', '/health/live');
   expect([answer.status, answer.headers['allow']]).toEqual([405, 'GET, HEAD']);
 });
 
-test('415 says what would have been taken', async () => {
+test('a 415 names the accepted type', async () => {
   const post = () => call('post', '/api/v1/things');
   const text = await post().type('text').send('x');
   expect([text.status, text.headers['accept']]).toEqual([415, 'application/json']);

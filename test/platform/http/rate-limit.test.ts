@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 beforeEach(async () => {
-  // Not across the end of a window.
+  // The test must not run across the end of a window.
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < 10_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
 }, 70_000);
@@ -26,7 +26,7 @@ function call(
 
 const HEADERS = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
 
-test('every answer carries the three headers and a request id', async () => {
+test('every answer has the three rate-limit headers and a request id', async () => {
   const { key } = await app.createKey();
   const answers = [
     await call('get', '/api/v1/things', key, '192.0.2.1'),
@@ -52,7 +52,7 @@ test('every answer carries the three headers and a request id', async () => {
   }
 });
 
-test('the headers count down the tenant’s own allowance, over all of its keys', async () => {
+test('the rate-limit headers count down the tenant’s allowance over all of its keys', async () => {
   const first = await app.createKey({}, { plan: 'starter' });
   const second = await app.apiKeys.create({
     tenantId: first.tenantId,
@@ -71,7 +71,7 @@ test('the headers count down the tenant’s own allowance, over all of its keys'
   expect(resetIn).toBeLessThanOrEqual(60);
 });
 
-test('429 past the allowance, as documented, and nothing is done', async () => {
+test('above the allowance a request gets the documented 429 and has no effect', async () => {
   const { key } = await app.createKey({}, { plan: 'enterprise', ratePerMinute: 10 });
   const effectsBefore = app.effects.length;
   const answers = await Promise.all(
@@ -98,7 +98,7 @@ test('429 past the allowance, as documented, and nothing is done', async () => {
   }
 });
 
-test('who guesses keys meets 429, and a valid key behind the same address is not hurt', async () => {
+test('guessing keys ends in 429, and a valid key from the same address is not affected', async () => {
   const { key } = await app.createKey();
   const statuses: number[] = [];
   for (let i = 0; i < 95; i += 1) {
@@ -110,11 +110,11 @@ test('who guesses keys meets 429, and a valid key behind the same address is not
   expect((await call('get', '/nowhere', null, '192.0.2.5')).status).toBe(429);
   expect((await call('get', '/api/v1/things', key, '192.0.2.5')).status).toBe(200);
   expect((await call('get', '/api/v1/things', null, '192.0.2.6')).status).toBe(401);
-  // A forged entry in front of the proxy's is no new address.
+  // A forged entry before the proxy's does not count as another address.
   expect((await call('get', '/nowhere', null, '192.0.2.77, 192.0.2.5')).status).toBe(429);
 });
 
-test('public routes are counted by source, apart from everything else', async () => {
+test('provider routes are counted by address, separately from other requests', async () => {
   const callback = (address: string) =>
     call('post', '/api/v1/webhooks/payments/bank', null, address).send({});
   for (let i = 0; i < 5; i += 1) expect((await callback('192.0.2.8')).status).toBe(200);

@@ -16,24 +16,24 @@ afterAll(async () => {
 const get = (path: string) =>
   request(app.server).get(`/api/v1${path}`).set('Authorization', `Bearer ${key}`);
 
-test('a fixed segment of a path is not taken for the id of a resource', async () => {
+test('a fixed segment of a path is not read as the id of a resource', async () => {
   expect((await get('/things/best')).body.data).toEqual({ best: true });
   expect((await get('/things/better')).body.data).toMatchObject({ id: 'better' });
 });
 
-test('nor under another method: the fixed segment has the methods that it has', async () => {
+test('a fixed segment of a path has its own methods only', async () => {
   const answer = await get('/things/import');
   expect([answer.status, answer.body.error.code]).toEqual([405, 'method_not_allowed']);
   expect(answer.headers['allow']).toBe('OPTIONS, POST');
 });
 
-test('a query parameter that a route does not know is refused by its name, on every route', async () => {
+test('every route refuses an unknown query parameter by name', async () => {
   const answer = await get('/things/7?expand=all');
   expect([answer.status, answer.body.error.code]).toEqual([400, 'validation_error']);
   expect(answer.body.error.field).toBe('expand');
 });
 
-test('a route that takes no body takes an absent or an empty one, and no other', async () => {
+test('a route without a body accepts an absent or empty one, and no other', async () => {
   const lock = () =>
     request(app.server).post('/api/v1/things/7/lock').set('Authorization', `Bearer ${key}`);
   expect((await lock()).status).toBe(201);
@@ -50,11 +50,11 @@ describe('browsers of other origins', () => {
       .set('Access-Control-Request-Method', method)
       .set('Access-Control-Request-Headers', 'authorization, content-type');
 
-  test('may use what public keys may use, and read its headers', async () => {
-    const asked = await preflight('/payment-tokens', 'POST');
-    expect(asked.status).toBe(204);
-    expect(asked.headers['access-control-allow-origin']).toBe('*');
-    expect(asked.headers['access-control-allow-headers']).toMatch(/Authorization/);
+  test('browsers of other origins may use operations for public keys, and read their headers', async () => {
+    const response = await preflight('/payment-tokens', 'POST');
+    expect(response.status).toBe(204);
+    expect(response.headers['access-control-allow-origin']).toBe('*');
+    expect(response.headers['access-control-allow-headers']).toMatch(/Authorization/);
     const pk = await app.createKey({ kind: 'public' });
     const answer = await request(app.server)
       .post('/api/v1/payment-tokens')
@@ -69,14 +69,14 @@ describe('browsers of other origins', () => {
     expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, '*']);
   });
 
-  test('may use nothing else', async () => {
+  test('browsers of other origins may use no other operation', async () => {
     for (const [path, method] of [
       ['/things', 'GET'],
       ['/things', 'POST'],
       ['/payment-tokens', 'GET'],
     ] as const) {
-      const asked = await preflight(path, method);
-      expect([path, method, asked.headers['access-control-allow-origin']]).toEqual([
+      const response = await preflight(path, method);
+      expect([path, method, response.headers['access-control-allow-origin']]).toEqual([
         path,
         method,
         undefined,

@@ -26,7 +26,7 @@ beforeAll(async () => {
   tenants = createTenants({ db, environment: 'sandbox' });
   const keyDeps = { db, pepper: 'only for tests', environment: 'sandbox', tenants, log } as const;
   const apiKeys = createApiKeys(keyDeps);
-  // A busy test machine is not what the 50 ms are about.
+  // The default of 50 ms would fail on a busy test machine.
   const rateLimits = createRateLimits({ db, log, answerWithinMs: 10_000 });
   idle = () => Promise.all([apiKeys.idle(), rateLimits.idle()]);
   const app = new Koa<AppState>();
@@ -55,7 +55,7 @@ afterAll(async () => {
   await database.close();
 });
 beforeEach(async () => {
-  // Not across the end of a window.
+  // The test must not run across the end of a window.
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < 10_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
 }, 70_000);
@@ -63,7 +63,7 @@ beforeEach(async () => {
 const call = (method: 'get' | 'post', path: string, key: string) =>
   request(callback)[method](path).set('Authorization', `Bearer ${key}`);
 
-test('a safeguard lets its figure pass for each subject, and refuses as the limit does', async () => {
+test('a safeguard lets its number of attempts pass for each subject, and then refuses with 429', async () => {
   const { id, key } = await createTenant();
   await tenants.update(id, { safeguards: { card_fund: 3 } });
   const answers = await Promise.all(
@@ -82,7 +82,7 @@ test('a safeguard lets its figure pass for each subject, and refuses as the limi
   expect((await call('post', '/cards/crd_1/fund', other.key)).status).toBe(201);
 });
 
-test('without figures of its own a tenant has the defaults; the headers tell of what has less left', async () => {
+test('a tenant without figures of its own has the default safeguards; the headers show the limit with less remaining', async () => {
   const { key } = await createTenant();
   const listed = await call('get', '/events', key);
   expect(listed.headers).toMatchObject({

@@ -21,21 +21,23 @@ import { createTenants, type NewTenant } from '../../../src/platform/tenants/sto
 import { openTestDatabase } from '../../support/database.js';
 import { logFileOf, noteSecret } from '../../support/logs.js';
 
+/** The pepper of the test application. */
 export const PEPPER = 'a pepper that only the tests use, long enough';
 
+/** Deviations from the default test application. */
 export type TestAppOptions = {
   trustedProxies?: number;
   checks?: Record<string, HealthCheck>;
   load?: Partial<LoadLimits> & { measureEveryMs?: number };
   callbackAllowance?: { rate: number; burst: number };
   timeLimits?: TimeLimits;
-  /** How long the slow routes take. */
+  /** Duration of the slow routes. */
   slowMs?: number;
   writeProbe?: WriteProbe;
   clock?: () => Date;
 };
 
-/** The real stack over a database of its own, with a few routes in place of the capabilities. */
+/** Creates the real middleware stack on a database of its own, with a few routes instead of the capabilities. */
 export async function createTestApp(options: TestAppOptions = {}) {
   const database = await openTestDatabase();
   const { db } = database;
@@ -54,10 +56,10 @@ export async function createTestApp(options: TestAppOptions = {}) {
   const { clock } = options;
   const keyDeps = { db, pepper: PEPPER, environment: 'sandbox' as const, tenants, log };
   const apiKeys = createApiKeys({ ...keyDeps, ...(clock && { clock }) });
-  // A busy test machine is not what the 50 ms are about.
+  // The default of 50 ms would fail on a busy test machine.
   const rateLimits = createRateLimits({ db, log, answerWithinMs: 10_000 });
   const health = createHealth({ checks: options.checks ?? {}, log });
-  // So generous that only a test which asks for less ever meets them.
+  // High enough that only tests with lower limits reach them.
   const load = createLoad({ maxInFlight: 10_000, maxLagMs: 60_000, log, ...options.load });
   const registry = new Registry();
   const effects: unknown[] = [];
@@ -88,7 +90,7 @@ export async function createTestApp(options: TestAppOptions = {}) {
     registry,
     log,
     lines,
-    /** What the test routes did: bad input must leave it empty. */
+    /** The effects of the test routes, which refused input must leave empty. */
     effects,
     async createKey(key: Partial<Omit<NewApiKey, 'tenant'>> = {}, tenant: Partial<NewTenant> = {}) {
       const owner = await tenants.create({ name: 'Ada & Sons', plan: 'scale', ...tenant });
@@ -119,7 +121,7 @@ const listQuery = z.strictObject({
   limit: z.coerce.number().int().min(1).max(100).default(20),
 });
 
-/** An operation of the tests: only what it is about has to be said. */
+/** An operation of the tests: a test sets only the properties that it concerns. */
 const make = <const O extends Partial<Operation>>(given: O) => ({
   tag: 'Things',
   summary: 'A route of the tests',

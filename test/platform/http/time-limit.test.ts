@@ -20,7 +20,7 @@ let app: Awaited<ReturnType<typeof createTestApp>>;
 let server: Server;
 let key: string;
 
-/** The pulse is taken over a line that can be cut; all else of the app has its database all the time. */
+/** The write probe uses a connection that can be cut; the rest of the application keeps its database. */
 beforeAll(async () => {
   network = await startTcpProxy(sharedEngines().mongodbUri);
   far = await connectDatabase({ uri: network.uri, database: 'test_write_probe' }, 'test');
@@ -41,9 +41,9 @@ afterAll(async () => {
 const ask = (method: 'get' | 'post', path: string) =>
   request(server)[method](`/api/v1${path}`).set('Authorization', `Bearer ${key}`);
 
-test('what is slow is waited for while the database answers', async () => {
+test('a slow request is not cut off while the database answers', async () => {
   const statuses = [];
-  // A busy machine may be late with one answer.
+  // One late answer is possible on a busy machine.
   for (let i = 0; i < 3; i += 1) statuses.push((await ask('get', '/slow')).status);
   expect(statuses).toContain(200);
 });
@@ -57,7 +57,7 @@ describe('while the database does not answer', () => {
     );
   });
 
-  test('who would hang is answered 503 in full form; what may be done all the same is called unknown', async () => {
+  test('while the database does not answer, a hanging request gets a complete 503 that calls its outcome unknown', async () => {
     const read = await ask('get', '/slow');
     const write = await ask('post', '/slow');
     for (const { status, headers } of [read, write]) {
@@ -74,16 +74,16 @@ describe('while the database does not answer', () => {
       code: 'service_unavailable',
       message: expect.stringContaining('outcome is not known'),
     });
-    // What had begun goes on, in its own time, and disturbs nobody.
+    // The work that had begun continues without affecting other requests.
     await eventually('it has ended', () => app.effects.includes('late') || undefined);
     await eventually('no place is taken', () => app.load.now().working === 0 || undefined);
   });
 
-  test('the time that a provider takes does not count', async () => {
+  test('while the database does not answer, time spent at a provider does not count', async () => {
     expect((await ask('get', '/slow-provider')).status).toBe(200);
   });
 
-  test('nor does that of a client which trickles its body', async () => {
+  test('while the database does not answer, time spent on a slow body does not count', async () => {
     const body = '{"amount_minor":1,"account":"0123456789"}';
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     let answer = '';

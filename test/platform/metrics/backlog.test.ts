@@ -8,8 +8,8 @@ import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 const log = createLog({ level: 'silent', name: 'test' });
 const LONG_AGO = new Date(Date.now() - 3_600_000);
 const AHEAD = new Date(Date.now() + 3_600_000);
-/** Settled records: what no gauge may have to look at. */
-const SETTLED = 500;
+/** Records with a final state, which no gauge may read. */
+const FINAL_RECORDS = 500;
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -24,7 +24,7 @@ beforeAll(async () => {
     reference: `${(references += 1)}`,
     ...changes,
   });
-  const many = (record: () => object) => Array.from({ length: SETTLED }, record);
+  const many = (record: () => object) => Array.from({ length: FINAL_RECORDS }, record);
   await insert('transfers', [
     ...many(() => transfer({ next_check_at: null, attention: null })),
     transfer({ next_check_at: LONG_AGO, attention: null }),
@@ -71,7 +71,7 @@ beforeAll(async () => {
     { status: 'dead', next_check_at: null, created_at },
   ]);
   const attention = { since: LONG_AGO };
-  // As it is with real events: no two are equal.
+  // As with real events, no two keys are equal.
   const event = (changes: object, i = Math.random()) => ({ dedupe_key: `${i}`, ...changes });
   await insert('provider_events', [
     ...many(() => event({ next_check_at: null, attention: null })),
@@ -91,7 +91,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** The samples of one scrape, by their names. */
+/** The samples of one scrape by their names. */
 async function scrape(registry: Registry): Promise<Record<string, number>> {
   const lines = (await registry.metrics()).split('\n').filter((line) => line && line[0] !== '#');
   return Object.fromEntries(
@@ -120,9 +120,9 @@ const WAITING = {
   callbacks_overdue: 1,
 };
 
-test('a scrape tells how much waits and since when', async () => {
+test('a scrape has the size and the age of every backlog', async () => {
   const registry = new Registry();
-  measureBacklogs(registry, { db: database.db, log, backlogs });
+  measureBacklogs(registry, { db: database.db, backlogs, log });
   const samples = await scrape(registry);
   expect(samples['bursar_up{dependency="mongodb"}']).toBe(1);
   for (const [backlog, count] of Object.entries(WAITING)) {
@@ -137,7 +137,7 @@ test('a scrape tells how much waits and since when', async () => {
 });
 
 test.each(Object.entries(backlogs))(
-  '%s reads an index in its order, and of it what waits',
+  'the gauge %s reads its index in order, and only waiting records',
   async (name, query) => {
     const plan = await database.db
       .collection(query.collection)
@@ -154,12 +154,12 @@ test.each(Object.entries(backlogs))(
   },
 );
 
-test('a reading that fails leaves the last one standing, and says so', async () => {
+test('after a failed reading the gauges keep the last one, and bursar_up is 0', async () => {
   const registry = new Registry();
-  measureBacklogs(registry, { db: database.db, log, backlogs, readEveryMs: 0 });
+  measureBacklogs(registry, { db: database.db, backlogs, log, readEveryMs: 0 });
   const before = await scrape(registry);
   const transfers = database.db.collection('transfers');
-  // Without its index a backlog is not counted at all: never by a scan.
+  // Without its index a backlog is not counted, and the collection is never scanned.
   await transfers.dropIndex('next_check_at_1');
   const after = await scrape(registry);
   expect(after['bursar_up{dependency="mongodb"}']).toBe(0);
@@ -167,10 +167,10 @@ test('a reading that fails leaves the last one standing, and says so', async () 
   expect(after[records]).toBe(before[records]);
 });
 
-test('a database that never answers keeps no scrape from its answer', async () => {
+test('a scrape is answered although the database never answers', async () => {
   const client = new MongoClient('mongodb://127.0.0.1:9/', { serverSelectionTimeoutMS: 3_600_000 });
   const registry = new Registry();
-  measureBacklogs(registry, { db: client.db('nowhere'), log, backlogs });
+  measureBacklogs(registry, { db: client.db('nowhere'), backlogs, log });
   expect(await scrape(registry)).toEqual({ 'bursar_up{dependency="mongodb"}': 0 });
   await client.close();
 });

@@ -1,7 +1,7 @@
 import request from 'supertest';
 import { createTestApp } from '../http/test-app.js';
 
-test('requests are counted and timed by pattern, method and status, and by nothing that a caller wrote', async () => {
+test('requests are counted and timed by route pattern, method and status, never by text of a caller', async () => {
   const app = await createTestApp();
   const { key, id, tenantId } = await app.createKey();
   const call = (method: 'get' | 'post' | 'trace', path: string) =>

@@ -1,6 +1,6 @@
 import { createDeferredCounter } from '../../../src/platform/rate-limits/deferred-counting.js';
 
-/** Ten may pass uncounted at any moment. */
+/** Ten attempts may pass uncounted at any moment. */
 const LARGE = { rate: 10_000, burst: 10_000 };
 const SUBJECT = 'ten_x';
 
@@ -9,19 +9,19 @@ const counted = (position: number) => {
   return { position, previous: 0, windowStartMs: nowMs, nowMs };
 };
 
-test('a count that comes back after another one failed frees no more places than it took', () => {
-  const ahead = createDeferredCounter();
-  const pass = () => ahead.take(SUBJECT, LARGE) !== null;
-  ahead.open(SUBJECT, LARGE, counted(1));
+test('a count that returns after another one failed frees only the attempts that it counted', () => {
+  const deferred = createDeferredCounter();
+  const pass = () => deferred.take(SUBJECT, LARGE) !== null;
+  deferred.open(SUBJECT, LARGE, counted(1));
   expect([pass(), pass()]).toEqual([true, true]);
-  const first = ahead.collect(SUBJECT);
+  const first = deferred.collect(SUBJECT);
   expect(pass()).toBe(true);
-  ahead.failed(SUBJECT, ahead.collect(SUBJECT));
-  // Nobody passes on what a broken counter said.
+  deferred.failed(SUBJECT, deferred.collect(SUBJECT));
+  // After a failed count no attempt passes uncounted.
   expect(pass()).toBe(false);
-  // One that waited was counted, so the counter is back; then the first count arrives.
-  ahead.counted(SUBJECT, 0, counted(2));
-  ahead.open(SUBJECT, LARGE, counted(2));
-  ahead.counted(SUBJECT, first, counted(4));
+  // A waiting attempt was counted, so the counter works again; then the first count arrives.
+  deferred.counted(SUBJECT, 0, counted(2));
+  deferred.open(SUBJECT, LARGE, counted(2));
+  deferred.counted(SUBJECT, first, counted(4));
   expect(Array.from({ length: 12 }, pass).filter(Boolean)).toHaveLength(10);
 });

@@ -10,25 +10,25 @@ const windowStartMs = Date.parse('2026-06-01T12:00:00Z');
 const at = (position: number, previous: number, intoMs = 0) =>
   evaluateWindow({ position, previous, windowStartMs, nowMs: windowStartMs + intoMs }, allowance);
 
-test('a window after a quiet one allows the burst, exactly', () => {
+test('a window after one within the rate allows exactly the burst', () => {
   expect(at(1, 0)).toMatchObject({ allowed: true, limit: 150, remaining: 149 });
   expect(at(150, 100)).toMatchObject({ allowed: true, limit: 150, remaining: 0 });
   expect(at(151, 100)).toMatchObject({ allowed: false, limit: 150, remaining: 0 });
 });
 
-test('a window after a loud one allows the rate, exactly', () => {
+test('a window after one above the rate allows exactly the rate', () => {
   expect(at(100, 101)).toMatchObject({ allowed: true, limit: 100, remaining: 0 });
   expect(at(101, 101)).toMatchObject({ allowed: false, limit: 100, remaining: 0 });
 });
 
-test('the reset is the end of the window, and the wait is never zero', () => {
+test('the reset is the end of the window, and Retry-After is never zero', () => {
   const resetAt = windowStartMs / 1000 + 60;
   expect(at(1, 0, 0)).toMatchObject({ resetAt, retryAfterSeconds: 60 });
   expect(at(1, 0, 59_999)).toMatchObject({ resetAt, retryAfterSeconds: 1 });
   expect(at(1, 0, 60_000)).toMatchObject({ resetAt, retryAfterSeconds: 1 });
 });
 
-test('whatever a caller does, it gets the rate in the long run and one burst on top', () => {
+test('any caller gets at most the rate in the long run, and one burst in addition', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(400), { minLength: 1, maxLength: 60 }), (attemptsPerWindow) => {
       let previous = 0;
@@ -40,7 +40,7 @@ test('whatever a caller does, it gets the rate in the long run and one burst on 
         if (attempts <= allowance.rate) quiet += allowance.rate - attempts;
         previous = attempts;
       }
-      // Every burst but the first is paid for by a window that stayed within the rate.
+      // Every burst but the first requires a preceding window within the rate.
       const quietWindows = attemptsPerWindow.filter(
         (attempts) => attempts <= allowance.rate,
       ).length;
@@ -62,7 +62,7 @@ test('a caller that is always above its rate gets the rate', () => {
   expect(passed).toEqual([140, ...Array.from({ length: 9 }, () => 100)]);
 });
 
-test('a silent counter lets pass and promises no more than the rate', () => {
+test('without an answer of the counter a request passes, and the headers state the rate', () => {
   const result = assumedWindow(allowance, windowStartMs + 1);
   expect(result).toEqual({
     allowed: true,

@@ -17,19 +17,19 @@ type WindowDocument = {
   previous: number;
   expires_at: Date;
 };
-/** Counters are written without waiting for a majority, so they are read without one. */
+/** Counters are written with w: 1, so they are read with a local read concern. */
 const windows = () =>
   database.db.collection<WindowDocument>('rate_limits', { readConcern: { level: 'local' } });
-/** A busy test machine is not what the 50 ms are about. */
+/** The default of 50 ms would fail on a busy test machine. */
 const limiter = () => createRateLimits({ db: database.db, log, answerWithinMs: 30_000 });
 
-/** A moment that is not about to cross into the next window in the middle of a test. */
-async function settle(): Promise<void> {
+/** Waits until the current window has enough time left for a test. */
+async function avoidWindowEnd(): Promise<void> {
   const leftMs = 60_000 - (Date.now() % 60_000);
   if (leftMs < 5_000) await new Promise((resolve) => setTimeout(resolve, leftMs + 100));
 }
 
-/** As if so many windows had gone by since the last attempt. */
+/** Moves the counter back, as if this number of windows had passed since the last attempt. */
 async function shiftBack(id: string, windowCount: number): Promise<void> {
   await windows().updateOne({ _id: id }, [
     { $set: { window: { $subtract: ['$window', windowCount * 60_000] } } },
@@ -47,9 +47,9 @@ beforeAll(async () => {
   database = await openTestDatabase();
 });
 afterAll(() => database.close());
-beforeEach(settle, 70_000);
+beforeEach(avoidWindowEnd, 70_000);
 
-test('of 500 attempts at once from two instances exactly the allowance passes', async () => {
+test('of 500 concurrent attempts in two processes exactly the allowance passes', async () => {
   const id = newSubject();
   const other = createMongoClient(database.uri, 'other');
   const a = limiter();
@@ -59,14 +59,14 @@ test('of 500 attempts at once from two instances exactly the allowance passes', 
   );
   const allowed = results.filter((result) => result.allowed);
   expect(allowed).toHaveLength(150);
-  // Everyone has a place of its own, counted down to nothing.
+  // Each attempt has a position of its own, down to zero remaining.
   const remaining = allowed.map((result) => result.remaining).sort((x, y) => x - y);
   expect(remaining).toEqual(Array.from({ length: 150 }, (_, i) => i));
   await Promise.all([a.idle(), b.idle()]);
   await other.close();
 });
 
-test('all that wait for one subject share a few updates', async () => {
+test('attempts that wait for one subject share a few updates', async () => {
   const id = newSubject();
   const client = new MongoClient(database.uri, { monitorCommands: true });
   const commands: string[] = [];
@@ -87,10 +87,10 @@ test('all that wait for one subject share a few updates', async () => {
   await client.close();
 });
 
-/** Large enough for attempts to pass ahead of their count: ten at a time. */
+/** Large enough for attempts to pass before they are counted, ten at a time. */
 const LARGE = { rate: 10_000, burst: 10_000 };
 
-test('far from the limit attempts pass ahead of their count; each has its place and all are counted', async () => {
+test('far from the limit attempts pass before they are counted; each has a position and all are counted', async () => {
   const id = newSubject();
   const watched = new MongoClient(database.uri, { monitorCommands: true });
   let updates = 0;
@@ -108,7 +108,7 @@ test('far from the limit attempts pass ahead of their count; each has its place 
   await watched.close();
 });
 
-test('one process lets exactly the allowance pass, three at most a thousandth more for each other', async () => {
+test('one process lets exactly the allowance pass; each further process adds at most a thousandth', async () => {
   const [alone, shared] = [newSubject(), newSubject()];
   const count = async (id: string, instances: ReturnType<typeof limiter>[]) => {
     let allowed = 0;
@@ -129,7 +129,7 @@ test('one process lets exactly the allowance pass, three at most a thousandth mo
   expect(together).toBeLessThanOrEqual(10_020);
 });
 
-test('a counter that fails is not relied on: who passed ahead of it waits again', async () => {
+test('after a failed count attempts wait to be counted again', async () => {
   const id = newSubject();
   const client = createMongoClient(database.uri, 'to be closed');
   const limits = createRateLimits({ db: client.db(database.name), log, answerWithinMs: 30_000 });
@@ -138,20 +138,20 @@ test('a counter that fails is not relied on: who passed ahead of it waits again'
   const results = [await limits.take(id, LARGE)];
   await limits.idle();
   results.push(await limits.take(id, LARGE));
-  // The second passed ahead; the third had to wait, and passed because the counter is broken.
+  // The second passed uncounted; the third had to wait, and passed because the counter failed.
   expect(results.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
     [true, 9_998],
     [true, 10_000],
   ]);
 });
 
-test('a subject does not touch another', async () => {
+test('attempts of one subject do not count for another', async () => {
   const [a, b] = [newSubject(), newSubject()];
   expect(await passed(a, 200)).toBe(150);
   expect(await passed(b, 150)).toBe(150);
 });
 
-test('after a burst the next window has the rate, and after a quiet one the burst again', async () => {
+test('the window after a burst has the rate, and the one after a window within the rate has the burst again', async () => {
   const id = newSubject();
   expect(await passed(id, 160)).toBe(150);
   await shiftBack(id, 1);
@@ -164,7 +164,7 @@ test('after a burst the next window has the rate, and after a quiet one the burs
   expect(await passed(id, 160)).toBe(150);
 });
 
-test('refused attempts count: hammering never earns a burst', async () => {
+test('refused attempts count, so a caller above its rate never gets a burst', async () => {
   const id = newSubject();
   for (const expected of [150, 100, 100]) {
     expect(await passed(id, 300)).toBe(expected);
@@ -172,7 +172,7 @@ test('refused attempts count: hammering never earns a burst', async () => {
   }
 });
 
-test('the headers speak of the present window in the time of the database', async () => {
+test('the rate-limit headers describe the current window in the database’s time', async () => {
   const limits = limiter();
   const id = newSubject();
   const result = await limits.take(id, SANDBOX);
@@ -184,7 +184,7 @@ test('the headers speak of the present window in the time of the database', asyn
   expect(Math.abs(result.retryAfterSeconds - untilReset)).toBeLessThan(2);
 });
 
-test('who has used up the window is refused without the database, until it ends or the plan changes', async () => {
+test('a subject that has used up its window is refused without the database until the window ends or the plan changes', async () => {
   const id = newSubject();
   const limits = limiter();
   expect(await passed(id, 151, limits)).toBe(150);
@@ -197,8 +197,8 @@ test('who has used up the window is refused without the database, until it ends 
   expect(upgraded).toMatchObject({ allowed: true, limit: 1_500 });
 });
 
-test('a counter that does not answer, or fails, lets the request pass', async () => {
-  // Nothing listens there: every operation hangs until the driver gives up.
+test('a request passes when the counter fails or does not answer', async () => {
+  // No server listens on this port, so every operation hangs until the driver times out.
   const away = createMongoClient('mongodb://127.0.0.1:9/?serverSelectionTimeoutMS=400', 'away');
   const limits = createRateLimits({ db: away.db('nowhere'), log });
   const results = await Promise.all(
@@ -211,11 +211,11 @@ test('a counter that does not answer, or fails, lets the request pass', async ()
   expect((await broken.take('ten_x', SANDBOX)).allowed).toBe(true);
 });
 
-test('a counter is housekept by its expiry', async () => {
+test('rate-limit counters expire by themselves', async () => {
   const id = newSubject();
   await limiter().take(id, SANDBOX);
   const document = await windows().findOne({ _id: id });
-  // It has to outlive the window after its own, which asks for its count.
+  // The counter must outlive the next window, which reads its count.
   const livesMs = (document?.expires_at.getTime() ?? 0) - (document?.window.getTime() ?? 0);
   expect(livesMs).toBeGreaterThan(120_000);
 });

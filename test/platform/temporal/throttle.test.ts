@@ -1,18 +1,18 @@
 import { createKeyedThrottle } from '../../../src/platform/temporal/throttle.js';
 
-test('a burst is done twice: the first at once, and the last one for all that came meanwhile', async () => {
-  const paced = createKeyedThrottle(1);
+test('a throttled burst runs twice: its first call at once, and its latest call once more', async () => {
+  const throttle = createKeyedThrottle(1);
   const done: string[] = [];
   let release: () => void = () => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
-  const first = paced('card', async () => {
+  const first = throttle('card', async () => {
     done.push('first');
     await held;
   });
   const burst = Array.from({ length: 1_000 }, (_, i) =>
-    paced('card', async () => void done.push(`later ${i}`)),
+    throttle('card', async () => void done.push(`later ${i}`)),
   );
-  const other = paced('another card', async () => void done.push('another'));
+  const other = throttle('another card', async () => void done.push('another'));
   await Promise.all([...burst, other]);
   expect(done).toEqual(['first', 'another']);
   release();
@@ -20,9 +20,9 @@ test('a burst is done twice: the first at once, and the last one for all that ca
   expect(done).toEqual(['first', 'another', 'later 999']);
 });
 
-test('what is asked for once all is quiet is done at once', async () => {
-  const paced = createKeyedThrottle(1);
+test('a call after a pause runs at once', async () => {
+  const throttle = createKeyedThrottle(1);
   let done = 0;
-  for (let i = 0; i < 3; i += 1) await paced('card', async () => void (done += 1));
+  for (let i = 0; i < 3; i += 1) await throttle('card', async () => void (done += 1));
   expect(done).toBe(3);
 });

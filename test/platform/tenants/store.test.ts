@@ -10,7 +10,7 @@ afterAll(() => database.close());
 const tenantsOf = (environment: 'sandbox' | 'live') =>
   createTenants({ db: database.db, environment });
 
-test('what is created is what is read, amounts as bigint', async () => {
+test('a created tenant is read back unchanged, with amounts as bigint', async () => {
   const tenants = tenantsOf('sandbox');
   const made = await tenants.create({
     name: 'Ada',
@@ -34,7 +34,7 @@ test('what is created is what is read, amounts as bigint', async () => {
   });
 });
 
-test('in the sandbox every feature is on, in live none, and what is named wins', async () => {
+test('a new tenant has every feature in the sandbox and none in live, unless named otherwise', async () => {
   const on = { identity: true, virtual_accounts: true, cards: true, billpay: true };
   const off = { identity: false, virtual_accounts: false, cards: false, billpay: false };
   const named = { features: { cards: false, identity: true } };
@@ -45,7 +45,7 @@ test('in the sandbox every feature is on, in live none, and what is named wins',
   expect(chosen.features).toEqual({ ...on, cards: false });
 });
 
-test('features change one by one, and only those of that tenant', async () => {
+test('changing one feature of a tenant leaves its other features and other tenants unchanged', async () => {
   const tenants = tenantsOf('sandbox');
   const a = await tenants.create({ name: 'A', plan: 'sandbox' });
   const b = await tenants.create({ name: 'B', plan: 'sandbox' });
@@ -56,7 +56,7 @@ test('features change one by one, and only those of that tenant', async () => {
   expect(await tenants.update('ten_nobody', { plan: 'scale' })).toBeNull();
 });
 
-test('a custom rate replaces the plan and bursts to one and a half times', async () => {
+test('a custom rate replaces that of the plan, with a burst of one and a half times the rate', async () => {
   const tenants = tenantsOf('sandbox');
   const custom = await tenants.create({ name: 'E', plan: 'enterprise', ratePerMinute: 40_001 });
   expect(allowance(custom)).toEqual({ rate: 40_001, burst: 60_001 });
@@ -64,7 +64,7 @@ test('a custom rate replaces the plan and bursts to one and a half times', async
   expect(allowance(plain)).toEqual({ rate: 100, burst: 150 });
 });
 
-test('the database itself refuses a tenant that is not one', async () => {
+test('the database refuses an invalid tenant document', async () => {
   const raw = database.db.collection<{ _id: string }>('tenants');
   const { id } = await tenantsOf('sandbox').create({ name: 'A', plan: 'sandbox' });
   const spoil = (change: object) => raw.updateOne({ _id: id }, { $set: change });
@@ -76,7 +76,7 @@ test('the database itself refuses a tenant that is not one', async () => {
   await expect(spoil({ 'features.cards': 'on' })).rejects.toThrow('validation');
 });
 
-test('plan, rate, daily limit and safeguards change by name, and a rate goes back to the plan’s', async () => {
+test('plan, rate, daily limit and safeguards of a tenant change by name, and the rate can return to the plan’s', async () => {
   const tenants = tenantsOf('sandbox');
   const made = await tenants.create({ name: 'C', plan: 'sandbox', dailyLimitMinor: 7n });
   expect(safeguardAllowance(made, 'kyc')).toEqual({ rate: 5, burst: 5 });

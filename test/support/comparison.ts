@@ -2,14 +2,14 @@ import { audits } from '../../src/composition/capabilities.js';
 import type { Database } from '../../src/platform/database/client.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
-import { compareAuthorizations } from './authorization-books.js';
+import { compareAuthorizations } from './authorization-comparison.js';
 import type { JournalEntry } from './bank.js';
-import { compareCards } from './card-books.js';
-import { compareCharges } from './charge-books.js';
-import { compareRefunds } from './refund-books.js';
+import { compareCards } from './card-comparison.js';
+import { compareCharges } from './charge-comparison.js';
+import { compareRefunds } from './refund-comparison.js';
 import { checkMoney, type Compare, type Comparison } from './journal.js';
 
-/** Each capability that the bank moves money for, or has cards at. */
+/** The comparisons of all capabilities that have effects at the bank. */
 const COMPARISONS: readonly Compare[] = [
   compareTransfers,
   compareCards,
@@ -19,8 +19,8 @@ const COMPARISONS: readonly Compare[] = [
 ];
 
 /**
- * What is wrong, in plain words: in our own books, and between them and what the bank really did. Empty when every
- * posting balances, every record is what the bank says it is, and nothing was done twice.
+ * Lists all problems in the ledger, and between the records and the bank's journal. Empty if every posting balances,
+ * every record has the status that the bank's effects require, and no effect took place twice.
  */
 export async function findProblems(
   database: Database,
@@ -43,7 +43,7 @@ export async function findProblems(
 }
 
 const checkSum = (what: string, found: bigint, wanted: bigint): string[] =>
-  found === wanted ? [] : [`${what} is at ${found}, what is completed makes ${wanted}`];
+  found === wanted ? [] : [`${what} is at ${found}, completed records require ${wanted}`];
 
 async function compareTransfers(
   { db }: Database,

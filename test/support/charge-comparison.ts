@@ -3,7 +3,7 @@ import { readAttempt, type Charge } from '../../src/capabilities/charges/charge.
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
-/** What the network must have done, by what we have told of charges: each is paid at most once, whatever its attempts. */
+/** Compares charges with the effects at the network: a charge is paid at most once, over all its attempts. */
 export async function compareCharges(
   { db }: Database,
   journal: readonly JournalEntry[],
@@ -34,7 +34,7 @@ function checkCharge(charge: Charge, journal: readonly JournalEntry[]): string[]
   if (status === 'completed' && paid && BigInt(paid.amount_minor) !== amountMinor) {
     problems.push(`${id} is completed and was paid with another amount`);
   }
-  // What differs from what was asked waits for an operator.
+  // A payment that differs from the request waits for an operator.
   if (status === 'failed' && paid && attention === null) problems.push(`${id} is failed and paid`);
   return problems;
 }

@@ -3,7 +3,7 @@ import type { Refund } from '../../src/capabilities/refunds/refund.js';
 import type { JournalEntry } from './bank.js';
 import { checkMoney, type Comparison } from './journal.js';
 
-/** What the network must have given back, by what we have told of refunds. Its entries go by our marker. */
+/** Compares refunds with the effects at the network, whose entries carry our id. */
 export async function compareRefunds(
   { db }: Database,
   journal: readonly JournalEntry[],
@@ -14,7 +14,7 @@ export async function compareRefunds(
   return {
     knows: ({ kind, reference }) => kind === 'refunded' && ids.has(reference),
     problems: refunds.flatMap(({ _id: id, status, amount_minor: amountMinor }) =>
-      // What is refunded stays so: nothing of the network's takes it back.
+      // No effect of the network reverses a refund.
       checkMoney({ id, status, amountMinor }, journal, ['refunded', 'reversed']),
     ),
     clearingMinor: completed.reduce((total, { amount_minor }) => total + amount_minor, 0n),

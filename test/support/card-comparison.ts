@@ -12,7 +12,7 @@ const ISSUER_CARD_STATES: Partial<Record<JournalEntry['kind'], Card['state_contr
     card_closed: 'closed',
   };
 
-/** What the issuer must have done, by what we have told of cards and their fundings. */
+/** Compares cards and their fundings with the effects at the issuer. */
 export async function compareCards(
   { db }: Database,
   journal: readonly JournalEntry[],
@@ -28,15 +28,15 @@ export async function compareCards(
     (FUNDING_TYPES as readonly string[]).includes(type),
   );
   return {
-    // A declined authorization may be known to the issuer alone.
+    // Only the issuer may know a declined authorization.
     knows: ({ reference, client_reference: card, kind }) =>
       ids.has(reference) || (ids.has(card) && (tokens.has(reference) || kind === 'declined')),
     problems: [
       ...cards.flatMap((card) => checkIssuing(card, journal)),
-      // What is still under way may stand either way.
+      // While an operation is open, the card may be in either state.
       ...cards.filter(({ _id }) => !open.has(_id)).flatMap((card) => checkCardState(card, journal)),
       ...fundings.flatMap((funding) => {
-        // From its deadline on a funding ends as its fund reversal does.
+        // After its deadline a funding ends as its fund reversal does.
         const { status } = fundReversals.get(funding._id) ?? funding;
         const amountMinor = funding.amount_minor ?? 0n;
         const money = { id: funding._id, status, amountMinor };
@@ -66,8 +66,8 @@ function checkCardState(
   const last = journal
     .filter(({ reference }) => reference === id)
     .findLast(({ kind }) => ISSUER_CARD_STATES[kind] !== undefined);
-  const standing = (last && ISSUER_CARD_STATES[last.kind]) ?? 'open';
-  return standing === control.desired
+  const state = (last && ISSUER_CARD_STATES[last.kind]) ?? 'open';
+  return state === control.desired
     ? []
-    : [`${id} is ${standing} at the issuer, wanted ${control.desired}`];
+    : [`${id} is ${state} at the issuer, wanted ${control.desired}`];
 }

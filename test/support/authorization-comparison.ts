@@ -6,7 +6,7 @@ import type { Database } from '../../src/platform/database/client.js';
 import type { JournalEntry } from './bank.js';
 import type { Comparison } from './journal.js';
 
-/** What we must have of a payment, by the last thing that the issuer did with it. */
+/** The required status of an authorization, by the last effect at the issuer. */
 const STATUS: Partial<Record<JournalEntry['kind'], CardAuthorization['status']>> = {
   authorized: 'approved',
   cleared: 'cleared',
@@ -14,14 +14,14 @@ const STATUS: Partial<Record<JournalEntry['kind'], CardAuthorization['status']>>
   authorization_expired: 'expired',
 };
 
-/** What the issuer approved and took, against what we hold and have booked. */
+/** Compares authorizations with the approvals and clearings at the issuer. */
 export async function compareAuthorizations(
   { db }: Database,
   journal: readonly JournalEntry[],
 ): Promise<Comparison> {
   const all = await db.collection<CardAuthorization>('card_authorizations').find().toArray();
   const byToken = new Map(all.map((one) => [one.token, one]));
-  // In the order in which it happened: what comes later replaces what was before.
+  // The journal is in order of time, so a later entry replaces an earlier one.
   const last = new Map(journal.map((entry) => [entry.reference, entry]));
   return {
     knows: ({ reference }) => byToken.has(reference),
@@ -29,7 +29,7 @@ export async function compareAuthorizations(
       ...[...last.values()].flatMap((entry) => compare(entry, byToken.get(entry.reference))),
       ...all
         .filter(({ token, cleared_minor }) => cleared_minor > 0n && !last.has(token))
-        .map(({ token }) => `${token} is booked here, and the issuer has never heard of it`),
+        .map(({ token }) => `${token} has a clearing here, and is unknown at the issuer`),
     ],
     clearingMinor: 0n,
     feesMinor: 0n,
@@ -45,9 +45,9 @@ function compare(
   }
   const wanted = STATUS[kind];
   if (!wanted) return [];
-  // A hold may end by itself before the issuer says anything.
-  const mine = one?.status === 'expired' && wanted === 'approved' ? wanted : one?.status;
-  if (mine !== wanted) return [`${token} is ${kind} at the issuer, and here ${mine}`];
+  // A hold may expire before the issuer reports an outcome.
+  const status = one?.status === 'expired' && wanted === 'approved' ? wanted : one?.status;
+  if (status !== wanted) return [`${token} is ${kind} at the issuer, and here ${status}`];
   const taken = kind === 'cleared' ? BigInt(minor) : 0n;
   return one?.cleared_minor === taken
     ? []
