@@ -26,7 +26,8 @@ import { isPolled } from './temporal.js';
 
 const READY_WITHIN_MS = 60_000;
 
-const say = (line: string) => console.log(`bursar: ${line}`);
+let isRead = true;
+const say = (line: string) => void (isRead && console.log(`bursar: ${line}`));
 
 /** Everything that has been started, oldest first: it is stopped in the opposite order. */
 const started: Supervised[] = [];
@@ -223,6 +224,15 @@ async function stop(why: string, exitCode: number): Promise<void> {
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => void stop('', 0));
+}
+
+// Nobody reads what we print any more, as after a terminal that was closed or `| head`. A further line would fail again,
+// and its failure would be one more thing to print.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', () => {
+    isRead = false;
+    void stop('', 0);
+  });
 }
 
 // Whatever we did not think of: better stopped in order than left without a supervisor.

@@ -179,6 +179,20 @@ test(
 );
 
 test(
+  'a copy whose output nobody reads any more still stops everything',
+  async () => {
+    const copy = await startCopy('unread');
+    copy.supervisor.stdout?.destroy();
+    copy.supervisor.stderr?.destroy();
+    // Started again, which the supervisor wants to say.
+    process.kill(copy.dev().pids.bank ?? 0, 'SIGKILL');
+    expect(await once(copy.supervisor, 'exit')).toEqual([0, null]);
+    expect(mentioning(join(root, 'unread'))).toEqual([]);
+  },
+  TIME_LIMIT_MS,
+);
+
+test(
   'a copy whose folder was removed still stops everything',
   async () => {
     const copy = await startCopy('removed');
