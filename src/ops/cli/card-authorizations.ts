@@ -20,7 +20,7 @@ export function addCardAuthorizationCommands(program: Command): void {
     (command) =>
       command
         .option('--card <id>')
-        .option('--attention', 'only those that wait for an operator, the oldest first'),
+        .option('--attention', 'only authorizations that need an operator, oldest first'),
     async (deps, { json, options: { card, attention = false } }) => {
       if (card === undefined && !attention) throw new CommandError('give --card or --attention');
       const query = { attention, limit: LISTED, ...(card !== undefined && { card }) };

@@ -34,7 +34,7 @@ export function addCardCommands(program: Command): void {
     'list',
     (command) =>
       command
-        .option('--attention', 'operations that wait for an operator, in place of cards')
+        .option('--attention', 'list operations that need an operator instead of cards')
         .option('--tenant <id>'),
     async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
       const rows = attention
@@ -47,7 +47,7 @@ export function addCardCommands(program: Command): void {
   addCommand(
     cards,
     'show <id>',
-    (command) => command.description('a card with its operations, or one of these'),
+    (command) => command.description('show a card with its operations, or one operation'),
     async (deps, { json, args }) => {
       const id = String(args[0]);
       if (isId('card', id)) return showCard(deps, json, id);

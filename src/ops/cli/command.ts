@@ -39,7 +39,7 @@ export function addPlainCommand<Options extends object>(
   run: (context: Context<Options>) => Promise<void>,
 ): void {
   const command = configure(parent.command(usage));
-  command.addOption(new Option('--json', 'print JSON, for programs')).action(() =>
+  command.addOption(new Option('--json', 'print JSON')).action(() =>
     run({
       json: Boolean(command.optsWithGlobals().json),
       options: command.opts(),
@@ -51,7 +51,7 @@ export function addPlainCommand<Options extends object>(
 /** Parses an amount in kobo. Only digits are accepted, so that no amount is ever rounded. */
 export function parseAmount(text: string): bigint {
   if (!/^[1-9][0-9]{0,15}$/.test(text)) {
-    throw new InvalidArgumentError('a whole number of kobo is needed.');
+    throw new InvalidArgumentError('must be a whole number of kobo.');
   }
   return BigInt(text);
 }
@@ -61,6 +61,6 @@ export function parseWhole(least: number, most: number): (text: string) => numbe
   return (text) => {
     const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : NaN;
     if (value >= least && value <= most) return value;
-    throw new InvalidArgumentError(`a whole number from ${least} to ${most} is needed.`);
+    throw new InvalidArgumentError(`must be a whole number from ${least} to ${most}.`);
   };
 }

@@ -4,7 +4,7 @@ import { CommandError } from './command.js';
 
 /** Adds --yes to a command that asks for confirmation. */
 export const addYes = (command: Command): Command =>
-  command.addOption(new Option('-y, --yes', 'act without asking'));
+  command.addOption(new Option('-y, --yes', 'skip the confirmation'));
 
 type Terminal = { input: NodeJS.ReadStream; output: NodeJS.WriteStream };
 const terminal: Terminal = { input: process.stdin, output: process.stderr };

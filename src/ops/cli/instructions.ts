@@ -54,7 +54,7 @@ export function addInstructionCommands<R extends InstructionRecord>(
   addCommand<{ attention?: boolean }>(
     parent,
     'list',
-    (command) => command.option('--attention', 'only those that wait for an operator'),
+    (command) => command.option('--attention', 'only records that need an operator'),
     async (deps, { json, options: { attention = false } }) => {
       const found = await shown.latest(deps, { attention, limit: LISTED });
       printLatest(
@@ -99,11 +99,14 @@ function addOperatorCommand<R extends InstructionRecord>(
     `${kind} <${name}>`,
     (command) => {
       command
-        .requiredOption('--reason <text>', 'why, for the timeline')
-        .option('--actor <name>', 'who, for the timeline', userInfo().username);
-      if (kind === 'complete') command.option('--session-id <id>', `as the ${provider} has it`);
+        .requiredOption('--reason <text>', 'the reason, for the timeline')
+        .option('--actor <name>', 'your name, for the timeline', userInfo().username);
+      if (kind === 'complete') command.option('--session-id <id>', `session id of the ${provider}`);
       if (kind === 'fail') {
-        addYes(command).option('--force', `release although the ${provider} is undecided`);
+        addYes(command).option(
+          '--force',
+          `release the hold although the ${provider} has not confirmed a failure`,
+        );
       }
       return command;
     },
@@ -111,7 +114,7 @@ function addOperatorCommand<R extends InstructionRecord>(
       const record = await findRecord(deps, commands, String(args[0]));
       const { reason, actor, sessionId = null, force = false, yes } = options;
       if (force) {
-        const question = `Give ${record._id} up, although the ${provider} may have done it?`;
+        const question = `Fail ${record._id}, although the ${provider} may have carried it out?`;
         await confirm(question, { json, yes });
       }
       const payload = { actor, reason, session_id: sessionId, force };

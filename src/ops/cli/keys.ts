@@ -45,10 +45,10 @@ export function addKeyCommands(program: Command): void {
     keys,
     'revoke <key>',
     (command) =>
-      addYes(command).description('ends a key at once: no process takes it after a second'),
+      addYes(command).description('revoke a key: every process refuses it within a second'),
     async (deps, { json, options: { yes }, args }) => {
       const id = String(args[0]);
-      await confirm(`End ${id} at once, for ever?`, { json, yes });
+      await confirm(`Revoke ${id} permanently?`, { json, yes });
       if (!(await deps.apiKeys.revoke(id))) throw new CommandError(`there is no key ${id}`);
       print(json, { id, revoked: true });
     },
@@ -63,10 +63,14 @@ function addCreate(keys: Command): void {
       command
         .requiredOption('--tenant <id>')
         .addOption(new Option('--level <level>').choices(KEY_LEVELS).makeOptionMandatory())
-        .option('--public', 'a key for clients, not for servers')
+        .option('--public', 'create a public key, for clients')
         .option('--label <text>')
-        .option('--allow-ip <range>', 'only from here: address or CIDR range, repeatable', addRange)
-        .option('--expires-in-days <n>', 'for ever unless told', parseWhole(1, MAX_DAYS)),
+        .option('--allow-ip <range>', 'allow only this address or CIDR range; repeatable', addRange)
+        .option(
+          '--expires-in-days <n>',
+          'lifetime of the key (default: no expiry)',
+          parseWhole(1, MAX_DAYS),
+        ),
     async (deps, { json, options }) => {
       const { tenant: tenantId, level, label, allowIp, expiresInDays } = options;
       const key = await deps.apiKeys.create({
@@ -88,21 +92,27 @@ function addRotate(keys: Command): void {
     'rotate <key>',
     (command) =>
       command
-        .description('a new key like this one, which goes on for the overlap')
+        .description(
+          'create a new key with the same settings; the old key works until the overlap ends',
+        )
         .option(
           '--overlap-hours <n>',
-          'how long the old one still works',
+          'how long the old key still works',
           parseWhole(0, MAX_OVERLAP_HOURS),
           OVERLAP_HOURS,
         )
-        .option('--expires-in-days <n>', 'as long as the old one', parseWhole(1, MAX_DAYS)),
+        .option(
+          '--expires-in-days <n>',
+          'lifetime of the new key (default: that of the old key)',
+          parseWhole(1, MAX_DAYS),
+        ),
     async (deps, { json, options, args }) => {
       const { overlapHours, expiresInDays } = options;
       const made = await deps.apiKeys.rotate(String(args[0]), {
         overlapMs: overlapHours * HOUR_MS,
         expiresAt: expiresInDays === undefined ? undefined : inDays(expiresInDays),
       });
-      if (!made) throw new CommandError(`there is no key ${args[0]} in use`);
+      if (!made) throw new CommandError(`there is no active key ${args[0]}`);
       const { id, key, oldExpiresAt } = made;
       print(json, { id, key, old_expires_at: oldExpiresAt.toISOString() });
     },

@@ -13,9 +13,12 @@ export function findApi({ api, key }: ApiOptions, env: NodeJS.ProcessEnv = proce
   const named = api || env.BURSAR_API_URL;
   const dev = readDevJson(env);
   const baseUrl = named || dev?.api_url;
-  if (!baseUrl) throw new CommandError('no API: give --api or BURSAR_API_URL, or run npm start');
+  if (!baseUrl)
+    throw new CommandError(
+      'the address of the API is missing: pass --api, set BURSAR_API_URL, or run npm start',
+    );
   const found = key || env.BURSAR_API_KEY || (named ? undefined : dev?.keys?.secret);
-  if (!found) throw new CommandError('no key: give --key or BURSAR_API_KEY');
+  if (!found) throw new CommandError('the API key is missing: pass --key or set BURSAR_API_KEY');
   return createClient({ baseUrl, key: found });
 }
 

@@ -49,7 +49,7 @@ export function addReconcileCommand(program: Command): void {
 function parseDate(text: string): Date {
   const date = new Date(text);
   if (!/^[0-9]{4}-[0-9]{2}-[0-9]{2}/.test(text) || Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError('a date like 2026-11-21 or 2026-11-21T09:00:00Z is needed.');
+    throw new InvalidArgumentError('must be a date such as 2026-11-21 or 2026-11-21T09:00:00Z.');
   }
   return date;
 }
@@ -57,7 +57,7 @@ function parseDate(text: string): Date {
 function parseRate(text: string): number {
   const rate = Number(text);
   if (text.trim() === '' || !(rate > 0 && rate <= 10_000)) {
-    throw new InvalidArgumentError('a number above 0 is needed.');
+    throw new InvalidArgumentError('must be a number above 0.');
   }
   return rate;
 }

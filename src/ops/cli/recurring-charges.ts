@@ -23,7 +23,7 @@ export function addRecurringChargeCommands(program: Command): void {
     'list',
     (command) =>
       command
-        .option('--tenant <tenant>', 'only those of this tenant')
+        .option('--tenant <tenant>', 'only recurring charges of this tenant')
         .addOption(new Option('--status <status>').choices(RECURRING_STATUSES)),
     async (deps, { json, options: { tenant: tenantId, status } }) => {
       const filter = {
@@ -50,7 +50,7 @@ export function addRecurringChargeCommands(program: Command): void {
       async (deps, { json, args, options }) => {
         const before = await find(deps, String(args[0]));
         if (change === 'cancel') {
-          await confirm(`Cancel ${before._id} for good?`, { json, yes: options.yes });
+          await confirm(`Cancel ${before._id} permanently?`, { json, yes: options.yes });
         }
         const { answer } = await deps.changeRecurring(before, change, null);
         const after = await find(deps, before._id);

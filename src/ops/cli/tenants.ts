@@ -38,8 +38,8 @@ export function addTenantCommands(program: Command): void {
       command
         .requiredOption('--name <name>')
         .addOption(new Option('--plan <plan>').choices(PLAN_NAMES).makeOptionMandatory())
-        .option('--rate-per-minute <n>', 'a rate of its own', parseRate)
-        .option('--daily-limit-minor <n>', 'what it may transfer in a day, in kobo', parseAmount),
+        .option('--rate-per-minute <n>', 'custom rate limit of the tenant', parseRate)
+        .option('--daily-limit-minor <n>', 'daily transfer limit in kobo', parseAmount),
     async (deps, { json, options }) => {
       const tenant = await deps.tenants.create(options);
       print(json, { id: tenant.id, name: tenant.name, plan: tenant.plan });
@@ -74,11 +74,13 @@ function addUpdate(tenants: Command): void {
     'update <tenant>',
     (command) =>
       command
-        .description('what is named is changed; every process sees it within a second')
+        .description('change the given settings; every process applies them within a second')
         .addOption(new Option('--plan <plan>').choices(PLAN_NAMES))
-        .option('--rate-per-minute <n>', 'a rate of its own', parseRate)
-        .addOption(new Option('--plan-rate', "the plan's own rate").conflicts('ratePerMinute'))
-        .option('--daily-limit-minor <n>', 'what it may transfer in a day, in kobo', parseAmount)
+        .option('--rate-per-minute <n>', 'custom rate limit of the tenant', parseRate)
+        .addOption(
+          new Option('--plan-rate', 'use the rate limit of the plan').conflicts('ratePerMinute'),
+        )
+        .option('--daily-limit-minor <n>', 'daily transfer limit in kobo', parseAmount)
         .option(
           '--feature <name=on|off>',
           `${FEATURES.join(', ')}; repeatable`,
@@ -86,12 +88,18 @@ function addUpdate(tenants: Command): void {
         )
         .option(
           '--safeguard <name=n>',
-          `${SAFEGUARD_NAMES.join(', ')}; in a minute; repeatable`,
+          `${SAFEGUARD_NAMES.join(', ')}; requests per minute; repeatable`,
           named(SAFEGUARD_NAMES, parseRate),
         )
-        .option('--dunning-days <days>', 'when charges are tried again, as 1,3,5,7', parseDays)
+        .option(
+          '--dunning-days <days>',
+          'days after which a declined charge is retried, such as 1,3,5,7',
+          parseDays,
+        )
         .addOption(
-          new Option('--default-dunning', 'as the deployment has it').conflicts('dunningDays'),
+          new Option('--default-dunning', 'use the default of the deployment').conflicts(
+            'dunningDays',
+          ),
         ),
     async (deps, { json, options, args }) => {
       const { plan, ratePerMinute, planRate, dailyLimitMinor, feature, safeguard } = options;
@@ -106,7 +114,8 @@ function addUpdate(tenants: Command): void {
         ...(dunningDays && { dunningDays }),
         ...(defaultDunning && { dunningDays: null }),
       };
-      if (Object.keys(changes).length === 0) throw new CommandError('nothing was named to change');
+      if (Object.keys(changes).length === 0)
+        throw new CommandError('give at least one setting to change');
       const tenant = await deps.tenants.update(String(args[0]), changes);
       print(json, presentTenant(found(tenant, args[0])));
     },
@@ -143,7 +152,8 @@ function named<Name extends string, Value>(
   return (text, earlier = {}) => {
     const [given, value = ''] = text.split('=');
     const name = names.find((known) => known === given);
-    if (!name) throw new InvalidArgumentError(`one of ${names.join(', ')}, then = and its value.`);
+    if (!name)
+      throw new InvalidArgumentError(`must be one of ${names.join(', ')}, then = and its value.`);
     return { ...earlier, [name]: parse(value) };
   };
 }
@@ -154,10 +164,12 @@ function parseDays(text: string): number[] {
   const days = text.split(',').map(Number);
   const rises = days.every((day, i) => day > (days[i - 1] ?? 0) && day <= 90);
   if (rises && days.length <= 20) return days;
-  throw new InvalidArgumentError('up to 20 rising numbers of days, 90 at the most, or none.');
+  throw new InvalidArgumentError(
+    'must be at most 20 increasing numbers of days, each at most 90, or none.',
+  );
 }
 
 function parseSwitch(text: string): boolean {
-  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('on or off is needed.');
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('must be on or off.');
   return text === 'on';
 }

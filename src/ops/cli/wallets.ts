@@ -19,7 +19,7 @@ export function addWalletCommands(program: Command): void {
       command
         .requiredOption('--tenant <id>')
         .requiredOption('--amount-minor <n>', 'kobo', parseAmount)
-        .requiredOption('--reference <text>', 'a repeat with the same reference credits nothing'),
+        .requiredOption('--reference <text>', 'a repeated reference credits nothing'),
     async ({ tenants, groupCommit }, { json, options }) => {
       const { tenant: tenantId, amountMinor, reference } = options;
       if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);

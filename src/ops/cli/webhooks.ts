@@ -112,7 +112,7 @@ type Changed = Promise<boolean>;
 function parseHours(text: string): number {
   const hours = Number(text);
   if (text.trim() === '' || !(hours >= 0 && hours <= MAX_OVERLAP_HOURS)) {
-    throw new InvalidArgumentError(`hours, ${MAX_OVERLAP_HOURS} at the most.`);
+    throw new InvalidArgumentError(`must be at most ${MAX_OVERLAP_HOURS} hours.`);
   }
   return hours;
 }
@@ -123,7 +123,7 @@ function addDeliveryCommands(deliveries: Command): void {
     'list',
     (command) =>
       command
-        .description(`the latest ${LISTED}`)
+        .description(`list the latest ${LISTED} deliveries`)
         .option('--tenant <id>')
         .option('--dead', 'only those that were given up'),
     async ({ webhooks }, { json, options: { tenant: tenantId, dead = false } }) => {
@@ -135,7 +135,7 @@ function addDeliveryCommands(deliveries: Command): void {
   addCommand(
     deliveries,
     'show <delivery>',
-    (command) => command.description('with every attempt'),
+    (command) => command.description('show a delivery with all attempts'),
     async ({ webhooks }, { json, args }) => {
       const delivery = await webhooks.deliveries.get(String(args[0]));
       if (!delivery) throw new CommandError(`there is no delivery ${args[0]}`);

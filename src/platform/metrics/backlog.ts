@@ -120,7 +120,7 @@ export function measureBacklogs(
   };
   addGauge(registry, {
     name: 'bursar_up',
-    help: 'Whether the backlogs could be read just now; while it is 0 they show the last reading.',
+    help: '1 if the last query of the backlogs succeeded; while 0, the backlogs keep their last values.',
     label: 'dependency',
     async read() {
       await refresh();
@@ -129,13 +129,13 @@ export function measureBacklogs(
   });
   addGauge(registry, {
     name: 'bursar_backlog_records',
-    help: `Records that wait, in the whole deployment. Counted up to ${MAX_COUNTED}.`,
+    help: `Waiting records in the whole deployment, counted up to ${MAX_COUNTED}.`,
     label: 'backlog',
     read: () => each(({ count }) => count),
   });
   addGauge(registry, {
     name: 'bursar_backlog_oldest_seconds',
-    help: 'How long the oldest of them waits, 0 if there is none.',
+    help: 'Age of the oldest waiting record; 0 if there is none.',
     label: 'backlog',
     read: () => each(({ oldest }) => (oldest === null ? 0 : secondsSince(oldest))),
   });

@@ -5,7 +5,7 @@ import { addGauge } from './gauge.js';
 export function measureQueues(registry: Registry, queues: Record<string, () => number>): void {
   addGauge(registry, {
     name: 'bursar_queue_waiting',
-    help: 'Items that wait in this process, by queue.',
+    help: 'Waiting items in this process, by queue.',
     label: 'queue',
     read: () =>
       Object.fromEntries(Object.entries(queues).map(([queue, waiting]) => [queue, waiting()])),

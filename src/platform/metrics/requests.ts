@@ -16,13 +16,13 @@ export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Mi
   const registers = [registry];
   const total = new Counter({
     name: 'bursar_http_requests_total',
-    help: 'Answers, by route pattern, method and status code. Route "none": no route was reached.',
+    help: 'HTTP responses by route pattern, method and status code. Route "none": no route matched.',
     labelNames: ['route', 'method', 'status'],
     registers,
   });
   const duration = new Histogram({
     name: 'bursar_http_request_duration_seconds',
-    help: 'Time to the answer, waiting that the caller asked for (Prefer: wait) included.',
+    help: 'Time to the response, including the wait that the caller requested (Prefer: wait).',
     labelNames: ['route', 'method', 'status_class'],
     buckets: BUCKETS_SECONDS,
     registers,
@@ -48,7 +48,7 @@ export function measureRequests(registry: Registry, load: Pick<Load, 'now'>): Mi
 function measureLoad(registry: Registry, load: Pick<Load, 'now'>): void {
   addGauge(registry, {
     name: 'bursar_http_requests_in_flight',
-    help: 'Requests without an answer: worked on, or waiting for a slow client or by Prefer: wait.',
+    help: 'Requests without a response: being processed, waiting for a slow client, or waiting by Prefer: wait.',
     label: 'state',
     read() {
       const { working, waiting } = load.now();
@@ -58,7 +58,7 @@ function measureLoad(registry: Registry, load: Pick<Load, 'now'>): void {
   const registers = [registry];
   void new Counter({
     name: 'bursar_http_refused_total',
-    help: 'Requests answered 503 (event_loop, in_flight) and connections closed because of overload.',
+    help: 'Requests refused with 503 (event_loop, in_flight) and connections closed because of overload.',
     labelNames: ['reason'],
     registers,
     collect() {
