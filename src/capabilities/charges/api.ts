@@ -29,27 +29,27 @@ const exampleCharge = {
 
 export const chargeResource = z
   .object({
-    reference: z.string().meta({ description: 'What it is asked for by.' }),
-    amount_minor: amountMinor('Kobo that the customer pays.'),
+    reference: z.string().meta({ description: 'Identifies the charge in paths.' }),
+    amount_minor: amountMinor('Amount in kobo that the customer pays.'),
     currency: z.literal('NGN'),
     capture_mode: captureMode,
     status: z.enum(['pending', 'requires_action', 'processing', 'completed', 'failed']).meta({
       description:
-        '`requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid is ' +
-        'completed all the same if a payment is proven later.',
+        '`requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid ' +
+        'becomes `completed` if a payment is proven later.',
     }),
     customer_id: z.string(),
     payment_token_id: idSchema('paymentToken').nullable(),
     next_action: z
       .object({ type: z.literal('redirect'), url: z.string() })
       .nullable()
-      .meta({ description: 'Where the customer goes on.' }),
-    refunded_minor: amountMinor('Kobo of it that were refunded.'),
+      .meta({ description: 'The page to which the customer is sent next.' }),
+    refunded_minor: amountMinor('Refunded amount in kobo.'),
     failure: failureField,
     attention: attentionField,
     description: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
-    created_at: timestamp('When it was accepted.'),
+    created_at: timestamp('When the charge was accepted.'),
     completed_at: timestamp('When the payment was proven and credited.').nullable(),
   })
   .meta({ id: 'Charge', example: exampleCharge });
@@ -57,7 +57,7 @@ export const chargeResource = z
 const tag = 'Payments';
 const params = {
   reference: z.string().min(1).max(100).meta({
-    description: 'Your reference of the charge, or our id of it.',
+    description: 'Your reference of the charge, or its id.',
     example: exampleCharge.reference,
   }),
 };
@@ -77,9 +77,9 @@ export const createCharge = operation({
   path: '/payments/charges',
   summary: 'Charge a customer',
   description:
-    'With `customer_action_required` the customer pays on the provider’s page: its address comes in `next_action`, ' +
-    'with this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is ' +
-    'charged; a soft decline is tried again on following days. What is paid credits the wallet, less the ' +
+    'With `customer_action_required` the customer pays on the provider’s page. Its address is in `next_action`: ' +
+    'in this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is ' +
+    'charged; a soft decline is retried on later days. A payment credits the wallet, less the ' +
     'provider’s fee. Public keys: `customer_action_required` only.',
   access: 'public_key',
   body: createChargeBody,
@@ -104,7 +104,7 @@ export const listCharges = operation({
   tag,
   method: 'get',
   path: '/payments/charges',
-  summary: 'List charges, newest first unless sorted',
+  summary: 'List charges',
   query: listChargesQuery,
   answer: { status: 200, data: chargeResource, list: true },
 });
@@ -124,8 +124,8 @@ export const getChargeTimeline = operation({
   tag,
   method: 'get',
   path: '/payments/charges/{reference}/timeline',
-  summary: 'Every step of a charge, in order',
-  description: 'What happened, when, by whom, and under which request of the provider’s.',
+  summary: 'Get the timeline of a charge',
+  description: 'Every step in order, with time, actor and the provider’s request id.',
   params,
   query: z.strictObject(pageQuery(100)),
   answer: { status: 200, data: timelineEntryResource, list: true },
@@ -136,10 +136,10 @@ export const verifyCharge = operation({
   tag,
   method: 'post',
   path: '/payments/charges/{reference}/verify',
-  summary: 'Ask the provider about a charge now',
+  summary: 'Verify a charge with the provider',
   description:
-    'For the moment when the customer comes back. The provider is asked, what it says is applied, and the charge is ' +
-    'answered as it stands then; a provider that is silent changes nothing. Call it as often as you like.',
+    'Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge ' +
+    'is returned; if the provider does not answer, nothing changes. Repeated calls are safe.',
   params,
   safe: true,
   answer: { status: 200, data: chargeResource },
@@ -155,9 +155,9 @@ export const chargeOperations = {
 
 export const chargeEvents = {
   when: {
-    'charge.requires_action': 'the customer of a charge has a page to go to',
+    'charge.requires_action': 'the customer of a charge must act on a page',
     'charge.completed': 'a charge is paid, and the wallet is credited',
-    'charge.failed': 'it is certain that a charge was not paid, or an operator gave it up',
+    'charge.failed': 'a charge is proven to be unpaid, or an operator failed it',
   },
   data: chargeResource,
 };

@@ -23,12 +23,13 @@ export const tokenResource = z
     type: z.enum(['card', 'bank_account']),
     status: z.enum(['unbound', 'active', 'revoked']).meta({
       description:
-        '`unbound` until a setup charge that names it is paid; then `active`, and it can be charged without the customer.',
+        '`unbound` until a setup charge with this token is paid; then `active`: it can be charged without the ' +
+        'customer.',
     }),
     brand: z.string().optional(),
     last4: z.string().optional(),
     bank_code: z.string().optional(),
-    created_at: timestamp('When it was made.'),
+    created_at: timestamp('When the token was created.'),
   })
   .meta({ id: 'PaymentToken', example: exampleToken });
 
@@ -68,10 +69,10 @@ export const createCardToken = operation({
   tag,
   method: 'post',
   path: '/payments/tokens/card',
-  summary: 'Make a token for a customer’s card',
+  summary: 'Create a card token',
   description:
-    'It holds no card: a setup charge that names it sends the customer to the provider’s page, which takes the card. ' +
-    'A body that holds anything like a card number or a security code is refused.',
+    'The token has no card data: a setup charge with this token sends the customer to the provider’s page, which ' +
+    'takes the card. A body with a card number or a security code is refused.',
   access: 'public_key',
   body: cardTokenBody,
   idempotent: true,
@@ -84,8 +85,8 @@ export const createBankAccountToken = operation({
   tag,
   method: 'post',
   path: '/payments/tokens/bank-account',
-  summary: 'Make a token for a customer’s bank account',
-  description: 'The customer allows it to be charged on the provider’s page, by a setup charge.',
+  summary: 'Create a bank account token',
+  description: 'In a setup charge, the customer authorizes later charges on the provider’s page.',
   access: 'public_key',
   body: bankAccountTokenBody,
   idempotent: true,

@@ -40,7 +40,7 @@ export const recurringChargeResource = z
     id: idSchema('recurringCharge'),
     payment_token_id: idSchema('paymentToken'),
     customer_id: z.string(),
-    amount_minor: amountMinor('Kobo that each period costs.'),
+    amount_minor: amountMinor('Amount in kobo of each period.'),
     currency: z.literal('NGN'),
     interval,
     interval_count: z.int().min(1),
@@ -48,28 +48,28 @@ export const recurringChargeResource = z
     start_at: timestamp('When the first period begins.'),
     end_at: timestamp('No period begins at this time or later.').nullable(),
     count: z.int().min(1).nullable().meta({
-      description: 'How many periods there are; those passed by while it was paused count.',
+      description: 'Number of periods, including periods skipped while paused.',
     }),
     status: z.enum(RECURRING_STATUSES).meta({
       description:
-        '`past_due`: a charge was declined. It goes on, and is `active` again when a later charge is paid, or when ' +
-        'it is resumed by hand.',
+        '`past_due`: a charge was declined. Later periods are still charged. It becomes `active` again when a later ' +
+        'charge is paid or when you resume it.',
     }),
     next_charge_at: timestamp('When the next period is charged.').nullable(),
     charged_periods: z.int().min(0),
     last_paid_reference: z
       .string()
       .nullable()
-      .meta({ description: 'Reference of the charge that was paid last.' }),
+      .meta({ description: 'Reference of the latest paid charge.' }),
     unpaid_references: z.array(z.string()).meta({
       description:
-        'References of charges that are on their way or tried again, and of the last that failed.',
+        'References of charges in flight or being retried, and of the latest failed charge.',
     }),
     description: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
-    created_at: timestamp('When it was accepted.'),
-    updated_at: timestamp('Its last change.'),
-    ended_at: timestamp('When it ended or was cancelled.').nullable(),
+    created_at: timestamp('When the recurring charge was accepted.'),
+    updated_at: timestamp('When the recurring charge last changed.'),
+    ended_at: timestamp('When the recurring charge ended or was cancelled.').nullable(),
   })
   .meta({ id: 'RecurringCharge', example: exampleRecurring });
 
@@ -92,11 +92,11 @@ export const createRecurringCharge = operation({
   tag,
   method: 'post',
   path: '/payments/recurring-charges',
-  summary: 'Charge a payment token every day, week, month or year',
+  summary: 'Create a recurring charge',
   description:
-    'Each period is charged once when it begins, as a merchant-initiated charge with the reference ' +
-    '`<id>-<period>`, periods counted from 0. What was missed is made up for, the oldest first. The 31st means the ' +
-    'last day of a shorter month.',
+    'Charges a payment token every day, week, month or year. Each period is charged once when it begins, as a ' +
+    'merchant-initiated charge with the reference `<id>-<period>`; periods are counted from 0. Missed periods are ' +
+    'charged later, oldest first. The 31st means the last day of a shorter month.',
   body: createRecurringChargeBody,
   idempotent: true,
   answer: { status: 201, data: recurringChargeResource },
@@ -151,8 +151,8 @@ export const pauseRecurringCharge = operation({
   path: '/payments/recurring-charges/{id}/pause',
   summary: 'Pause a recurring charge',
   description:
-    'Periods that begin from now on are passed by, and never made up for. A charge that exists goes on. One that is ' +
-    'paused already stays so.',
+    'Periods that begin while it is paused are skipped and never charged later. An existing charge continues. If it ' +
+    'is paused already, nothing changes.',
   examples: { body: {}, data: { ...exampleNew, status: 'paused', next_charge_at: null } },
 });
 
@@ -162,8 +162,8 @@ export const resumeRecurringCharge = operation({
   path: '/payments/recurring-charges/{id}/resume',
   summary: 'Resume a recurring charge',
   description:
-    'Goes on with the next period that begins. One that is past due is active again, unless a charge of it is still ' +
-    'being tried. One that is active already stays so.',
+    'Charging continues with the next period that begins. If it is past due, it becomes active again, unless one of ' +
+    'its charges is still being retried. If it is active already, nothing changes.',
   examples: { body: {}, data: exampleNew },
 });
 
@@ -171,9 +171,10 @@ export const cancelRecurringCharge = operation({
   ...change,
   id: 'cancelRecurringCharge',
   path: '/payments/recurring-charges/{id}/cancel',
-  summary: 'Cancel a recurring charge, for good',
+  summary: 'Cancel a recurring charge',
   description:
-    'No further period is charged, and a declined charge is not tried again. One that is cancelled already stays so.',
+    'Permanent: no further period is charged, and a declined charge is not retried. If it is cancelled already, ' +
+    'nothing changes.',
   examples: {
     body: {},
     data: {
@@ -198,8 +199,8 @@ export const recurringChargeEvents = {
   when: {
     'recurring_charge.renewed': 'a period of a recurring charge is paid',
     'recurring_charge.past_due':
-      'a period of a recurring charge could not be charged; whether it is tried again, its charge says',
-    'recurring_charge.ended': 'nothing is charged for a recurring charge any more',
+      'a period of a recurring charge could not be charged; the charge says whether it is retried',
+    'recurring_charge.ended': 'a recurring charge has ended or was cancelled',
   },
   data: recurringChargeResource,
 };

@@ -24,23 +24,23 @@ const exampleRefund = {
 
 export const refundResource = z
   .object({
-    reference: z.string().meta({ description: 'What it is asked for by.' }),
+    reference: z.string().meta({ description: 'Identifies the refund in paths.' }),
     charge_reference: z.string().meta({ description: 'Your reference of the charge.' }),
-    amount_minor: amountMinor('Kobo that the customer gets back.'),
+    amount_minor: amountMinor('Amount in kobo that the customer gets back.'),
     currency: z.literal('NGN'),
     status: instructionStatus,
     reason: z.string().nullable(),
     failure: failureField,
     attention: attentionField,
-    created_at: timestamp('When it was accepted.'),
-    completed_at: timestamp('When it was proven that the provider refunded.').nullable(),
+    created_at: timestamp('When the refund was accepted.'),
+    completed_at: timestamp('When the provider’s refund was proven.').nullable(),
   })
   .meta({ id: 'Refund', example: exampleRefund });
 
 const tag = 'Payments';
 const params = {
   reference: z.string().min(1).max(100).meta({
-    description: 'Your reference of the refund, or our id of it.',
+    description: 'Your reference of the refund, or its id.',
     example: exampleRefund.reference,
   }),
 };
@@ -50,11 +50,11 @@ export const createRefund = operation({
   tag,
   method: 'post',
   path: '/payments/refunds',
-  summary: 'Refund a charge, whole or in part',
+  summary: 'Create a refund',
   description:
-    'The amount is held in the wallet until the provider has refunded (`completed`) or definitely has not (`failed`, ' +
-    'and the hold is back). Refunds of a charge never come to more than it was, those under way counted; the ' +
-    'provider’s fee is not given back.',
+    'Refunds a charge in full or in part. The amount is held in the wallet until the provider has refunded it ' +
+    '(`completed`) or has definitely not (`failed`: the hold is released). Refunds of a charge, including those in ' +
+    'flight, never exceed its amount. The provider’s fee is not refunded.',
   body: createRefundBody,
   idempotent: true,
   waits: true,
@@ -91,8 +91,8 @@ export const getRefundTimeline = operation({
   tag,
   method: 'get',
   path: '/payments/refunds/{reference}/timeline',
-  summary: 'Every step of a refund, in order',
-  description: 'What happened, when, by whom, and under which request of the provider’s.',
+  summary: 'Get the timeline of a refund',
+  description: 'Every step in order, with time, actor and the provider’s request id.',
   params,
   query: z.strictObject(pageQuery(100)),
   answer: { status: 200, data: timelineEntryResource, list: true },
@@ -102,9 +102,9 @@ export const refundOperations = { createRefund, getRefund, getRefundTimeline };
 
 export const refundEvents = {
   when: {
-    'refund.completed': 'the provider has given the customer the money back',
+    'refund.completed': 'the provider has refunded the customer',
     'refund.failed':
-      'it is certain that the customer was not given the money back, or an operator gave it up; the amount is in the wallet again',
+      'a refund is proven to have failed, or an operator failed it; the amount is in the wallet again',
   },
   data: refundResource,
 };

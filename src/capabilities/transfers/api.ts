@@ -18,7 +18,10 @@ import {
 
 const recipient = {
   recipient_account: z.string(),
-  recipient_name: z.string().nullable().meta({ description: 'As the bank has it.' }),
+  recipient_name: z
+    .string()
+    .nullable()
+    .meta({ description: 'Name of the account holder, from the bank.' }),
   recipient_bank: z.string().nullable(),
   recipient_bank_code: z.string(),
 };
@@ -54,23 +57,26 @@ const exampleTransfer = {
 export const transferResource = z
   .object({
     id: idSchema('transfer'),
-    amount_minor: amountMinor('Kobo that the recipient gets.'),
+    amount_minor: amountMinor('Amount in kobo that the recipient gets.'),
     fee_minor: amountMinor('Kobo.'),
-    total_minor: amountMinor('Kobo that the wallet pays: amount and fee.'),
+    total_minor: amountMinor('Amount and fee in kobo, taken from the wallet.'),
     ...recipient,
     status: instructionStatus,
     reference: z.string(),
     narration: z.string(),
-    session_id: z.string().nullable().meta({ description: 'The bank’s own, once it paid.' }),
+    session_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'NIP session id of the bank; null until the bank has paid.' }),
     currency: z.literal('NGN'),
     metadata: z.record(z.string(), z.unknown()),
     provider: z.string(),
     failure: failureField,
     attention: attentionField,
     created_at: timestamp('When it was accepted.'),
-    updated_at: timestamp('Its last change.'),
-    completed_at: timestamp('When the bank’s word that it paid was booked.').nullable(),
-    reversed_at: timestamp('When the bank took its payment back.').nullable(),
+    updated_at: timestamp('When the transfer last changed.'),
+    completed_at: timestamp('When the bank’s payment was confirmed and posted.').nullable(),
+    reversed_at: timestamp('When the bank reversed its payment.').nullable(),
   })
   .meta({ id: 'Transfer', example: exampleTransfer });
 
@@ -98,7 +104,7 @@ const bulkTransferItem = z.object({
       details: z.record(z.string(), z.unknown()).optional(),
     })
     .optional()
-    .meta({ description: 'Why this one was refused.' }),
+    .meta({ description: 'Why this item was refused.' }),
 });
 
 const tally = z.int().min(0);
@@ -108,7 +114,7 @@ export const bulkTransferResource = z
     id: idSchema('bulkTransfer'),
     status: z
       .enum(['processing', 'completed'])
-      .meta({ description: '`completed` when none of its transfers is under way any more.' }),
+      .meta({ description: '`completed` when every transfer of it is `completed` or `failed`.' }),
     counts: z.object({
       total: tally,
       accepted: tally,
@@ -166,10 +172,10 @@ export const createTransfer = operation({
   tag,
   method: 'post',
   path: '/transfers',
-  summary: 'Send money to a bank account',
+  summary: 'Create a transfer',
   description:
-    'Accepted means kept: amount and fee are held in the wallet, and the transfer ends `completed` or `failed`, ' +
-    'whatever breaks in between. A bank that does not answer makes it neither.',
+    'Sends money to a bank account. Amount and fee are held in the wallet. Every accepted transfer becomes ' +
+    '`completed` or `failed`, also after crashes. While the bank does not answer, it is neither.',
   body: createTransferBody,
   idempotent: true,
   waits: true,
@@ -194,7 +200,7 @@ export const listTransfers = operation({
   tag,
   method: 'get',
   path: '/transfers',
-  summary: 'List transfers, newest first unless sorted',
+  summary: 'List transfers',
   query: listTransfersQuery,
   answer: { status: 200, data: transferResource, list: true },
 });
@@ -214,8 +220,8 @@ export const getTransferTimeline = operation({
   tag,
   method: 'get',
   path: '/transfers/{id}/timeline',
-  summary: 'Every step of a transfer, in order',
-  description: 'What happened, when, by whom, and under which request of the bank’s.',
+  summary: 'Get the timeline of a transfer',
+  description: 'Every step in order, with time, actor and the bank’s request id.',
   params,
   query: shortListQuery,
   answer: { status: 200, data: timelineEntryResource, list: true },
@@ -226,8 +232,10 @@ export const createBulkTransfer = operation({
   tag,
   method: 'post',
   path: '/transfers/bulk',
-  summary: 'Send up to a thousand transfers at once',
-  description: 'Each item is accepted or refused on its own; the answer says which.',
+  summary: 'Create a bulk transfer',
+  description:
+    'Up to 1,000 transfers in one request. Each item is accepted or refused by itself; the answer has the result of ' +
+    'each.',
   body: bulkTransfersBody,
   maxBodyBytes: MAX_BULK_BYTES,
   idempotent: true,
@@ -274,7 +282,7 @@ export const listBanks = operation({
   tag,
   method: 'get',
   path: '/transfers/banks',
-  summary: 'List the banks that money can be sent to',
+  summary: 'List banks',
   query: shortListQuery,
   answer: { status: 200, data: bankResource, list: true },
 });
@@ -292,10 +300,10 @@ export const transferOperations = {
 
 export const transferEvents = {
   when: {
-    'transfer.processing': 'the order is about to leave for the bank',
-    'transfer.completed': 'the bank paid, and the wallet has paid for it',
-    'transfer.failed': 'it is certain that nothing was paid, or an operator gave it up',
-    'transfer.reversed': 'the bank took a payment back; amount and fee are in the wallet again',
+    'transfer.processing': 'a transfer is about to be sent to the bank',
+    'transfer.completed': 'the bank has paid, and the hold is captured from the wallet',
+    'transfer.failed': 'a transfer is proven to be unpaid, or an operator failed it',
+    'transfer.reversed': 'the bank reversed a payment; amount and fee are in the wallet again',
   },
   data: transferResource,
 };

@@ -9,10 +9,10 @@ export const receivePaymentCallback = operation({
   tag: 'Provider callbacks',
   method: 'post',
   path: '/webhooks/payments/{provider}',
-  summary: 'A payment provider tells what became of an order',
+  summary: 'Receive a payment provider’s message',
   description:
-    'For providers only. The provider’s own signature over the raw body is the only key; what it tells is stored ' +
-    'once, answered, and then applied.',
+    'For providers only. Authenticated by the provider’s signature over the raw body. An event is stored ' +
+    'once, acknowledged, and then applied.',
   access: 'provider',
   params: { provider: z.string().meta({ example: 'sandbox-bank' }) },
   maxBodyBytes: MAX_CALLBACK_BYTES,
@@ -25,10 +25,10 @@ export const receiveCardEvent = operation({
   tag: 'Provider callbacks',
   method: 'post',
   path: '/webhooks/cards/{provider}',
-  summary: 'A card issuer tells what happened, or asks whether a payment is approved',
+  summary: 'Receive a card issuer’s message',
   description:
-    'For issuers only. The issuer’s own signature over the raw body is the only key. An event is stored once, answered, ' +
-    'and then applied; a request for an authorization is answered with the decision, in the issuer’s own form.',
+    'For issuers only. Authenticated by the issuer’s signature over the raw body. An event is stored once, ' +
+    'acknowledged, and then applied. An authorization request is answered with the decision, in the issuer’s format.',
   access: 'provider',
   params: { provider: z.string().meta({ example: 'sandbox-bank' }) },
   maxBodyBytes: MAX_CALLBACK_BYTES,
