@@ -86,8 +86,8 @@ export const cardAuthorizationResource = z
     merchant: z
       .object({
         name: z.string(),
-        category: z.string().meta({ description: 'ISO 18245.' }),
-        country: z.string().meta({ description: 'ISO 3166.' }),
+        category: z.string().meta({ description: 'Merchant category code, ISO 18245.' }),
+        country: z.string().meta({ description: 'Country code, ISO 3166.' }),
       })
       .nullable(),
     attention: z

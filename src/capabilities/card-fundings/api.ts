@@ -16,7 +16,7 @@ export const fundCard = operation({
   tag: CARDS_TAG,
   method: 'post',
   path: '/cards/{id}/fund',
-  summary: 'Move money from the wallet to a card',
+  summary: 'Fund a card',
   description:
     'The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not ' +
     '(`failed`, and the hold is released). Unknown fields of the body are kept as metadata.',
@@ -94,7 +94,7 @@ export const cardFundingOperations = {
 /** The webhook events about operations on cards. */
 export const cardOperationEvents = {
   when: {
-    'card.operation.completed': 'a funding, a reload, a lock, an unlock or a closing is done',
+    'card.operation.completed': 'a funding, a reload, a lock, an unlock or a closing is completed',
     'card.operation.failed':
       'such an operation was definitely not done, missed its deadline, was replaced by a newer one, was ended by the expiry of its card, or was failed by an operator',
   },

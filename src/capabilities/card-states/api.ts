@@ -63,7 +63,7 @@ export const closeCard = operation({
   ...common,
   id: 'closeCard',
   path: '/cards/{id}/close',
-  summary: 'Close a card for good',
+  summary: 'Close a card',
   description:
     'The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.',
   examples: {

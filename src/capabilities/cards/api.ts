@@ -95,7 +95,7 @@ export const getCardOperation = operation({
   tag: CARDS_TAG,
   method: 'get',
   path: '/cards/{id}/operations/{operation_id}',
-  summary: 'Get an operation on a card',
+  summary: 'Get a card operation',
   feature: 'cards',
   params: operationParams,
   answer: { status: 200, data: cardOperationResource },

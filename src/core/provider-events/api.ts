@@ -22,10 +22,11 @@ export const cardEventResource = z
     event: z.string().meta({ description: 'Our name for it, whoever the issuer is.' }),
     status: z.enum(PROVIDER_EVENT_STATUSES).meta({
       description:
-        '`processed`: what it says is in our books, or changed nothing there. `failed`: it could not be applied, and a replay may.',
+        '`processed`: the event was applied or changed nothing. `failed`: the event could not be applied; a replay ' +
+        'may succeed.',
     }),
-    received_at: timestamp('When it was stored.'),
-    processed_at: timestamp('When it was first dealt with.').nullable(),
+    received_at: timestamp('When the event was stored.'),
+    processed_at: timestamp('When the event was first processed.').nullable(),
   })
   .meta({ id: 'CardEvent', example: exampleEvent });
 
@@ -46,9 +47,9 @@ export const replayResource = z
     failure: z
       .object({ code: z.string(), message: z.string() })
       .nullable()
-      .meta({ description: 'Why it could not be applied this time either.' }),
-    created_at: timestamp('When it was accepted.'),
-    completed_at: timestamp('When it came to its end.').nullable(),
+      .meta({ description: 'Why the replay could not apply the event.' }),
+    created_at: timestamp('When the replay was accepted.'),
+    completed_at: timestamp('When the replay ended.').nullable(),
   })
   .meta({ id: 'CardEventReplay', example: exampleReplay });
 
@@ -59,9 +60,10 @@ export const listCardEvents = operation({
   tag,
   method: 'get',
   path: '/webhooks/cards/events/{card_id}',
-  summary: 'What the issuer told about a card, the latest first',
+  summary: 'List a card’s events',
   description:
-    'Keep what you have read: this list has a limit of its own, besides that of your plan. To be told of changes, have a webhook.',
+    'Events of the card’s issuer, newest first. This list has a rate limit of its own in addition to that of your ' +
+    'plan: use webhooks to follow changes.',
   feature: 'cards',
   params: { card_id: idSchema('card') },
   query: z.strictObject(pageQuery()),
@@ -73,9 +75,10 @@ export const replayCardEvent = operation({
   tag,
   method: 'post',
   path: '/webhooks/cards/events/{event_id}/replay',
-  summary: 'Apply a stored event once more',
+  summary: 'Replay a card event',
   description:
-    'The same handling as at first: what has happened stays as it is, and an event that could not be applied then is now.',
+    'Applies the stored event again. Earlier effects are not repeated; an event that could not be applied before is ' +
+    'tried again.',
   access: 'admin',
   feature: 'cards',
   params: { event_id: idSchema('providerEvent') },
