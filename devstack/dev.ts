@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { compiled, packageRoot } from '../src/shared/package-root.js';
 import type { Supervised } from './supervise.js';
 
@@ -55,6 +56,8 @@ export function restartOnChange(services: readonly Supervised[], { log }: Hooks)
     building = false;
   }
 
+  // The first run of the bundler is its slowest. It runs at start, so that the first changed workflow does not wait for it.
+  void bundle().catch((error: unknown) => log(messageOf(error)));
   let timer: NodeJS.Timeout | undefined;
   for (const folder of FOLDERS.filter((name) => existsSync(join(packageRoot, name)))) {
     watch(join(packageRoot, folder), { recursive: true }, (_event, file) => {
@@ -85,7 +88,7 @@ async function compileAndRestart(
   await Promise.all(
     touched.map(async (service) => {
       if (service.name === 'worker' && digestOfWorkflows() !== before) {
-        await run('the workflows cannot be bundled', [compiled('worker', 'bundle.js')]);
+        await bundle();
       }
       await service.restart(GRACE_MS);
     }),
@@ -118,6 +121,17 @@ function writeWhole(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.next`, text);
   renameSync(`${file}.next`, file);
+}
+
+/** Bundles in this process: a new process needs longer to load the bundler than the bundler needs. */
+async function bundle(): Promise<void> {
+  const file = pathToFileURL(compiled('worker', 'bundle.js')).href;
+  const { bundleWorkflows } = (await import(file)) as { bundleWorkflows: () => Promise<void> };
+  await bundleWorkflows().catch((error: unknown) => {
+    throw new Error(
+      `The workflows cannot be bundled; the last good state runs on\n${messageOf(error)}`,
+    );
+  });
 }
 
 /** Reports what the compiler finds wrong, after the change runs. */

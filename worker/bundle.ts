@@ -9,7 +9,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 export const BUNDLE_PATH = join(here, '..', 'workflow-bundle.js');
 
 /** Bundles the compiled workflows at build time, so that workers start within a second and run the same code. */
-async function main(): Promise<void> {
+export async function bundleWorkflows(): Promise<void> {
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(here, '..', 'workflows', 'index.js'),
     // Part of the bundle, so that workers need no further setting.
@@ -29,4 +29,4 @@ async function main(): Promise<void> {
   await rename(temporary, BUNDLE_PATH);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await main();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await bundleWorkflows();

@@ -361,9 +361,9 @@ export type CardAuthorization = {
   channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
   merchant: {
     name: string;
-    /** ISO 18245. */
+    /** Merchant category code, ISO 18245. */
     category: string;
-    /** ISO 3166. */
+    /** Country code, ISO 3166. */
     country: string;
   } | null;
   /** Why an operator should look at it. */
@@ -477,23 +477,23 @@ export type CardSecurity = {
 };
 
 export type Charge = {
-  /** What it is asked for by. */
+  /** Identifies the charge in paths. */
   reference: string;
-  /** Kobo that the customer pays. */
+  /** Amount in kobo that the customer pays. */
   amount_minor: number;
   currency: 'NGN';
   /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
   capture_mode: 'customer_action_required' | 'merchant_initiated';
-  /** `requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid is completed all the same if a payment is proven later. */
+  /** `requires_action`: send the customer to `next_action.url`. A charge that failed because nobody paid becomes `completed` if a payment is proven later. */
   status: 'pending' | 'requires_action' | 'processing' | 'completed' | 'failed';
   customer_id: string;
   payment_token_id: string | null;
-  /** Where the customer goes on. */
+  /** The page to which the customer is sent next. */
   next_action: {
     type: 'redirect';
     url: string;
   } | null;
-  /** Kobo of it that were refunded. */
+  /** Refunded amount in kobo. */
   refunded_minor: number;
   failure: {
     code: string;
@@ -507,7 +507,7 @@ export type Charge = {
   } | null;
   description: string | null;
   metadata: { [name: string]: unknown };
-  /** When it was accepted. */
+  /** When the charge was accepted. */
   created_at: string;
   completed_at: string | null;
 };
@@ -516,12 +516,12 @@ export type PaymentToken = {
   payment_token_id: string;
   customer_id: string;
   type: 'card' | 'bank_account';
-  /** `unbound` until a setup charge that names it is paid; then `active`, and it can be charged without the customer. */
+  /** `unbound` until a setup charge with this token is paid; then `active`: it can be charged without the customer. */
   status: 'unbound' | 'active' | 'revoked';
   brand?: string;
   last4?: string;
   bank_code?: string;
-  /** When it was made. */
+  /** When the token was created. */
   created_at: string;
 };
 
@@ -529,7 +529,7 @@ export type RecurringCharge = {
   id: string;
   payment_token_id: string;
   customer_id: string;
-  /** Kobo that each period costs. */
+  /** Amount in kobo of each period. */
   amount_minor: number;
   currency: 'NGN';
   interval: 'day' | 'week' | 'month' | 'year';
@@ -538,31 +538,31 @@ export type RecurringCharge = {
   /** When the first period begins. */
   start_at: string;
   end_at: string | null;
-  /** How many periods there are; those passed by while it was paused count. */
+  /** Number of periods, including periods skipped while paused. */
   count: number | null;
-  /** `past_due`: a charge was declined. It goes on, and is `active` again when a later charge is paid, or when it is resumed by hand. */
+  /** `past_due`: a charge was declined. Later periods are still charged. It becomes `active` again when a later charge is paid or when you resume it. */
   status: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
   next_charge_at: string | null;
   charged_periods: number;
-  /** Reference of the charge that was paid last. */
+  /** Reference of the latest paid charge. */
   last_paid_reference: string | null;
-  /** References of charges that are on their way or tried again, and of the last that failed. */
+  /** References of charges in flight or being retried, and of the latest failed charge. */
   unpaid_references: string[];
   description: string | null;
   metadata: { [name: string]: unknown };
-  /** When it was accepted. */
+  /** When the recurring charge was accepted. */
   created_at: string;
-  /** Its last change. */
+  /** When the recurring charge last changed. */
   updated_at: string;
   ended_at: string | null;
 };
 
 export type Refund = {
-  /** What it is asked for by. */
+  /** Identifies the refund in paths. */
   reference: string;
   /** Your reference of the charge. */
   charge_reference: string;
-  /** Kobo that the customer gets back. */
+  /** Amount in kobo that the customer gets back. */
   amount_minor: number;
   currency: 'NGN';
   status: 'pending' | 'processing' | 'completed' | 'failed';
@@ -577,28 +577,28 @@ export type Refund = {
     since: string;
     reason: string;
   } | null;
-  /** When it was accepted. */
+  /** When the refund was accepted. */
   created_at: string;
   completed_at: string | null;
 };
 
 export type Transfer = {
   id: string;
-  /** Kobo that the recipient gets. */
+  /** Amount in kobo that the recipient gets. */
   amount_minor: number;
   /** Kobo. */
   fee_minor: number;
-  /** Kobo that the wallet pays: amount and fee. */
+  /** Amount and fee in kobo, taken from the wallet. */
   total_minor: number;
   recipient_account: string;
-  /** As the bank has it. */
+  /** Name of the account holder, from the bank. */
   recipient_name: string | null;
   recipient_bank: string | null;
   recipient_bank_code: string;
   status: 'pending' | 'processing' | 'completed' | 'failed';
   reference: string;
   narration: string;
-  /** The bank’s own, once it paid. */
+  /** NIP session id of the bank; null until the bank has paid. */
   session_id: string | null;
   currency: 'NGN';
   metadata: { [name: string]: unknown };
@@ -615,7 +615,7 @@ export type Transfer = {
   } | null;
   /** When it was accepted. */
   created_at: string;
-  /** Its last change. */
+  /** When the transfer last changed. */
   updated_at: string;
   completed_at: string | null;
   reversed_at: string | null;
@@ -629,7 +629,7 @@ export type Bank = {
 
 export type BulkTransfer = {
   id: string;
-  /** `completed` when none of its transfers is under way any more. */
+  /** `completed` when every transfer of it is `completed` or `failed`. */
   status: 'processing' | 'completed';
   counts: {
     total: number;
@@ -646,7 +646,7 @@ export type BulkTransfer = {
     /** Of the transfer, if accepted. */
     id?: string;
     status?: 'pending' | 'processing' | 'completed' | 'failed';
-    /** Why this one was refused. */
+    /** Why this item was refused. */
     error?: {
       code: string;
       message: string;
@@ -660,7 +660,7 @@ export type BulkTransfer = {
 
 export type Recipient = {
   recipient_account: string;
-  /** As the bank has it. */
+  /** Name of the account holder, from the bank. */
   recipient_name: string | null;
   recipient_bank: string | null;
   recipient_bank_code: string;
@@ -672,9 +672,9 @@ export type CardEvent = {
   provider: string;
   /** Our name for it, whoever the issuer is. */
   event: string;
-  /** `processed`: what it says is in our books, or changed nothing there. `failed`: it could not be applied, and a replay may. */
+  /** `processed`: the event was applied or changed nothing. `failed`: the event could not be applied; a replay may succeed. */
   status: 'received' | 'processed' | 'ignored' | 'failed';
-  /** When it was stored. */
+  /** When the event was stored. */
   received_at: string;
   processed_at: string | null;
 };
@@ -683,12 +683,12 @@ export type CardEventReplay = {
   id: string;
   event_id: string;
   status: 'pending' | 'completed' | 'failed';
-  /** Why it could not be applied this time either. */
+  /** Why the replay could not apply the event. */
   failure: {
     code: string;
     message: string;
   } | null;
-  /** When it was accepted. */
+  /** When the replay was accepted. */
   created_at: string;
   completed_at: string | null;
 };
@@ -859,12 +859,12 @@ export type WebhookEvent =
 /** The operations, each with its input and the data of its answer. */
 export type Operations = {
   /**
-   * Send money to a bank account.
+   * Create a transfer.
    *
-   * Accepted means kept: amount and fee are held in the wallet, and the transfer ends `completed` or `failed`, whatever breaks in between. A bank that does not answer makes it neither.
+   * Sends money to a bank account. Amount and fee are held in the wallet. Every accepted transfer becomes `completed` or `failed`, also after crashes. While the bank does not answer, it is neither.
    */
   createTransfer: { input: NewTransfer; data: Transfer };
-  /** List transfers, newest first unless sorted */
+  /** List transfers */
   listTransfers: {
     input: {
       /**
@@ -900,9 +900,9 @@ export type Operations = {
     data: Transfer;
   };
   /**
-   * Every step of a transfer, in order.
+   * Get the timeline of a transfer.
    *
-   * What happened, when, by whom, and under which request of the bank’s.
+   * Every step in order, with time, actor and the bank’s request id.
    */
   getTransferTimeline: {
     input: {
@@ -921,9 +921,9 @@ export type Operations = {
     data: TimelineEntry;
   };
   /**
-   * Send up to a thousand transfers at once.
+   * Create a bulk transfer.
    *
-   * Each item is accepted or refused on its own; the answer says which.
+   * Up to 1,000 transfers in one request. Each item is accepted or refused by itself; the answer has the result of each.
    */
   createBulkTransfer: { input: NewBulkTransfer; data: BulkTransfer };
   /** Get a bulk transfer */
@@ -939,7 +939,7 @@ export type Operations = {
    * A name enquiry at the bank. Creates nothing.
    */
   resolveAccount: { input: AccountToResolve; data: Recipient };
-  /** List the banks that money can be sent to */
+  /** List banks */
   listBanks: {
     input: {
       /**
@@ -991,7 +991,7 @@ export type Operations = {
     };
     data: CardBalance;
   };
-  /** Get an operation on a card */
+  /** Get a card operation */
   getCardOperation: {
     input: {
       id: string;
@@ -1065,7 +1065,7 @@ export type Operations = {
     data: CardOperation;
   };
   /**
-   * Close a card for good.
+   * Close a card.
    *
    * The closing takes effect with the answer. The balance of the card is returned to the wallet as soon as no authorization holds any of it.
    */
@@ -1076,7 +1076,7 @@ export type Operations = {
     data: CardOperation;
   };
   /**
-   * Move money from the wallet to a card.
+   * Fund a card.
    *
    * The amount is held in the wallet until the issuer has funded the card (`completed`) or definitely has not (`failed`, and the hold is released). Unknown fields of the body are kept as metadata.
    */
@@ -1151,15 +1151,15 @@ export type Operations = {
     data: CardAuthorization;
   };
   /**
-   * Make a token for a customer’s card.
+   * Create a card token.
    *
-   * It holds no card: a setup charge that names it sends the customer to the provider’s page, which takes the card. A body that holds anything like a card number or a security code is refused.
+   * The token has no card data: a setup charge with this token sends the customer to the provider’s page, which takes the card. A body with a card number or a security code is refused.
    */
   createCardToken: { input: NewCardToken; data: PaymentToken };
   /**
-   * Make a token for a customer’s bank account.
+   * Create a bank account token.
    *
-   * The customer allows it to be charged on the provider’s page, by a setup charge.
+   * In a setup charge, the customer authorizes later charges on the provider’s page.
    */
   createBankAccountToken: { input: NewBankAccountToken; data: PaymentToken };
   /** List a customer’s payment tokens, newest first */
@@ -1183,10 +1183,10 @@ export type Operations = {
   /**
    * Charge a customer.
    *
-   * With `customer_action_required` the customer pays on the provider’s page: its address comes in `next_action`, with this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is charged; a soft decline is tried again on following days. What is paid credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only.
+   * With `customer_action_required` the customer pays on the provider’s page. Its address is in `next_action`: in this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is charged; a soft decline is retried on later days. A payment credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only.
    */
   createCharge: { input: NewCharge; data: Charge };
-  /** List charges, newest first unless sorted */
+  /** List charges */
   listCharges: {
     input: {
       /**
@@ -1217,19 +1217,19 @@ export type Operations = {
   /** Get a charge */
   getCharge: {
     input: {
-      /** Your reference of the charge, or our id of it. */
+      /** Your reference of the charge, or its id. */
       reference: string;
     };
     data: Charge;
   };
   /**
-   * Every step of a charge, in order.
+   * Get the timeline of a charge.
    *
-   * What happened, when, by whom, and under which request of the provider’s.
+   * Every step in order, with time, actor and the provider’s request id.
    */
   getChargeTimeline: {
     input: {
-      /** Your reference of the charge, or our id of it. */
+      /** Your reference of the charge, or its id. */
       reference: string;
       /**
        * Which page; one beyond the end is empty, with the right totals.
@@ -1245,39 +1245,39 @@ export type Operations = {
     data: TimelineEntry;
   };
   /**
-   * Ask the provider about a charge now.
+   * Verify a charge with the provider.
    *
-   * For the moment when the customer comes back. The provider is asked, what it says is applied, and the charge is answered as it stands then; a provider that is silent changes nothing. Call it as often as you like.
+   * Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge is returned; if the provider does not answer, nothing changes. Repeated calls are safe.
    */
   verifyCharge: {
     input: {
-      /** Your reference of the charge, or our id of it. */
+      /** Your reference of the charge, or its id. */
       reference: string;
     };
     data: Charge;
   };
   /**
-   * Refund a charge, whole or in part.
+   * Create a refund.
    *
-   * The amount is held in the wallet until the provider has refunded (`completed`) or definitely has not (`failed`, and the hold is back). Refunds of a charge never come to more than it was, those under way counted; the provider’s fee is not given back.
+   * Refunds a charge in full or in part. The amount is held in the wallet until the provider has refunded it (`completed`) or has definitely not (`failed`: the hold is released). Refunds of a charge, including those in flight, never exceed its amount. The provider’s fee is not refunded.
    */
   createRefund: { input: NewRefund; data: Refund };
   /** Get a refund */
   getRefund: {
     input: {
-      /** Your reference of the refund, or our id of it. */
+      /** Your reference of the refund, or its id. */
       reference: string;
     };
     data: Refund;
   };
   /**
-   * Every step of a refund, in order.
+   * Get the timeline of a refund.
    *
-   * What happened, when, by whom, and under which request of the provider’s.
+   * Every step in order, with time, actor and the provider’s request id.
    */
   getRefundTimeline: {
     input: {
-      /** Your reference of the refund, or our id of it. */
+      /** Your reference of the refund, or its id. */
       reference: string;
       /**
        * Which page; one beyond the end is empty, with the right totals.
@@ -1293,9 +1293,9 @@ export type Operations = {
     data: TimelineEntry;
   };
   /**
-   * Charge a payment token every day, week, month or year.
+   * Create a recurring charge.
    *
-   * Each period is charged once when it begins, as a merchant-initiated charge with the reference `<id>-<period>`, periods counted from 0. What was missed is made up for, the oldest first. The 31st means the last day of a shorter month.
+   * Charges a payment token every day, week, month or year. Each period is charged once when it begins, as a merchant-initiated charge with the reference `<id>-<period>`; periods are counted from 0. Missed periods are charged later, oldest first. The 31st means the last day of a shorter month.
    */
   createRecurringCharge: { input: NewRecurringCharge; data: RecurringCharge };
   /** List recurring charges, newest first */
@@ -1325,7 +1325,7 @@ export type Operations = {
   /**
    * Pause a recurring charge.
    *
-   * Periods that begin from now on are passed by, and never made up for. A charge that exists goes on. One that is paused already stays so.
+   * Periods that begin while it is paused are skipped and never charged later. An existing charge continues. If it is paused already, nothing changes.
    */
   pauseRecurringCharge: {
     input: {
@@ -1336,7 +1336,7 @@ export type Operations = {
   /**
    * Resume a recurring charge.
    *
-   * Goes on with the next period that begins. One that is past due is active again, unless a charge of it is still being tried. One that is active already stays so.
+   * Charging continues with the next period that begins. If it is past due, it becomes active again, unless one of its charges is still being retried. If it is active already, nothing changes.
    */
   resumeRecurringCharge: {
     input: {
@@ -1345,9 +1345,9 @@ export type Operations = {
     data: RecurringCharge;
   };
   /**
-   * Cancel a recurring charge, for good.
+   * Cancel a recurring charge.
    *
-   * No further period is charged, and a declined charge is not tried again. One that is cancelled already stays so.
+   * Permanent: no further period is charged, and a declined charge is not retried. If it is cancelled already, nothing changes.
    */
   cancelRecurringCharge: {
     input: {
@@ -1356,9 +1356,9 @@ export type Operations = {
     data: RecurringCharge;
   };
   /**
-   * What the issuer told about a card, the latest first.
+   * List a card’s events.
    *
-   * Keep what you have read: this list has a limit of its own, besides that of your plan. To be told of changes, have a webhook.
+   * Events of the card’s issuer, newest first. This list has a rate limit of its own in addition to that of your plan: use webhooks to follow changes.
    */
   listCardEvents: {
     input: {
@@ -1377,9 +1377,9 @@ export type Operations = {
     data: CardEvent;
   };
   /**
-   * Apply a stored event once more.
+   * Replay a card event.
    *
-   * The same handling as at first: what has happened stays as it is, and an event that could not be applied then is now.
+   * Applies the stored event again. Earlier effects are not repeated; an event that could not be applied before is tried again.
    */
   replayCardEvent: {
     input: {

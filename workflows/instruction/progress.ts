@@ -168,7 +168,7 @@ function notFound(
     }
   }
   if (progress.possibleSubmissions - progress.operatorRetries >= MAX_SUBMISSIONS) {
-    const stuck = `the ${provider} answers no submission and does not know the ${payment}`;
+    const stuck = `the ${provider} does not answer submissions and does not know the ${payment}`;
     return verifyLater(progress, policy, stuck);
   }
   return [

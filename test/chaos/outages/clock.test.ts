@@ -78,7 +78,7 @@ async function allWorkersAreWrong(aheadMs: number): Promise<SentRequest[]> {
   const asked = [...(await load.stop())];
   const ids = await eventually('operators are called for all of them', async () => {
     const called = await transfers()
-      .find({ 'attention.reason': { $regex: 'never answers' } })
+      .find({ 'attention.reason': { $regex: 'does not answer submissions' } })
       .toArray();
     return called.length === asked.length ? called.map(({ _id }) => _id) : undefined;
   });
