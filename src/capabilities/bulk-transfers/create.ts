@@ -19,7 +19,7 @@ import {
   type BulkTransfer,
 } from './bulk-transfer.js';
 import type { BulkTransferStore } from './store.js';
-import type { BulkTransferStarter } from './starter.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { NameEnquiry } from '../banks/name-enquiry.js';
 import { amountWithin, newTransfer } from '../transfers/new-transfer.js';
 import { bulkItemBody, recipientOf, type TransferBody } from '../transfers/schema.js';
@@ -51,7 +51,7 @@ type Read = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
  */
 export function createBulkTransferCreation(deps: {
   store: BulkTransferStore;
-  starter: BulkTransferStarter;
+  starter: Pick<WorkflowStarter<BulkTransfer>, 'startSoon'>;
   nameEnquiry: NameEnquiry;
   provider: string;
   clock?: () => Date;

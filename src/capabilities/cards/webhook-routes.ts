@@ -5,7 +5,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Log } from '../../shared/log.js';
 import type { Providers } from '../../core/providers/registry.js';
 import { receiveCardEvent } from '../../core/provider-events/callback-api.js';
-import type { Decisions } from '../card-authorizations/decisions.js';
+import type { Decisions } from '../card-authorizations/create.js';
 import type { ReceiveProviderEvent } from '../../core/provider-events/receive.js';
 
 /**

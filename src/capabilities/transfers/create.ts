@@ -13,7 +13,7 @@ import type { NameEnquiry } from '../banks/name-enquiry.js';
 import { amountWithin, newTransfer } from './new-transfer.js';
 import { presentTransfer } from './presenter.js';
 import { recipientOf, type CreateTransferBody } from './schema.js';
-import type { TransferStarter } from './starter.js';
+import type { TransferStarter } from './workflow-starter.js';
 import type { Transfers } from './store.js';
 import type { Transfer } from './transfer.js';
 

@@ -19,8 +19,8 @@ const LISTED = 100;
 const operationCommands: InstructionCommands<CardOperation> = {
   name: 'operation',
   provider: 'issuer',
-  find: ({ cardOperations }, id) => cardOperations.find(id),
-  command: ({ cardStarters }, ...given) => cardStarters.command(...given),
+  find: ({ cards }, id) => cards.operations.find(id),
+  command: ({ cards }, ...given) => cards.starter.command(...given),
 };
 
 type List = { attention?: boolean; tenant?: string };
@@ -38,8 +38,10 @@ export function addCardCommands(program: Command): void {
         .option('--tenant <id>'),
     async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
       const rows = attention
-        ? (await deps.cardOperations.latest({ attention, limit: LISTED })).map(operationRow)
-        : (await deps.cards.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(cardRow);
+        ? (await deps.cards.operations.latest({ attention, limit: LISTED })).map(operationRow)
+        : (await deps.cards.store.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(
+            cardRow,
+          );
       printLatest(json, rows, LISTED);
     },
   );
@@ -59,10 +61,10 @@ export function addCardCommands(program: Command): void {
   addOperatorCommands(cards, operationCommands);
 }
 
-async function showCard({ cards, cardOperations }: Deps, json: boolean, id: string) {
-  const card = await cards.find(id);
+async function showCard({ cards }: Deps, json: boolean, id: string) {
+  const card = await cards.store.find(id);
   if (!card) throw new CommandError(`there is no card ${id}`);
-  const operations = (await cardOperations.ofCard(id, LISTED)).map(operationRow);
+  const operations = (await cards.operations.ofCard(id, LISTED)).map(operationRow);
   const shown = {
     ...presentCard(card),
     tenant: card.tenant_id,

@@ -7,8 +7,8 @@ import { addInstructionCommands, type InstructionCommands } from './instructions
 const chargeCommands: InstructionCommands<Charge> = {
   name: 'charge',
   provider: 'provider',
-  find: ({ charges }, id) => charges.find(id),
-  command: ({ chargeStarter }, ...given) => chargeStarter.command(...given),
+  find: ({ charges }, id) => charges.store.find(id),
+  command: ({ charges }, ...given) => charges.starter.command(...given),
 };
 
 /** Adds the commands for charges. */
@@ -16,7 +16,7 @@ export function addChargeCommands(program: Command): void {
   const charges = program.command('charges');
 
   addInstructionCommands(charges, chargeCommands, {
-    latest: (deps, of) => deps.charges.latest(of),
+    latest: (deps, of) => deps.charges.store.latest(of),
     row: chargeRow,
     details: presentForOperators,
   });

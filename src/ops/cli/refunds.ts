@@ -7,8 +7,8 @@ import { addInstructionCommands, type InstructionCommands } from './instructions
 const refundCommands: InstructionCommands<Refund> = {
   name: 'refund',
   provider: 'provider',
-  find: ({ refunds }, id) => refunds.find(id),
-  command: ({ refundStarter }, ...given) => refundStarter.command(...given),
+  find: ({ refunds }, id) => refunds.store.find(id),
+  command: ({ refunds }, ...given) => refunds.starter.command(...given),
 };
 
 /** Adds the commands for refunds. */
@@ -16,7 +16,7 @@ export function addRefundCommands(program: Command): void {
   const refunds = program.command('refunds');
 
   addInstructionCommands(refunds, refundCommands, {
-    latest: (deps, of) => deps.refunds.latest(of),
+    latest: (deps, of) => deps.refunds.store.latest(of),
     row: refundRow,
     details: presentForOperators,
   });

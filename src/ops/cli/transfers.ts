@@ -11,8 +11,8 @@ import { addInstructionCommands, type InstructionCommands } from './instructions
 const transferCommands: InstructionCommands<Transfer> = {
   name: 'transfer',
   provider: 'bank',
-  find: ({ transfers }, id) => transfers.find(id),
-  command: ({ starter }, ...given) => starter.command(...given),
+  find: ({ transfers }, id) => transfers.store.find(id),
+  command: ({ transfers }, ...given) => transfers.starter.command(...given),
 };
 
 /** Adds the commands for transfers. */
@@ -20,7 +20,7 @@ export function addTransferCommands(program: Command): void {
   const transfers = program.command('transfers');
 
   addInstructionCommands<Transfer>(transfers, transferCommands, {
-    latest: (deps, of) => deps.transfers.latest(of),
+    latest: (deps, of) => deps.transfers.store.latest(of),
     row: presentRow,
     details: presentTransfer,
   });
