@@ -32,7 +32,6 @@ const NOUNS: string[] = [
   'charge.ts',
   'counts.ts',
   'events.ts',
-  'expiry.ts',
   'lists.ts',
   'micro-batches.ts',
   'name-enquiry.ts',

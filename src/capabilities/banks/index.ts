@@ -3,6 +3,8 @@ import { createBankList } from './bank-list.js';
 import { createNameEnquiry } from './name-enquiry.js';
 import { transferDirectoryRoutes } from './routes.js';
 
+export type { NameEnquiry } from './name-enquiry.js';
+
 /** The parts of banks: the name enquiry, and the list of banks. */
 export type BankParts = ReturnType<typeof createBankParts>;
 

@@ -20,7 +20,7 @@ import {
 } from './bulk-transfer.js';
 import type { BulkTransferStore } from './store.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
-import type { NameEnquiry } from '../banks/name-enquiry.js';
+import type { NameEnquiry } from '../banks/index.js';
 import { amountWithin, newTransfer } from '../transfers/new-transfer.js';
 import { bulkItemBody, recipientOf, type TransferBody } from '../transfers/schema.js';
 import type { Transfer } from '../transfers/transfer.js';

@@ -4,7 +4,7 @@ import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, type Card, isTerminal, type CardSecurity } from '../cards/card.js';
 import { changeCard } from '../cards/mutations.js';
-import { tryAutoReload } from '../card-fundings/auto-reload.js';
+import { tryAutoReload } from '../card-fundings/mutations.js';
 import {
   cardAuthorizations,
   isApproved,

@@ -25,6 +25,8 @@ import { holdPosting, releasePosting, type Funding } from './postings.js';
 import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 
+export { autoReloadAfter, tryAutoReload } from './auto-reload.js';
+
 /** The input of `acceptCardFunding`. */
 export type AcceptCardFunding = {
   tenantId: string;

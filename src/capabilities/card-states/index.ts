@@ -7,11 +7,16 @@ import {
 } from '../../core/supervision/workflow-starter.js';
 import { issuerRateLimitKey, providerQueue } from '../../platform/temporal/queues.js';
 import type { CardOperation } from '../cards/card-operation.js';
-import { cardCapability, type CardOperationStarter, type CardParts } from '../cards/index.js';
-import { operationWorkflowId, type OperationKey } from '../cards/workflow-contract.js';
+import {
+  cardCapability,
+  operationWorkflowId,
+  type CardOperationStarter,
+  type CardParts,
+  type OperationKey,
+} from '../cards/index.js';
 import { cardStateEvents, cardStateOperations } from './api.js';
 import { createCardStateChange } from './create.js';
-import { createCardExpiry } from './expiry.js';
+import { createCardExpiry } from './store.js';
 import { cardStateRoutes } from './routes.js';
 import { cardStateContract, type CardStateInput } from './workflow-contract.js';
 

@@ -27,6 +27,7 @@ export { CARDS_TAG, cardParams, offsetListQuery } from './api.js';
 export { presentOperation } from './presenter.js';
 export { cardFinder } from './routes.js';
 export type { OffsetListing } from './store.js';
+export { operationWorkflowId, type OperationKey } from './workflow-contract.js';
 export {
   cardOperationResource,
   cardResource,

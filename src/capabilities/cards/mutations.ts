@@ -10,7 +10,7 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
 import { countEvent } from '../../core/instructions/events.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { autoReloadAfter } from '../card-fundings/auto-reload.js';
+import { autoReloadAfter } from '../card-fundings/mutations.js';
 import { cards, isTerminal, type Card } from './card.js';
 import { cardOperations, isShown, type CardOperation } from './card-operation.js';
 import { presentCard, presentOperation } from './presenter.js';

@@ -9,7 +9,7 @@ import {
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import type { NameEnquiry } from '../banks/name-enquiry.js';
+import type { NameEnquiry } from '../banks/index.js';
 import { amountWithin, newTransfer } from './new-transfer.js';
 import { presentTransfer } from './presenter.js';
 import { recipientOf, type CreateTransferBody } from './schema.js';
