@@ -3,6 +3,13 @@ import type { Events } from '../platform/http/openapi.js';
 import type { Operation } from '../platform/http/operation.js';
 import type { Route } from '../platform/http/routes.js';
 import type { RecordAudit } from './ledger/audit-checks.js';
+import type { InstructionRecord } from './instructions/instruction.js';
+import type {
+  InstructionLabels,
+  OperatorAnswer,
+  OperatorCommand,
+  OperatorPayload,
+} from './instructions/workflow-contract.js';
 import type { SupervisedRecords } from './supervision/supervision.js';
 import type { Client } from '@temporalio/client';
 import type { Config } from '../shared/config.js';
@@ -25,11 +32,40 @@ export type CoreDeps = {
   log: Log;
 };
 
+/** The fields of a record, as the command line prints them. */
+export type PrintedFields = Record<string, string | number | boolean | object | null>;
+
+/**
+ * A kind of instruction for operators: the command line has `list`, `show`, `retry`, `verify`, `complete` and `fail` for
+ * it. Methods take a record of the capability's own type.
+ */
+export type OperatedInstruction<Deps> = {
+  /** Names of the record and of the party that knows its outcome. */
+  labels: Pick<InstructionLabels, 'record' | 'provider'>;
+  records(deps: Deps): {
+    store: {
+      find(id: string): Promise<InstructionRecord | null>;
+      latest(of: { attention: boolean; limit: number }): Promise<InstructionRecord[]>;
+    };
+    starter: {
+      command(
+        record: InstructionRecord,
+        kind: OperatorCommand['kind'],
+        payload: OperatorPayload,
+      ): Promise<OperatorAnswer>;
+    };
+  };
+  /** The line of a record in a list. */
+  presentRow(record: InstructionRecord): PrintedFields;
+  /** All fields of one record, with those that tenants do not get. */
+  presentDetails(record: InstructionRecord): PrintedFields;
+};
+
 /**
  * All that a capability contributes to the service. `src/composition/capabilities.ts` lists the capabilities; API, OpenAPI document,
  * migrations, ledger audit, dispatcher, metrics and doctor read that list and know no capability by name.
  */
-export type Capability<RouteDeps = never, SupervisionDeps = RouteDeps> = {
+export type Capability<RouteDeps = never, PartDeps = RouteDeps> = {
   /** Plural kebab-case, as in the command line: `card-fundings`. */
   name: string;
   /** Collections that the first migration creates. Their indexes say which of them have a backlog. */
@@ -42,7 +78,9 @@ export type Capability<RouteDeps = never, SupervisionDeps = RouteDeps> = {
   /** One route for each operation. */
   routes?: (deps: RouteDeps) => Route[];
   /** Records whose workflows the dispatcher starts when their next check is due, by the collection's name. */
-  supervised?: (deps: SupervisionDeps) => Readonly<Record<string, SupervisedRecords>>;
+  supervised?: (deps: PartDeps) => Readonly<Record<string, SupervisedRecords>>;
+  /** The instructions that operators list, show and command. */
+  instruction?: OperatedInstruction<PartDeps>;
 };
 
 /** Capabilities whose parts another one is created with, under names of its own choice. */
@@ -70,18 +108,18 @@ type Typed<Name, N extends Needs, Parts, O, E> = Factory<N, Parts> & {
   events?: E;
 };
 
-/** Declares a capability. Its routes and its supervision name the parts that they take from the composition root. */
+/** Declares a capability. Its routes, its supervision and its instruction name the parts that they take from the composition root. */
 export const defineCapability = <
   const Name extends string,
   RouteDeps,
-  SupervisionDeps,
+  PartDeps,
   Parts = never,
   N extends Needs = never,
   O extends Readonly<Record<string, Operation>> = never,
   E extends Events = never,
 >(
-  capability: Capability<RouteDeps, SupervisionDeps> & Typed<Name, N, Parts, O, E>,
-): Omit<Capability<RouteDeps, SupervisionDeps>, 'name' | 'operations' | 'events'> &
+  capability: Capability<RouteDeps, PartDeps> & Typed<Name, N, Parts, O, E>,
+): Omit<Capability<RouteDeps, PartDeps>, 'name' | 'operations' | 'events'> &
   Typed<Name, N, Parts, O, E> => capability;
 
 type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}`

@@ -34,7 +34,7 @@ const KNOWN_UPWARD: string[] = [
   'devstack/temporal-cli.ts -> src/ops/cli/connect.ts',
   'src/ops/docs/tables.ts -> sandbox-bank/behaviours.ts',
 ];
-const KNOWN_FOREIGN = 18;
+const KNOWN_FOREIGN = 20;
 
 describe('the shelves of src/ (shared, platform, core, capabilities, composition, ops)', () => {
   test('no file imports from a higher shelf', () => {

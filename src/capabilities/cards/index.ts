@@ -15,6 +15,7 @@ import { auditCards } from './audit.js';
 import { cards } from './card.js';
 import { cardOperations, type CardOperation, type CardOperationType } from './card-operation.js';
 import { createCardCreation } from './create.js';
+import { presentOperationDetails, presentOperationRow } from './presenter.js';
 import { cardRoutes } from './routes.js';
 import { createCardOperationStore, createCardStore } from './store.js';
 import {
@@ -120,4 +121,13 @@ export const cardCapability = defineCapability({
   supervised: ({ cards: { operations: store, starter } }: { cards: CardParts }) => ({
     card_operations: supervised(store, starter),
   }),
+  instruction: {
+    labels: { record: 'operation', provider: cardIssuanceContract.labels.provider },
+    records: ({ cards: { operations: store, starter } }: { cards: CardParts }) => ({
+      store,
+      starter,
+    }),
+    presentRow: (operation: CardOperation) => presentOperationRow(operation),
+    presentDetails: presentOperationDetails,
+  },
 });

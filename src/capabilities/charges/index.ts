@@ -12,8 +12,10 @@ import { auditCharges } from './audit.js';
 import { charges, chargeWorkflowId, type Charge } from './charge.js';
 import { createChargeCreation } from './create.js';
 import { createChargeCalls } from './provider-calls.js';
+import { presentChargeDetails, presentChargeRow } from './presenter.js';
 import { chargeRoutes } from './routes.js';
 import { createCharges } from './store.js';
+import { chargeContract } from './workflow-contract.js';
 
 /** The parts of charges. */
 export type ChargeParts = ReturnType<typeof createChargeParts>;
@@ -66,4 +68,10 @@ export const chargeCapability = defineCapability({
   supervised: (deps: { charges: ChargeParts }) => ({
     charges: supervised(deps.charges.store, deps.charges.starter),
   }),
+  instruction: {
+    labels: chargeContract.labels,
+    records: (deps: { charges: ChargeParts }) => deps.charges,
+    presentRow: presentChargeRow,
+    presentDetails: presentChargeDetails,
+  },
 });

@@ -12,8 +12,10 @@ import { auditRefunds } from './audit.js';
 import { createRefundCreation } from './create.js';
 import { createRefundCalls } from './provider-calls.js';
 import { refunds, refundWorkflowId, type Refund } from './refund.js';
+import { presentRefundDetails, presentRefundRow } from './presenter.js';
 import { refundRoutes } from './routes.js';
 import { createRefunds } from './store.js';
+import { refundContract } from './workflow-contract.js';
 
 /** The parts of refunds. */
 export type RefundParts = ReturnType<typeof createRefundParts>;
@@ -59,4 +61,10 @@ export const refundCapability = defineCapability({
   supervised: (deps: { refunds: RefundParts }) => ({
     refunds: supervised(deps.refunds.store, deps.refunds.starter),
   }),
+  instruction: {
+    labels: refundContract.labels,
+    records: (deps: { refunds: RefundParts }) => deps.refunds,
+    presentRow: presentRefundRow,
+    presentDetails: presentRefundDetails,
+  },
 });

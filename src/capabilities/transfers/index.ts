@@ -6,10 +6,12 @@ import { transferEvents, transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
 import { transferMonthlyCounts } from './counts.js';
 import { createTransferCreation } from './create.js';
+import { presentTransfer, presentTransferRow } from './presenter.js';
 import { transferRoutes } from './routes.js';
 import { createTransfers } from './store.js';
 import { transfers, type Transfer } from './transfer.js';
 import { createTransferStarter } from './workflow-starter.js';
+import { transferContract } from './workflow-contract.js';
 
 /** The parts of transfers. */
 export type TransferParts = ReturnType<typeof createTransferParts>;
@@ -48,4 +50,10 @@ export const transferCapability = defineCapability({
       start: (due) => (due.status === 'pending' ? starter.startTogether(due) : starter.start(due)),
     }),
   }),
+  instruction: {
+    labels: transferContract.labels,
+    records: (deps: { transfers: TransferParts }) => deps.transfers,
+    presentRow: presentTransferRow,
+    presentDetails: (transfer: Transfer) => presentTransfer(transfer),
+  },
 });
