@@ -62,8 +62,9 @@ export type OperatedInstruction<Deps> = {
 };
 
 /**
- * All that a capability contributes to the service. `src/composition/capabilities.ts` lists the capabilities; API, OpenAPI document,
- * migrations, ledger audit, dispatcher, metrics and doctor read that list and know no capability by name.
+ * All that a capability contributes to the service. `src/composition/capabilities.ts` lists the capabilities; API, OpenAPI
+ * document, migrations, ledger audit, dispatcher, metrics, command line and doctor read that list and know no capability by
+ * name.
  */
 export type Capability<RouteDeps = never, PartDeps = RouteDeps> = {
   /** Plural kebab-case, as in the command line: `card-fundings`. */
@@ -86,7 +87,7 @@ export type Capability<RouteDeps = never, PartDeps = RouteDeps> = {
 /** Capabilities whose parts another one is created with, under names of its own choice. */
 type Needs = Readonly<Record<string, Creatable>>;
 
-/** How the parts of a capability are created. They become `deps.<name in camelCase>`. */
+/** Creates the parts of a capability, which become `deps.<name in camelCase>`. */
 type Factory<N extends Needs, Parts> = {
   needs?: N;
   /** Connects the parts. A part `idle` resolves when the capability has no work in progress. */
@@ -153,8 +154,9 @@ export function createParts<C extends Creatable>(
     return created.get(capability);
   }
 
+  const creating = list.filter((capability) => 'create' in capability);
   const parts = Object.fromEntries(
-    list.map((capability) => [camelCase(capability.name), partsOf(capability)]),
+    creating.map((capability) => [camelCase(capability.name), partsOf(capability)]),
   );
   return {
     // Object.fromEntries forgets the names that the mapped type derives.

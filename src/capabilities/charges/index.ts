@@ -46,7 +46,7 @@ function createChargeParts(
 
 const createChargeStarter = (core: CoreDeps) =>
   createInstructionStarter<Charge>(starterSettings(core), {
-    workflow: 'charge',
+    workflow: chargeContract.type,
     workflowId: ({ _id }) => chargeWorkflowId(_id),
     rateLimitKey: paymentRateLimitKey,
     // An attempt that waits for its day is not late.

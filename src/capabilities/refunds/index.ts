@@ -40,7 +40,7 @@ function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargePa
 
 const createRefundStarter = (core: CoreDeps) =>
   createInstructionStarter<Refund>(starterSettings(core), {
-    workflow: 'refund',
+    workflow: refundContract.type,
     workflowId: ({ _id }) => refundWorkflowId(_id),
     rateLimitKey: paymentRateLimitKey,
     acceptedAt: (refund) => refund.next_attempt_at ?? refund.created_at,
