@@ -142,7 +142,7 @@ const camelCase = (name: string) =>
 export function createParts<C extends Creatable>(
   list: readonly C[],
   core: CoreDeps,
-): { parts: PartsByName<C>; idle(): Promise<void> } {
+): { parts: PartsByName<C>; idle: () => Promise<void> } {
   const created = new Map<Creatable, unknown>();
 
   function partsOf(capability: Creatable): unknown {

@@ -13,11 +13,10 @@ export type CardFundingParts = ReturnType<typeof createCardFundingParts>;
 
 function createCardFundingParts(core: CoreDeps, { cards }: { cards: Pick<CardParts, 'starter'> }) {
   const { groupCommit } = core;
-  const starter = createOperationStarter(
-    starterSettings(core),
-    cardFundingContract.type,
-    cardFundingInput,
-  );
+  const starter = createOperationStarter(starterSettings(core), {
+    workflow: cardFundingContract.type,
+    input: cardFundingInput,
+  });
   cards.starter.register(['fund', 'jit_fund', 'auto_reload', 'fund_reversal'], starter);
   // Auto-reloads are created inside other commits, so no caller starts their workflow: start it here.
   groupCommit.onCreated(cardOperations, (created) => {

@@ -4,6 +4,7 @@ import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import {
   createInstructionStarter,
   starterSettings,
+  type InstructionStarterOptions,
 } from '../../core/supervision/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import type {
@@ -47,7 +48,9 @@ function createCardParts(core: CoreDeps) {
   const { config, database, groupCommit, providers, completionWaiters } = core;
   const store = createCardStore(database);
   const operations = createCardOperationStore(database, config.instructions.stallTimeoutMs);
-  const issuance = createOperationStarter(starterSettings(core), cardIssuanceContract.type);
+  const issuance = createOperationStarter(starterSettings(core), {
+    workflow: cardIssuanceContract.type,
+  });
   const starter = createStarterByType();
   starter.register(['issue'], issuance);
   return {
@@ -89,26 +92,24 @@ function createStarterByType() {
   };
 }
 
-/** Creates the starter of a workflow that executes one operation. */
+/** Creates the starter of a workflow that executes one operation. `input` is needed if its input is not the usual one. */
 export const createOperationStarter = (
   settings: InstructionStarterSettings,
-  workflow: string,
-  input: Parameters<typeof createInstructionStarter<CardOperation, OperationKey>>[1]['input'] = (
-    _,
-    base,
-  ) => base,
+  { workflow, input }: Pick<OperationStarterOptions, 'workflow' | 'input'>,
 ): CardOperationStarter =>
   createInstructionStarter<CardOperation, OperationKey>(settings, {
     workflow,
     workflowId: operationWorkflowId,
     rateLimitKey: issuerRateLimitKey,
-    reference: ({ transaction_reference, reference }) => transaction_reference ?? reference,
-    input,
+    reference: ({ transaction_reference: reference, reference: own }) => reference ?? own,
+    ...(input && { input }),
     summary({ type, card_id: card, amount_minor: amountMinor, currency, provider }) {
       const amount = amountMinor === null ? '' : ` ${currency} ${formatMajor(amountMinor)}`;
       return `${type} ${card}${amount} via ${provider}`;
     },
   });
+
+type OperationStarterOptions = InstructionStarterOptions<CardOperation, OperationKey>;
 
 /** The capability `cards`: cards, their issuance, and the records of all operations on them. */
 export const cardCapability = defineCapability({
