@@ -13,7 +13,9 @@ import {
 } from './transfers.js';
 
 /** Parts that the activities of bulk transfers need. */
-export type BulkTransferActivityDeps = TransferActivityDeps & { bulkTransfers: BulkTransferStore };
+export type BulkTransferActivityDeps = TransferActivityDeps & {
+  bulkTransfers: { store: BulkTransferStore };
+};
 type Deps = BulkTransferActivityDeps;
 
 /** Transfers of one chunk in flight. */
@@ -25,7 +27,8 @@ const HEARTBEAT_MS = 2_000;
 
 /** The activities of bulk transfers. Their names are in histories, so they never change. */
 export function createBulkTransferActivities(deps: Deps) {
-  const { transfers, bulkTransfers } = deps;
+  const { store: transfers } = deps.transfers;
+  const { store: bulkTransfers } = deps.bulkTransfers;
   const { submitTransfer } = createTransferActivities(deps);
   return {
     /**
@@ -59,7 +62,11 @@ export function createBulkTransferActivities(deps: Deps) {
 
 /** Submits one transfer and applies a final answer. Submits again only if the provider has throttled it. */
 async function submitOne(
-  { transfers, log, submitTransfer }: Deps & Pick<TransferActivities, 'submitTransfer'>,
+  {
+    transfers: { store: transfers },
+    log,
+    submitTransfer,
+  }: Deps & Pick<TransferActivities, 'submitTransfer'>,
   ref: RecordRef,
   provider: string,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import {
   commitFundingFact,
   commitFundingExpiry,
 } from '../src/capabilities/card-fundings/mutations.js';
-import { fundReversalIdOf } from '../src/capabilities/card-fundings/deadline.js';
+import { fundReversalIdOf } from '../src/capabilities/card-fundings/transitions.js';
 import type { FundingFact } from '../src/capabilities/card-fundings/transitions.js';
 import type { ExpireCardFundingResult } from '../src/capabilities/card-fundings/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
@@ -45,7 +45,7 @@ export function createCardFundingActivities(deps: CardActivityDeps) {
     async expireCardFunding(ref: RecordRef): Promise<ExpireCardFundingResult> {
       const operation = await load(fundings, ref);
       await commitFundingExpiry(deps.groupCommit, operation);
-      const reversal = await deps.cardOperations.get(ref.tenantId, fundReversalIdOf(ref.id));
+      const reversal = await deps.cards.operations.get(ref.tenantId, fundReversalIdOf(ref.id));
       const closed = !isOpen(await load(fundings, ref));
       return { closed, fundReversalId: reversal?._id ?? null };
     },
@@ -53,13 +53,14 @@ export function createCardFundingActivities(deps: CardActivityDeps) {
 }
 
 function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperation> {
-  const { cardOperations, groupCommit, providers, localSubmissions, log } = deps;
+  const { groupCommit, providers, localSubmissions, log } = deps;
+  const { operations } = deps.cards;
   return {
     name: 'card operation',
     // The attention of a late funding belongs to the workflow of its fund reversal.
     records: {
-      ...cardOperations,
-      get: async (...ref) => withoutReversalAttention(await cardOperations.get(...ref)),
+      ...operations,
+      get: async (...ref) => withoutReversalAttention(await operations.get(...ref)),
     },
     log,
     localSubmissions,
@@ -73,10 +74,10 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
     },
 
     async apply({ tenantId, id }, report, origin) {
-      const operation = await cardOperations.get(tenantId, id);
+      const operation = await operations.get(tenantId, id);
       if (!operation) return null;
       await commitFundingFact(groupCommit, operation, asFact(operation, report, origin));
-      return withoutReversalAttention(await cardOperations.get(tenantId, id));
+      return withoutReversalAttention(await operations.get(tenantId, id));
     },
   };
 }
@@ -89,7 +90,7 @@ function withoutReversalAttention(operation: CardOperation | null): CardOperatio
 }
 
 function fundingCalls(
-  { cards }: CardActivityDeps,
+  { cards: { store: cards } }: CardActivityDeps,
   issuer: CardIssuer,
   operation: CardOperation,
 ): Omit<ProviderCalls, 'resendSafety'> {

@@ -27,8 +27,8 @@ export function createCardStateActivities(deps: CardActivityDeps) {
 
     /** The card's open lock, unlock or closing; null if there is none. */
     async findNextCardState({ tenantId, cardId }: CardRef): Promise<NextCardState | null> {
-      const id = (await deps.cards.get(tenantId, cardId))?.state_control.pending_operation_id;
-      const operation = id ? await deps.cardOperations.get(tenantId, id) : null;
+      const id = (await deps.cards.store.get(tenantId, cardId))?.state_control.pending_operation_id;
+      const operation = id ? await deps.cards.operations.get(tenantId, id) : null;
       if (!operation || !isOpen(operation)) return null;
       return { id: operation._id, acceptedAtMs: operation.created_at.getTime() };
     },
@@ -37,15 +37,14 @@ export function createCardStateActivities(deps: CardActivityDeps) {
 
 /** A request carries the sequence number of its change, so that a late request cannot undo a newer one. */
 const cardStateHandler = ({
-  cards,
-  cardOperations,
+  cards: { store: cards, operations },
   groupCommit,
   providers,
   localSubmissions,
   log,
 }: CardActivityDeps): InstructionHandler<CardOperation> => ({
   name: 'card operation',
-  records: cardOperations,
+  records: operations,
   log,
   localSubmissions,
 
@@ -76,7 +75,7 @@ const cardStateHandler = ({
   },
 
   async apply({ tenantId, id }, report, origin) {
-    const operation = await cardOperations.get(tenantId, id);
+    const operation = await operations.get(tenantId, id);
     if (!operation) return null;
     const { card_id: card } = operation;
     const fact = toFact(report, origin);

@@ -15,8 +15,7 @@ import { toFact } from './provider-result.js';
 
 /** Parts that the activities of all card operations need. */
 export type CardActivityDeps = {
-  cards: Cards;
-  cardOperations: CardOperations;
+  cards: { store: Cards; operations: CardOperations };
   groupCommit: GroupCommit;
   providers: { issuer(name: string): CardIssuer };
   localSubmissions: LocalSubmissionLimiter;
@@ -35,7 +34,8 @@ export function createCardIssuanceActivities(deps: CardActivityDeps) {
 }
 
 function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperation> {
-  const { cards, cardOperations, groupCommit, providers, localSubmissions, log } = deps;
+  const { groupCommit, providers, localSubmissions, log } = deps;
+  const { store: cards, operations } = deps.cards;
 
   async function cardOf({ tenant_id: tenantId, card_id: id }: CardOperation): Promise<Card> {
     const card = await cards.get(tenantId, id);
@@ -62,7 +62,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
 
   return {
     name: 'card operation',
-    records: cardOperations,
+    records: operations,
     log,
     localSubmissions,
 
@@ -88,7 +88,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
     },
 
     async apply({ tenantId, id }, report, origin) {
-      const operation = await cardOperations.get(tenantId, id);
+      const operation = await operations.get(tenantId, id);
       if (!operation) return null;
       const outcome = await commitIssuanceFact(groupCommit, operation, toFact(report, origin));
       return outcome.kind === 'applied' ? outcome.operation : null;

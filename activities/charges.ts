@@ -10,8 +10,7 @@ import { providerActivities, type InstructionHandler } from './instructions.js';
 
 /** Parts that the activities of charges need. */
 export type ChargeActivityDeps = {
-  charges: Charges;
-  chargeCalls: ChargeCalls;
+  charges: { store: Charges; providerCalls: ChargeCalls };
   localSubmissions: LocalSubmissionLimiter;
   log: Log;
 };
@@ -28,8 +27,7 @@ export function createChargeActivities(deps: ChargeActivityDeps) {
 }
 
 const chargeHandler = ({
-  charges,
-  chargeCalls,
+  charges: { store: charges, providerCalls },
   localSubmissions,
   log,
 }: ChargeActivityDeps): InstructionHandler<Charge> => ({
@@ -40,9 +38,9 @@ const chargeHandler = ({
 
   providerCallsFor: (charge) => ({
     provider: charge.provider,
-    resendSafety: chargeCalls.absenceOf(charge),
-    submit: (requestedAt, signal) => chargeCalls.send(charge, requestedAt, signal),
-    verify: (signal) => chargeCalls.verify(charge, signal),
+    resendSafety: providerCalls.absenceOf(charge),
+    submit: (requestedAt, signal) => providerCalls.send(charge, requestedAt, signal),
+    verify: (signal) => providerCalls.verify(charge, signal),
   }),
 
   async apply({ tenantId, id }, report, origin) {

@@ -58,22 +58,22 @@ export type InstructionRef = RecordRef & { type: InstructionType };
 
 /** Stores of all instructions, by their collection. */
 export type InstructionActivityDeps = {
-  transfers: InstructionStores['transfer'];
-  charges: InstructionStores['charge'];
-  refunds: InstructionStores['refund'];
-  cardOperations: InstructionStores['cardFunding'];
+  transfers: { store: InstructionStores['transfer'] };
+  charges: { store: InstructionStores['charge'] };
+  refunds: { store: InstructionStores['refund'] };
+  cards: { operations: InstructionStores['cardFunding'] };
 };
 
 /** The four activities that all instructions share. The store of the record is found by the instruction's type. */
 export function createInstructionActivities(deps: InstructionActivityDeps) {
-  const { transfers, charges, refunds, cardOperations } = deps;
+  const { operations } = deps.cards;
   const stores: InstructionStores = {
-    transfer: transfers,
-    charge: charges,
-    refund: refunds,
-    cardIssuance: cardOperations,
-    cardState: cardOperations,
-    cardFunding: cardOperations,
+    transfer: deps.transfers.store,
+    charge: deps.charges.store,
+    refund: deps.refunds.store,
+    cardIssuance: operations,
+    cardState: operations,
+    cardFunding: operations,
   };
   return {
     /** Returns the record's present status and attention. */

@@ -11,10 +11,11 @@ import type { RecurringCharges } from '../src/capabilities/recurring-charges/sto
 
 /** Parts that the activity of recurring charges needs. */
 export type RecurringChargeActivityDeps = {
-  recurringCharges: RecurringCharges;
-  recurringStarter: { schedules: Schedules };
-  chargeStarter: { start(charge: Charge): Promise<void> };
-  charges: { get(tenantId: string, id: string): Promise<Charge | null> };
+  recurringCharges: { store: RecurringCharges; starter: { schedules: Schedules } };
+  charges: {
+    store: { get(tenantId: string, id: string): Promise<Charge | null> };
+    starter: { start(charge: Charge): Promise<void> };
+  };
   log: Log;
 };
 
@@ -26,7 +27,8 @@ const CHECK_EVERY_MS = 50;
 
 /** The activity of recurring charges. Its name is in histories, so it never changes. */
 export function createRecurringChargeActivities(deps: RecurringChargeActivityDeps) {
-  const { recurringCharges, recurringStarter, chargeStarter, log } = deps;
+  const { charges, log } = deps;
+  const { store: recurringCharges, starter } = deps.recurringCharges;
   return {
     /** Charges the next period if it is due, and starts the charge's workflow. Repeatable: a period is charged once. */
     async chargeRecurringPeriod({ tenantId, id }: RenewalInput): Promise<RenewalResult> {
@@ -38,7 +40,7 @@ export function createRecurringChargeActivities(deps: RecurringChargeActivityDep
         const { status, next_charge_at: nextAt } = renewal.recurring;
         const isRunning = status === 'active' || status === 'past_due';
         // The Schedule should not have fired, so it is brought in line with the record.
-        if (!isRunning) await recurringStarter.schedules.keep(renewal.recurring);
+        if (!isRunning) await starter.schedules.keep(renewal.recurring);
         const afterMs = isRunning && nextAt ? nextAt.getTime() - Date.now() : Infinity;
         return afterMs > SOON_MS
           ? { kind: 'done' }
@@ -47,7 +49,7 @@ export function createRecurringChargeActivities(deps: RecurringChargeActivityDep
       const { charge } = renewal;
       failpoint('renewal.charged');
       if (charge.status === 'pending') {
-        await chargeStarter
+        await charges.starter
           .start(charge)
           .then(() => waitUntilSubmitted(deps, charge))
           .catch((error: unknown) => {
@@ -69,7 +71,7 @@ async function waitUntilSubmitted(
 ) {
   const deadline = Date.now() + SUBMITTED_WITHIN_MS;
   while (Date.now() < deadline) {
-    const present = await charges.get(tenantId, id);
+    const present = await charges.store.get(tenantId, id);
     if (!present || present.status !== 'pending') return;
     await sleep(CHECK_EVERY_MS);
   }

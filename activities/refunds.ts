@@ -8,8 +8,7 @@ import { toFact } from './provider-result.js';
 
 /** Parts that the activities of refunds need. */
 export type RefundActivityDeps = {
-  refunds: Refunds;
-  refundCalls: RefundCalls;
+  refunds: { store: Refunds; providerCalls: RefundCalls };
   localSubmissions: LocalSubmissionLimiter;
   log: Log;
 };
@@ -26,8 +25,7 @@ export function createRefundActivities(deps: RefundActivityDeps) {
 }
 
 const refundHandler = ({
-  refunds,
-  refundCalls,
+  refunds: { store: refunds, providerCalls },
   localSubmissions,
   log,
 }: RefundActivityDeps): InstructionHandler<Refund> => ({
@@ -38,9 +36,9 @@ const refundHandler = ({
 
   providerCallsFor: (refund) => ({
     provider: refund.provider,
-    resendSafety: refundCalls.absenceOf(refund),
-    submit: (requestedAt, signal) => refundCalls.send(refund, requestedAt, signal),
-    verify: (signal) => refundCalls.verify(refund, signal),
+    resendSafety: providerCalls.absenceOf(refund),
+    submit: (requestedAt, signal) => providerCalls.send(refund, requestedAt, signal),
+    verify: (signal) => providerCalls.verify(refund, signal),
   }),
 
   async apply({ tenantId, id }, report, origin) {

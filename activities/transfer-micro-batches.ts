@@ -8,13 +8,13 @@ import type {
   RecordRef,
 } from '../src/core/instructions/workflow-contract.js';
 import type { TransferMicroBatchInput } from '../src/capabilities/transfers/workflow-contract.js';
-import type { TransferStarter } from '../src/capabilities/transfers/starter.js';
+import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import { isFactResult } from './provider-result.js';
 import { createTransferActivities, type TransferActivityDeps } from './transfers.js';
 
 /** Parts that the activities of micro-batches need. */
 export type TransferMicroBatchActivityDeps = TransferActivityDeps & {
-  starter: Pick<TransferStarter, 'start'>;
+  transfers: { starter: Pick<TransferStarter, 'start'> };
 };
 type Deps = TransferMicroBatchActivityDeps;
 type Activities = ReturnType<typeof createTransferActivities>;
@@ -29,7 +29,7 @@ const IN_FLIGHT_MS = 5_000;
 
 /** The activities of micro-batches. Their names are in histories, so they never change. */
 export function createTransferMicroBatchActivities(deps: Deps) {
-  const { transfers } = deps;
+  const { store: transfers } = deps.transfers;
   const activities = createTransferActivities(deps);
   return {
     /**
@@ -104,7 +104,7 @@ async function submitOne(
  * that one and to its next check: under load every transfer would otherwise be executed twice.
  */
 async function startOwnWorkflow(
-  { transfers, starter, log }: Deps,
+  { transfers: { store: transfers, starter }, log }: Deps,
   { tenantId, id }: RecordRef,
   { permitTaken }: Open,
 ): Promise<void> {

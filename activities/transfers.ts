@@ -16,7 +16,7 @@ import { toFact } from './provider-result.js';
 
 /** Parts that the activities of transfers need. */
 export type TransferActivityDeps = {
-  transfers: Transfers;
+  transfers: { store: Transfers };
   providers: { transfer(name: string): TransferProvider };
   localSubmissions: LocalSubmissionLimiter;
   log: Log;
@@ -46,7 +46,7 @@ export function createTransferActivities(deps: Deps) {
 }
 
 const transferHandler = ({
-  transfers,
+  transfers: { store: transfers },
   providers,
   localSubmissions,
   log,
@@ -89,7 +89,7 @@ const toTransferFact = (report: FactResult<NoSuchAccount>, origin: FactSource): 
   report.kind === 'no_such_account' ? { ...origin, kind: report.kind } : toFact(report, origin);
 
 async function resolveRecipient(
-  { transfers, providers }: Deps,
+  { transfers: { store: transfers }, providers }: Deps,
   transfer: Transfer,
 ): Promise<ResolveRecipientResult> {
   const { tenant_id: tenantId, _id: id, recipient } = transfer;

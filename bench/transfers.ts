@@ -5,13 +5,13 @@ import type { Database } from '../src/platform/database/client.js';
 import { readClaim } from '../src/core/idempotency/claim.js';
 import type { SavedResponse } from '../src/core/commit/saved-response.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
-import { creditWallet } from '../src/core/ledger/credit.js';
+import { creditWallet } from '../src/capabilities/wallets/create.js';
 import type { GroupCommit } from '../src/core/commit/group-commit.js';
 import { createLog } from '../src/shared/log.js';
 import { createTenants } from '../src/platform/tenants/store.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
 import { createTransferCreation } from '../src/capabilities/transfers/create.js';
-import type { TransferStarter } from '../src/capabilities/transfers/starter.js';
+import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import type { Transfers } from '../src/capabilities/transfers/store.js';
 
 /** Far above what a bench can spend: it measures acceptance, not refusal. */

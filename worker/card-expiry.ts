@@ -6,15 +6,15 @@ const MINUTE_MS = 60_000;
 
 /** Expires cards after their last month. Several workers may run it at the same time. */
 export function createCardExpiryLoop({
-  expireCards,
+  cardStates,
   log,
 }: {
-  expireCards: (limit: number) => Promise<{ found: number; expired: number }>;
+  cardStates: { expireCards(limit: number): Promise<{ found: number; expired: number }> };
   log: Log;
 }): Loop {
   return createLoop(async () => {
     try {
-      const { found, expired } = await expireCards(BATCH);
+      const { found, expired } = await cardStates.expireCards(BATCH);
       if (expired > 0) log.info({ cards: expired }, 'cards expired');
       return found === BATCH && expired > 0;
     } catch (error) {

@@ -9,15 +9,14 @@ import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js'
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
 import { transferCapability } from '../capabilities/transfers/index.js';
+import { walletCapability } from '../capabilities/wallets/index.js';
 import type { Deps } from './deps.js';
 import type { Capability } from '../core/capability.js';
 import { providerEventCapability } from '../core/provider-events/capability.js';
 import type { createSafeguard } from '../platform/http/rate-limit.js';
 
-/** The parts that routes and supervision take: those of the composition root, and the limits of single routes. */
-export type CapabilityDeps = Deps & { safeguard: ReturnType<typeof createSafeguard> };
-
-const list = [
+/** The one list of capabilities, each with its own types. The dispatcher starts overdue records in this order. */
+export const list = [
   bulkTransferCapability,
   transferCapability,
   bankCapability,
@@ -29,11 +28,15 @@ const list = [
   chargeCapability,
   refundCapability,
   recurringChargeCapability,
+  walletCapability,
   providerEventCapability,
 ] as const;
 
-/** The one list of capabilities. The dispatcher starts overdue records in this order. */
-export const capabilities: readonly Capability<CapabilityDeps>[] = list;
+/** The parts that routes take: those of the composition root, and the limits of single routes. */
+export type CapabilityDeps = Deps & { safeguard: ReturnType<typeof createSafeguard> };
+
+/** The same list for the readers that treat all capabilities alike. Compiling it checks that each gets the parts it takes. */
+export const capabilities: readonly Capability<CapabilityDeps, Deps>[] = list;
 
 type Listed = (typeof list)[number];
 type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
@@ -43,7 +46,9 @@ type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) ext
   : never;
 
 /** All operations by name, each with its own type. */
-export type Operations = Merged<NonNullable<Listed['operations']>>;
+export type Operations = Merged<
+  NonNullable<Extract<Listed, { operations?: unknown }>['operations']>
+>;
 
 /** The webhook events of any capability, with the type of their data. */
 export type CapabilityEvents = NonNullable<Listed['events']>;

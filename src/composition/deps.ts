@@ -1,6 +1,12 @@
 import type { CallbackDrafts } from '../core/provider-events/callback-routes.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
-import { createCards } from '../capabilities/cards/index.js';
+import { list } from './capabilities.js';
+import {
+  createApplyProviderEvent,
+  createFindOwner,
+} from '../capabilities/cards/provider-events.js';
+import { createParts, type CoreDeps, type PartsByName } from '../core/capability.js';
+import { createProviderEvents } from '../core/provider-events/index.js';
 import type { Config } from '../shared/config.js';
 import { connectDatabase } from '../platform/database/client.js';
 import { claimDatabase } from '../platform/database/environment.js';
@@ -11,7 +17,6 @@ import { createIdempotency } from '../core/idempotency/store.js';
 import { createGroupCommit } from '../core/commit/group-commit.js';
 import { createLog } from '../shared/log.js';
 import { chargeApplier, chargeCallback } from '../capabilities/charges/provider-events.js';
-import { createPayments } from '../capabilities/charges/payments.js';
 import { refundApplier, refundCallback } from '../capabilities/refunds/provider-events.js';
 import { createProviders } from '../core/providers/registry.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
@@ -21,7 +26,6 @@ import {
   transferEventHandler,
   transferCallback,
 } from '../capabilities/transfers/provider-events.js';
-import { createTransferParts } from '../capabilities/transfers/index.js';
 import { createCompletionWaiters } from '../shared/completion-waiter.js';
 import { createCallbacks } from '../core/provider-events/callbacks.js';
 import { createWebhooks } from '../core/webhooks/index.js';
@@ -57,15 +61,18 @@ export async function createDeps(config: Config, name: string) {
   const webhooks = createWebhooks({ database, client, config, log });
   const groupCommit = createGroupCommit(database, webhooks.outbox);
   const completionWaiters = createCompletionWaiters();
-  const core = { config, database, groupCommit, client, providers, completionWaiters, log };
-  const transfers = createTransferParts(core);
-  const cards = createCards(core);
-  const payments = createPayments({ ...core, tenants });
-  const appliers = {
-    transfer: transferEventHandler({ ...transfers, log }),
-    charge: chargeApplier({ ...payments, log }),
-    refund: refundApplier({ ...payments, log }),
+  const core = {
+    config,
+    database,
+    groupCommit,
+    client,
+    providers,
+    tenants,
+    completionWaiters,
+    log,
   };
+  const capabilities = createParts(list, core);
+  const { callbacks, providerEvents } = createMessageParts(core, capabilities.parts);
   const rateLimits = createRateLimits({ db, log });
 
   return {
@@ -78,27 +85,47 @@ export async function createDeps(config: Config, name: string) {
     temporal,
     groupCommit,
     completionWaiters,
-    ...transfers,
-    ...cards,
-    ...payments,
+    ...capabilities.parts,
+    providerEvents,
     webhooks,
     idempotency: createIdempotency(database),
-    callbacks: createCallbacks(database, { appliers, log }),
+    callbacks,
     callbackDrafts,
     rateLimits,
 
     /** Waits until work in progress has ended, then closes the connections. */
     async close(): Promise<void> {
-      const { cardStarters, authorizations, providerEvents } = cards;
-      await idle([authorizations.decisions, groupCommit]);
-      await idle([transfers.starter, transfers.bulkTransferStarter]);
-      await idle([cardStarters, authorizations.starter, providerEvents, payments.paymentStarters]);
+      await idle([capabilities, groupCommit]);
+      // A commit that was in progress may have started a workflow.
+      await idle([capabilities, providerEvents]);
       await webhooks.close();
       await idle([apiKeys, rateLimits]);
       await temporal.close();
       await database.client.close();
     },
   };
+}
+
+/** Creates the two ways by which messages from providers are stored and applied. */
+function createMessageParts(core: CoreDeps, parts: PartsByName<(typeof list)[number]>) {
+  const { database, groupCommit, log } = core;
+  const { transfers, charges, refunds, cards, cardAuthorizations } = parts;
+  const appliers = {
+    transfer: transferEventHandler({ transfers: transfers.store, starter: transfers.starter, log }),
+    charge: chargeApplier({ charges: charges.store, chargeStarter: charges.starter, log }),
+    refund: refundApplier({ refunds: refunds.store, refundStarter: refunds.starter, log }),
+  };
+  const providerEvents = createProviderEvents({
+    ...core,
+    apply: createApplyProviderEvent({
+      groupCommit,
+      cardOperations: cards.operations,
+      cardStarters: cards.starter,
+      authorizations: cardAuthorizations,
+    }),
+    findOwner: createFindOwner(database),
+  });
+  return { callbacks: createCallbacks(database, { appliers, log }), providerEvents };
 }
 
 /** Waits for the parts in sequence, because a part that ends may hand work to the next one. */

@@ -8,5 +8,5 @@ import type { Deps } from './deps.js';
 export function allRoutes(deps: Deps): Route[] {
   const all: CapabilityDeps = { ...deps, safeguard: createSafeguard(deps) };
   const routes = capabilities.flatMap((capability) => capability.routes?.(all) ?? []);
-  return [...routes, ...cardWebhookRoutes(deps)];
+  return [...routes, ...cardWebhookRoutes({ ...deps, authorizations: deps.cardAuthorizations })];
 }

@@ -1,4 +1,4 @@
-import { capabilities, type CapabilityDeps } from './capabilities.js';
+import { capabilities } from './capabilities.js';
 import type { SupervisedRecords } from '../core/supervision/supervision.js';
 import type { Deps } from './deps.js';
 
@@ -6,5 +6,5 @@ import type { Deps } from './deps.js';
 export const supervisedRecords = (deps: Deps): Readonly<Record<string, SupervisedRecords>> =>
   Object.assign(
     {},
-    ...capabilities.map((capability) => capability.supervised?.(deps as CapabilityDeps) ?? {}),
+    ...capabilities.map((capability) => capability.supervised?.(deps) ?? {}),
   ) as Record<string, SupervisedRecords>;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Document } from 'mongodb';
 import { createPlainTransactions } from '../../bench/plain-transaction.js';
 import { createMutationMaker } from '../../bench/transfers.js';
-import { creditWallet } from '../../src/core/ledger/credit.js';
+import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import type { AcceptTransfer } from '../../src/capabilities/transfers/mutations.js';
 import { createGroupCommit, type GroupCommit } from '../../src/core/commit/group-commit.js';
 import { createTenants } from '../../src/platform/tenants/store.js';

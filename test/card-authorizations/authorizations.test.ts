@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const records = () => service.deps.database.db.collection<CardAuthorization>('card_authorizations');
 const stored = async (id: string): Promise<Card> => {
-  const card = await service.deps.cards.find(id);
+  const card = await service.deps.cards.store.find(id);
   if (!card) throw new Error(`there is no ${id}`);
   return card;
 };

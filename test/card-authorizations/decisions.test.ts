@@ -2,7 +2,7 @@ import {
   authorizationId,
   type CardAuthorization,
 } from '../../src/capabilities/card-authorizations/card-authorization.js';
-import { createDecisions } from '../../src/capabilities/card-authorizations/decisions.js';
+import { createDecisions } from '../../src/capabilities/card-authorizations/create.js';
 import {
   createAuthorizationStore,
   type AuthorizationStore,

@@ -1,7 +1,7 @@
 import { cardOperations } from '../../src/capabilities/cards/card-operation.js';
 import { type AnyMutation } from '../support/mutations.js';
 import { cards, type Card, type AutoReload } from '../../src/capabilities/cards/card.js';
-import { changeCard } from '../../src/capabilities/cards/change-card.js';
+import { changeCard } from '../../src/capabilities/cards/mutations.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import { createUnitOfWork, type Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { lagosDay } from '../../src/core/ledger/wallet.js';

@@ -33,7 +33,7 @@ const funding = (suffix = '789', changes: Record<string, unknown> = {}) => ({
 const journalOf = async (id: string) => (await service.bank.journal(id)).map(({ kind }) => kind);
 
 async function stored(id: string): Promise<CardOperation> {
-  const operation = await service.deps.cardOperations.get(tenant.id, id);
+  const operation = await service.deps.cards.operations.get(tenant.id, id);
   if (!operation) throw new Error(`there is no ${id}`);
   return operation;
 }
@@ -122,7 +122,7 @@ describe('fund, by the table of test values', () => {
     expect(stuck.status).toBe('processing');
     expect(await available(own.id)).toBe(0);
     const act = (force: boolean) =>
-      service.deps.cardStarters.command(stuck, 'fail', {
+      service.deps.cards.starter.command(stuck, 'fail', {
         actor: 'ada',
         reason: 'asked by phone',
         session_id: null,
@@ -209,7 +209,7 @@ describe('jit-fund, by the table of test values', () => {
     expect(unwinding.attention?.reason).toMatch(/does not take it back/);
     expect(await available(own.id)).toBe(5_000);
     expect((await stored(id)).attention).toEqual(unwinding.attention);
-    const noted = await service.deps.cardStarters.command(unwinding, 'complete', {
+    const noted = await service.deps.cards.starter.command(unwinding, 'complete', {
       actor: 'ada',
       reason: 'seen',
       session_id: null,

@@ -1,7 +1,7 @@
 import { type AnyMutation, type AnyResult } from '../support/mutations.js';
 import fc from 'fast-check';
 import { cards, type CardStatus } from '../../src/capabilities/cards/card.js';
-import { fundReversalIdOf } from '../../src/capabilities/card-fundings/deadline.js';
+import { fundReversalIdOf } from '../../src/capabilities/card-fundings/transitions.js';
 import type { FundingFact } from '../../src/capabilities/card-fundings/transitions.js';
 import { cardOperations, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';

@@ -20,9 +20,9 @@ afterAll(async () => {
   await service?.close();
 });
 
-const stored = async (id: string) => (await service.deps.cards.find(id)) as Card;
+const stored = async (id: string) => (await service.deps.cards.store.find(id)) as Card;
 const operationOf = async (id: string) =>
-  (await service.deps.cardOperations.find(id)) as CardOperation;
+  (await service.deps.cards.operations.find(id)) as CardOperation;
 const workflow = (card: string) =>
   service.deps.temporal.client.workflow.getHandle(`card-state/${card}`);
 
@@ -224,7 +224,7 @@ describe('closing', () => {
     await service.deps.database.db
       .collection<Card>('cards')
       .updateOne({ _id: id }, { $set: { 'issued.expiry_year': 2025 }, $inc: { version: 1 } });
-    await service.deps.expireCards(100);
+    await service.deps.cardStates.expireCards(100);
     expect((await cards.get(id)).status).toBe('expired');
     expect(await changesOf(service, id)).toEqual([]);
     expect((await cards.act(id, 'unlock')).body.error.code).toBe('invalid_state');
@@ -280,7 +280,7 @@ describe('operators', () => {
     force,
   });
   const command = async (operation: string, kind: 'complete' | 'fail' | 'verify', force = false) =>
-    service.deps.cardStarters.command(await operationOf(operation), kind, payload(force));
+    service.deps.cards.starter.command(await operationOf(operation), kind, payload(force));
 
   test('an issuer that does not agree calls an operator; nothing is ended against its word but by force, and the card stays shut', async () => {
     const { id } = await cards.issue();

@@ -91,14 +91,14 @@ const audit = () => bankAudit(bank.url);
 /** A seed that hits the first of these calls at a probability of a half, and none of the next seven. */
 const FIRST_ONLY = 'first 13';
 
-const stored = async (card: string) => (await deps.cards.find(card)) as Card;
-const operationOf = async (id: string) => (await deps.cardOperations.find(id)) as CardOperation;
+const stored = async (card: string) => (await deps.cards.store.find(card)) as Card;
+const operationOf = async (id: string) => (await deps.cards.operations.find(id)) as CardOperation;
 const workflow = (card: string) => deps.temporal.client.workflow.getHandle(`card-state/${card}`);
 
 async function issued(): Promise<string> {
   const wanted = { customer_id: 'customer-7', type: 'virtual', funding: 'prepaid' } as const;
   const body = { ...wanted, currency: 'NGN' } as const;
-  const { resource } = await deps.createCard(tenant, body, null);
+  const { resource } = await deps.cards.create(tenant, body, null);
   const id = String(resource);
   await eventually(`${id} is issued`, async () =>
     (await stored(id)).status === 'active' ? true : undefined,
@@ -107,7 +107,7 @@ async function issued(): Promise<string> {
 }
 
 async function ask(card: string, type: CardStateType): Promise<string> {
-  const { resource } = await deps.changeCardState(
+  const { resource } = await deps.cardStates.change(
     await stored(card),
     type,
     { metadata: null },

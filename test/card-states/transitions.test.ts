@@ -5,7 +5,7 @@ import type {
   CardStateOperation,
   CardStateType,
 } from '../../src/capabilities/card-states/card-state.js';
-import { createCardStateStarter } from '../../src/capabilities/card-states/workflow-starter.js';
+import { createCardStateStarter } from '../../src/capabilities/card-states/index.js';
 import { cardOperations, newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';
 import { newId } from '../../src/shared/ids.js';

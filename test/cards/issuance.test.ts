@@ -19,7 +19,7 @@ afterAll(() => service.close());
 const journalOf = async (id: string) => (await service.bank.journal(id)).map(({ kind }) => kind);
 
 const issueOf = async (id: string) => {
-  const operation = await service.deps.cardOperations.issueOf({ _id: id, tenant_id: tenant.id });
+  const operation = await service.deps.cards.operations.issueOf({ _id: id, tenant_id: tenant.id });
   if (!operation) throw new Error(`nothing issues ${id}`);
   return operation;
 };

@@ -108,7 +108,9 @@ describe('tokens', () => {
       number,
     );
     expect(service.logs()).not.toContain(number);
-    expect(await service.deps.tokens.list(tenant.id, customer.id, { page: 1, limit: 1 })).toEqual({
+    expect(
+      await service.deps.paymentTokens.store.list(tenant.id, customer.id, { page: 1, limit: 1 }),
+    ).toEqual({
       items: [],
       total: 0,
     });
@@ -255,7 +257,7 @@ describe('a merchant-initiated charge', () => {
         const wanted = code === null ? 'completed' : 'failed';
         const { failure } = await payments.waitFor(order.reference, wanted);
         await expectTold(order.reference, `charge.${wanted}`);
-        const stored = await service.deps.charges.byReference(tenant.id, order.reference);
+        const stored = await service.deps.charges.store.byReference(tenant.id, order.reference);
         const paid = await timesPaid(order.reference);
         return [what, failure?.code ?? null, stored?.attempt, paid];
       }),
@@ -286,7 +288,7 @@ describe('a merchant-initiated charge', () => {
     });
     await client.charge(order);
     await client.waitFor(order.reference, 'failed');
-    const stored = await service.deps.charges.byReference(own.id, order.reference);
+    const stored = await service.deps.charges.store.byReference(own.id, order.reference);
     expect(stored?.attempt).toBe(1);
   });
 
@@ -294,12 +296,15 @@ describe('a merchant-initiated charge', () => {
     const order = await merchant();
     await payments.charge(order);
     await payments.waitFor(order.reference, 'completed');
-    const stored = await service.deps.charges.byReference(tenant.id, order.reference);
+    const stored = await service.deps.charges.store.byReference(tenant.id, order.reference);
     const handle = service.deps.temporal.client.workflow.getHandle(`charge/${stored?._id}`);
     const history = JSON.stringify(await handle.fetchHistory(), (_, value: unknown) =>
       value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : value,
     );
-    const token = await service.deps.tokens.get(tenant.id, String(stored?.payment_token_id));
+    const token = await service.deps.paymentTokens.store.get(
+      tenant.id,
+      String(stored?.payment_token_id),
+    );
     const customer = order.customer as { email: string; name: string };
     expect(token?.authorization).toMatch(/^authz_/);
     for (const secret of [String(token?.authorization), customer.email, customer.name]) {

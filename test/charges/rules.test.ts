@@ -211,7 +211,7 @@ test('lists are filtered, in a stable order, and turned by pages', async () => {
 describe('operators', () => {
   const cli = (line: string) => bursar(`charges ${line} --json`, service.env);
   const idOf = async (reference: string) =>
-    String((await service.deps.charges.byReference(tenant.id, reference))?._id);
+    String((await service.deps.charges.store.byReference(tenant.id, reference))?._id);
 
   test('see what was paid otherwise than asked for, can not complete it, and give it up by force alone', async () => {
     const { reference, url } = await payments.page('014');
@@ -222,11 +222,11 @@ describe('operators', () => {
     expect(listed.map((row) => row.id)).toContain(id);
     const shown = JSON.parse((await cli(`show ${id}`)).out) as { provider_reference: string };
     expect(shown.provider_reference).toBe(`${id}-1`);
-    const charge = await service.deps.charges.find(id);
+    const charge = await service.deps.charges.store.find(id);
     if (!charge) throw new Error('it was there');
     for (const kind of ['complete', 'fail'] as const) {
       const payload = { actor: 'ada', reason: 'test', session_id: null, force: false };
-      const refused = await service.deps.chargeStarter.command(charge, kind, payload);
+      const refused = await service.deps.charges.starter.command(charge, kind, payload);
       expect(refused).toMatchObject({ done: false });
     }
     const forced = await cli(`fail ${id} --reason test --actor ada --force`);
@@ -266,7 +266,7 @@ describe('operators', () => {
     const { token, customer } = await activeToken(payments, 'later_low_funds');
     const order = merchantOrder({ customer, payment_token_id: token.payment_token_id });
     const attempt = async () =>
-      (await service.deps.charges.byReference(tenant.id, order.reference))?.attempt;
+      (await service.deps.charges.store.byReference(tenant.id, order.reference))?.attempt;
     const silent = [{ call: 'any', kind: 'drop_before', probability: 1 }] as const;
 
     await service.bank.faults([...silent]);

@@ -125,7 +125,7 @@ describe('POST /transfers/bulk', () => {
     await service.bank.setTransferOutcome(of('006'), 'paid');
     await tenant.waitFor(of('006'), 'completed');
     const command = { actor: 'ada', reason: 'given up', session_id: null, force: true };
-    await service.deps.starter.command(await tenant.stored(of('005')), 'fail', command);
+    await service.deps.transfers.starter.command(await tenant.stored(of('005')), 'fail', command);
     await bulk.ended(reply.body.data.id);
   }, 120_000);
 

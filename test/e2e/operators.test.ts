@@ -45,7 +45,7 @@ async function act(
     force: false,
     ...more,
   };
-  return service.deps.starter.command(await tenant.stored(id), kind, payload);
+  return service.deps.transfers.starter.command(await tenant.stored(id), kind, payload);
 }
 
 const operatorLines = async (tenant: TestTenant, id: string) =>
@@ -362,7 +362,7 @@ describe('operators', () => {
   });
 
   test('afterwards the ledger balances and agrees with the bank', async () => {
-    const open = await service.deps.transfers.latest({ attention: false, limit: 100 });
+    const open = await service.deps.transfers.store.latest({ attention: false, limit: 100 });
     for (const { _id, status } of open)
       if (status === 'processing') await service.bank.setTransferOutcome(_id, 'paid');
     await service.allEnded();

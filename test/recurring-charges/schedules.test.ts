@@ -43,7 +43,7 @@ beforeAll(async () => {
 afterAll(async () => {
   if (!all) return;
   const { recurringCharges, temporal } = service.deps;
-  for (const { _id } of await recurringCharges.latest({}, 100)) {
+  for (const { _id } of await recurringCharges.store.latest({}, 100)) {
     const schedule = temporal.client.schedule.getHandle(scheduleId(_id));
     await schedule.delete().catch(() => undefined);
   }
@@ -155,7 +155,7 @@ describe('a recurring charge and its Schedule', () => {
     // Committed by a process that died before it did anything else.
     const { _id: id } = recurring;
     const answer = { status: 201, body: '{}' };
-    await service.deps.recurringCharges.accept({
+    await service.deps.recurringCharges.store.accept({
       tenantId: tenant.id,
       id,
       recurring,
@@ -203,7 +203,7 @@ describe('a recurring charge and its Schedule', () => {
     await eventually('nothing is left to do', async () =>
       (await collection().findOne({ _id: id }))?.next_check_at === null ? true : undefined,
     );
-    await service.deps.recurringStarter.schedules.keep(before);
+    await service.deps.recurringCharges.starter.schedules.keep(before);
     await scheduleOf(id).trigger();
     await eventually('the Schedule is gone', () =>
       scheduleOf(id)

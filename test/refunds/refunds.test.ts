@@ -55,7 +55,7 @@ const waitFor = (reference: string, fits: (refund: RefundView) => boolean) =>
 const isOver = ({ status }: RefundView) => status === 'completed' || status === 'failed';
 
 const idOf = async (reference: string) =>
-  String((await service.deps.refunds.byReference(tenant.id, reference))?._id);
+  String((await service.deps.refunds.store.byReference(tenant.id, reference))?._id);
 
 describe('a refund', () => {
   test('of a part goes to the customer and out of the wallet, and is told', async () => {

@@ -83,7 +83,7 @@ export function fundingsOf(service: Service, tenant: TestTenant) {
   return {
     /** The issuer's id of a card. */
     async issuedAs({ id }: CardView): Promise<string> {
-      const card = await service.deps.cards.get(tenant.id, id);
+      const card = await service.deps.cards.store.get(tenant.id, id);
       return String(card?.issued?.issuer_card_id);
     },
 

@@ -34,11 +34,11 @@ export function newCard(suffix = '789', changes: Record<string, unknown> = {}) {
 
 /** Issues a card by applying an issuer's answer directly, without a call to the issuer. Returns the card's id. */
 export async function issueDirectly(
-  { cards, cardOperations, groupCommit }: Pick<Deps, 'cards' | 'cardOperations' | 'groupCommit'>,
+  { cards, groupCommit }: Pick<Deps, 'cards' | 'groupCommit'>,
   id: string,
 ): Promise<string> {
-  const card = await cards.find(id);
-  const operation = card && (await cardOperations.issueOf(card));
+  const card = await cards.store.find(id);
+  const operation = card && (await cards.operations.issueOf(card));
   if (!operation) throw new Error(`nothing issues ${id}`);
   const face = { card: `card-${id}`, brand: 'verve', last4: '0001' };
   const fact = { kind: 'issued', ...face, expiryMonth: 11, expiryYear: 2029 } as const;

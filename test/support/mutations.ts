@@ -36,7 +36,7 @@ import {
 import type { GroupCommit } from '../../src/core/commit/group-commit.js';
 import { plan, type Mutation, type PlannedMutation } from '../../src/core/commit/mutation.js';
 import { saveRefusal } from '../../src/core/idempotency/save-refusal.js';
-import { applyCredit } from '../../src/core/ledger/credit.js';
+import { applyCredit } from '../../src/capabilities/wallets/mutations.js';
 import { acceptProviderEventReplay } from '../../src/core/provider-events/mutations.js';
 
 /** Every mutation by its name, so that property tests can generate mixtures of them. */

@@ -150,9 +150,9 @@ export async function activeToken(
 
 /** Completes a charge by applying a provider's outcome directly, without a worker. */
 export async function payDirectly(deps: Deps, tenantId: string, reference: string): Promise<void> {
-  const charge = await deps.charges.byReference(tenantId, reference);
+  const charge = await deps.charges.store.byReference(tenantId, reference);
   if (!charge) throw new Error(`there is no ${reference}`);
-  await deps.charges.applyFact(charge, {
+  await deps.charges.store.applyFact(charge, {
     via: 'poll',
     actor: null,
     providerRequestId: null,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createClient, type Transfer as TransferView } from '../../client/src/index.js';
 import type { Deps } from '../../src/composition/deps.js';
-import { creditWallet } from '../../src/core/ledger/credit.js';
+import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import { eventually } from './eventually.js';
 
 export type { TransferView };
@@ -119,7 +119,7 @@ export async function createTenant(
   }
   const client = apiClient(apiUrl, key);
   const stored = async (id: string) => {
-    const transfer = await deps.transfers.get(tenant.id, id);
+    const transfer = await deps.transfers.store.get(tenant.id, id);
     if (!transfer) throw new Error(`there is no ${id}`);
     return transfer;
   };

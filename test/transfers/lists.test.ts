@@ -3,7 +3,7 @@ import { audits } from '../../src/composition/capabilities.js';
 import fc from 'fast-check';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
-import { creditWallet } from '../../src/core/ledger/credit.js';
+import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import { newId } from '../../src/shared/ids.js';
 import { rebuildCounts } from '../../src/capabilities/transfers/counts.js';
 import { indexFor, type TransferListing } from '../../src/capabilities/transfers/lists.js';

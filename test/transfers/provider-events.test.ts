@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
-import { creditWallet } from '../../src/core/ledger/credit.js';
+import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import type { TransferFact } from '../../src/capabilities/transfers/transitions.js';
 import { createTransfers, type Transfers } from '../../src/capabilities/transfers/store.js';
 import type { EventDraft } from '../../src/core/webhooks/event.js';

@@ -1,5 +1,5 @@
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
-import { creditWallet } from '../../src/core/ledger/credit.js';
+import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import { createLog } from '../../src/shared/log.js';
 import {
   transferEventHandler,

@@ -1,8 +1,24 @@
-import { defineCapability } from '../../core/capability.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { createBankList } from './bank-list.js';
+import { createNameEnquiry } from './name-enquiry.js';
 import { transferDirectoryRoutes } from './routes.js';
 
-/** The capability `banks`. */
+export type { NameEnquiry } from './name-enquiry.js';
+
+/** The parts of banks: the name enquiry, and the list of banks. */
+export type BankParts = ReturnType<typeof createBankParts>;
+
+function createBankParts({ config, providers }: CoreDeps) {
+  const provider = providers.forTransfers;
+  return {
+    nameEnquiry: createNameEnquiry(provider, config.transfers.nameEnquiryTimeoutMs),
+    list: createBankList(provider),
+  };
+}
+
+/** The capability `banks`: the banks that transfers can go to, and the holders of accounts there. */
 export const bankCapability = defineCapability({
   name: 'banks',
+  create: createBankParts,
   routes: transferDirectoryRoutes,
 });

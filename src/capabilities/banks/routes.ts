@@ -12,11 +12,9 @@ const RETRY_AFTER_SECONDS = 5;
 
 /** What can be asked before a transfer is made: whose account it is, and which banks there are. */
 export const transferDirectoryRoutes = ({
-  nameEnquiry,
-  bankList,
+  banks: { nameEnquiry, list: bankList },
 }: {
-  nameEnquiry: NameEnquiry;
-  bankList: BankList;
+  banks: { nameEnquiry: NameEnquiry; list: BankList };
 }): Route[] => [
   route(resolveAccount, async (ctx, { body }) => {
     const { account, bankCode } = recipientOf(body);

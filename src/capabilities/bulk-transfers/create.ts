@@ -19,8 +19,8 @@ import {
   type BulkTransfer,
 } from './bulk-transfer.js';
 import type { BulkTransferStore } from './store.js';
-import type { BulkTransferStarter } from './starter.js';
-import type { NameEnquiry } from '../banks/name-enquiry.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import type { NameEnquiry } from '../banks/index.js';
 import { amountWithin, newTransfer } from '../transfers/new-transfer.js';
 import { bulkItemBody, recipientOf, type TransferBody } from '../transfers/schema.js';
 import type { Transfer } from '../transfers/transfer.js';
@@ -51,7 +51,7 @@ type Read = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
  */
 export function createBulkTransferCreation(deps: {
   store: BulkTransferStore;
-  starter: BulkTransferStarter;
+  starter: Pick<WorkflowStarter<BulkTransfer>, 'startSoon'>;
   nameEnquiry: NameEnquiry;
   provider: string;
   clock?: () => Date;

@@ -1,62 +1,68 @@
-import { bulkTransfers as bulkTransferRecords } from './bulk-transfer.js';
-import { bulkTransferRoutes } from './routes.js';
-import { supervised } from '../../core/supervision/supervision.js';
-import type { BulkTransferStarter } from './starter.js';
-import type { BulkTransferStore } from './store.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
-import { createBulkTransferStarter } from './starter.js';
-import { createBulkTransferStore } from './store.js';
+import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import { createWorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import { bulkTransfersQueue } from '../../platform/temporal/queues.js';
+import { bankCapability, type BankParts } from '../banks/index.js';
+import { bulkTransfers, bulkTransferWorkflowId, type BulkTransfer } from './bulk-transfer.js';
 import { createBulkTransferCreation } from './create.js';
-import type { NameEnquiry } from '../banks/name-enquiry.js';
+import { bulkTransferRoutes } from './routes.js';
+import { createBulkTransferStore } from './store.js';
+import type { BulkTransferInput } from './workflow-contract.js';
 
-/** A batch takes a second or more, and to look at one costs more than to look at a transfer. */
+/** Interval of the query for ended bulk transfers: one takes a second or more, and the query costs more than for a transfer. */
 const CHECK_EVERY_MS = 200;
 
-/** What takes transfers in batches, put together. */
-export function createBulkTransferParts(
-  deps: CoreDeps & {
-    nameEnquiry: NameEnquiry;
-    /** Where new transfers go. */
-    provider: { name: string };
-  },
-) {
-  const { config, nameEnquiry, client, log } = deps;
-  const { taskQueue } = config.temporal;
-  const store = createBulkTransferStore(
-    deps.database,
-    deps.groupCommit,
-    config.instructions.stallTimeoutMs,
-  );
-  const bulkTransferStarter = createBulkTransferStarter({ client, taskQueue, log });
-  const provider = deps.provider.name;
+/** The parts of bulk transfers. */
+export type BulkTransferParts = ReturnType<typeof createBulkTransferParts>;
+
+function createBulkTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
+  const { config, database, groupCommit, providers, completionWaiters } = core;
+  const { stallTimeoutMs } = config.instructions;
+  const store = createBulkTransferStore(database, groupCommit, stallTimeoutMs);
+  const starter = createBulkTransferStarter(core);
   return {
-    bulkTransfers: store,
-    bulkTransferStarter,
-    bulkTransferWatch: deps.completionWaiters.create({
+    store,
+    starter,
+    waiter: completionWaiters.create({
       findEnded: (ids) => store.ended(ids),
       everyMs: CHECK_EVERY_MS,
     }),
-    createBulk: createBulkTransferCreation({
+    create: createBulkTransferCreation({
       store,
-      starter: bulkTransferStarter,
-      nameEnquiry,
-      provider,
+      starter,
+      nameEnquiry: banks.nameEnquiry,
+      provider: providers.forTransfers.name,
     }),
+    idle: starter.idle,
   };
 }
 
-/** The capability `bulk-transfers`. */
+/** Creates the starter of the workflow that submits the transfers of a bulk transfer, chunk by chunk. */
+function createBulkTransferStarter(core: CoreDeps) {
+  const settings = starterSettings(core);
+  return createWorkflowStarter<BulkTransfer>({
+    ...settings,
+    workflow: 'bulkTransfer',
+    workflowId: ({ _id }) => bulkTransferWorkflowId(_id),
+    toStart({ _id: id, tenant_id: tenantId, provider, items }) {
+      const count = items.length;
+      const taskQueue = bulkTransfersQueue(settings.taskQueue, provider);
+      const input: BulkTransferInput = { id, tenantId, count, taskQueue };
+      const summary = `${count} transfers via ${provider}`;
+      return { input, tenantId, provider, reference: id, amountMinor: null, summary };
+    },
+  });
+}
+
+/** The capability `bulk-transfers`: up to a thousand transfers in one request and one commit. */
 export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
-  collections: [bulkTransferRecords],
+  needs: { banks: bankCapability },
+  collections: [bulkTransfers],
+  create: createBulkTransferParts,
   routes: bulkTransferRoutes,
-  supervised: ({
-    bulkTransfers,
-    bulkTransferStarter,
-  }: {
-    bulkTransfers: BulkTransferStore;
-    bulkTransferStarter: BulkTransferStarter;
-  }) => ({
-    bulk_transfers: supervised(bulkTransfers, bulkTransferStarter),
+  supervised: (deps: { bulkTransfers: BulkTransferParts }) => ({
+    bulk_transfers: supervised(deps.bulkTransfers.store, deps.bulkTransfers.starter),
   }),
 });

@@ -11,13 +11,17 @@ import { presentBulkTransfer, type BulkTransfer } from './bulk-transfer.js';
 import type { BulkTransferStore } from './store.js';
 import type { CreateBulkTransfer } from './create.js';
 
+/** The routes of bulk transfers. */
 export function bulkTransferRoutes(deps: {
-  bulkTransfers: BulkTransferStore;
-  bulkTransferWatch: CompletionWaiter<BulkTransfer>;
-  createBulk: CreateBulkTransfer;
+  bulkTransfers: {
+    store: BulkTransferStore;
+    waiter: CompletionWaiter<BulkTransfer>;
+    create: CreateBulkTransfer;
+  };
   idempotency: Idempotency;
 }): Route[] {
-  const { bulkTransfers, bulkTransferWatch, createBulk, idempotency } = deps;
+  const { idempotency } = deps;
+  const { store: bulkTransfers, waiter, create } = deps.bulkTransfers;
 
   return [
     route(createBulkTransfer, async (ctx, { body }) => {
@@ -25,9 +29,9 @@ export function bulkTransferRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers/bulk` },
-        (claim) => createBulk(tenant, body.transfers, claim, ctx.state.withoutDeadline),
+        (claim) => create(tenant, body.transfers, claim, ctx.state.withoutDeadline),
         async (id, wait) => {
-          await bulkTransferWatch.waitForEnd(id, wait);
+          await waiter.waitForEnd(id, wait);
           const bulkTransfer = await bulkTransfers.get(tenant.id, id);
           return (
             bulkTransfer &&

@@ -1,5 +1,5 @@
 import { operation } from '../../platform/http/operation.js';
-import { CARDS_TAG as tag, cardParams as params, offsetListQuery } from '../cards/api.js';
+import { CARDS_TAG as tag, cardParams as params, offsetListQuery } from '../cards/index.js';
 import {
   cardSecurityBody,
   cardSecurityResource,

@@ -6,22 +6,34 @@ import {
   type LedgerSnapshot,
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
+import { cards } from '../cards/card.js';
 import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
 import { balanceAfter } from './balance.js';
 
 /**
- * Audits authorizations: the balance of each one follows from its facts and equals its postings, and the networks' accounts
- * equal the cleared amounts. The audit of cards checks the holds, because cards count them.
+ * Audits authorizations: the balance of each one follows from its facts and equals its postings, the networks' accounts equal
+ * the cleared amounts, and every card counts the authorizations that hold money of it.
  */
 export async function auditAuthorizations(snapshot: LedgerSnapshot): Promise<AuditResult> {
   const { collections, balances } = snapshot;
   const problems: string[] = [];
   const cleared = new Map<string, bigint>();
+  const held = new Map<string, bigint>();
+  const holds = new Map<string, number>();
   let count = 0;
   for await (const one of withPostings(collections.records(cardAuthorizations), snapshot)) {
     count += 1;
     problems.push(...checkBalance(one), ...checkPostings(one));
     addTo(cleared, accounts.network(one.provider), one.cleared_minor);
+    if (one.held_minor > 0n) {
+      const { funding_source: of, card_id: card, tenant_id: tenantId } = one;
+      addTo(
+        held,
+        of === 'card' ? accounts.cardHeld(card) : accounts.held(tenantId),
+        one.held_minor,
+      );
+      holds.set(card, (holds.get(card) ?? 0) + 1);
+    }
   }
   for (const [account, amountMinor] of cleared) {
     const booked = balances.get(account) ?? 0n;
@@ -29,7 +41,24 @@ export async function auditAuthorizations(snapshot: LedgerSnapshot): Promise<Aud
       problems.push(`${account} is at ${booked}, authorizations cleared ${amountMinor}`);
     }
   }
-  return { counts: { card_authorizations: count }, problems, held: new Map() };
+  problems.push(...(await checkHolds(snapshot, holds)));
+  return { counts: { card_authorizations: count }, problems, held };
+}
+
+/** Compares the number of holds that every card has stored with the number of its authorizations that hold money. */
+async function checkHolds(
+  { collections, session }: LedgerSnapshot,
+  holds: ReadonlyMap<string, number>,
+): Promise<string[]> {
+  const problems: string[] = [];
+  for await (const { _id: id, open_holds: counted } of collections
+    .records(cards)
+    .find({}, { session, projection: { open_holds: 1 } })) {
+    const found = holds.get(id) ?? 0;
+    if (counted !== found)
+      problems.push(`${id} counts ${counted} holds, its authorizations ${found}`);
+  }
+  return problems;
 }
 
 function checkBalance(one: CardAuthorization): string[] {

@@ -1,40 +1,47 @@
-import { defineCapability } from '../../core/capability.js';
+import { formatMajor } from '../../shared/money.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import {
+  createWorkflowStarter,
+  type WorkflowStarter,
+} from '../../core/supervision/workflow-starter.js';
+import { cardCapability, type CardParts } from '../cards/index.js';
 import { cardAuthorizationOperations } from './api.js';
 import { auditAuthorizations } from './audit.js';
-import { cardAuthorizations, authorizationId } from './card-authorization.js';
+import {
+  authorizationId,
+  cardAuthorizations,
+  type CardAuthorization,
+} from './card-authorization.js';
+import { createDecisions } from './create.js';
 import { cardAuthorizationRoutes } from './routes.js';
-import { supervised } from '../../core/supervision/supervision.js';
-import type { Client } from '@temporalio/client';
-import type { Config } from '../../shared/config.js';
-import type { Database } from '../../platform/database/client.js';
-import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { Log } from '../../shared/log.js';
-import type { Cards } from '../cards/store.js';
-import { createDecisions } from './decisions.js';
-import { createAuthorizationStarter } from './workflow-starter.js';
 import { createAuthorizationStore, type AuthorizationNotice } from './store.js';
+import { authorizationWorkflowId, type AuthorizationRef } from './workflow-contract.js';
 
-/** The parts of card authorizations. */
-export type Authorizations = ReturnType<typeof createAuthorizations>;
+/** The parts of card authorizations: real-time decisions, and the workflow that ends holds. */
+export type CardAuthorizationParts = ReturnType<typeof createCardAuthorizationParts>;
 
-/** Creates the parts of card authorizations: real-time decisions, and the events that follow them. */
-export function createAuthorizations(deps: {
-  config: Pick<Config, 'cards' | 'temporal' | 'instructions'>;
-  database: Database;
-  groupCommit: GroupCommit;
-  client: Client;
-  cards: Pick<Cards, 'findIssued'>;
-  log: Log;
-}) {
-  const { config, database, groupCommit, client, cards, log } = deps;
+function createCardAuthorizationParts(
+  core: CoreDeps,
+  { cards }: { cards: Pick<CardParts, 'store'> },
+) {
+  const { config, database, groupCommit, log } = core;
   const { authorizationDeadlineMs: deadlineMs, authorizationHoldMs: holdMs } = config.cards;
-  const { taskQueue } = config.temporal;
   const store = createAuthorizationStore(database, groupCommit, config.instructions.stallTimeoutMs);
-  const starter = createAuthorizationStarter({ client, taskQueue, log });
+  const starter = createAuthorizationStarter(core);
+  const decisions = createDecisions({
+    store,
+    cards: cards.store,
+    starter,
+    deadlineMs,
+    holdMs,
+    log,
+  });
   return {
     store,
     starter,
-    decisions: createDecisions({ store, cards, starter, deadlineMs, holdMs, log }),
+    decisions,
 
     /** Applies an issuer's event about a payment, also of one that was never requested. Repeats change nothing. */
     async applyAuthorizationState(notice: AuthorizationNotice) {
@@ -42,21 +49,53 @@ export function createAuthorizations(deps: {
       starter.notifyChangedSoon({ _id: authorizationId(notice.provider, notice.token) });
       return outcome;
     },
+
+    /** Waits for the pending decisions, which start workflows, and then for those starts. */
+    async idle(): Promise<void> {
+      await decisions.idle();
+      await starter.idle();
+    },
   };
+}
+
+/** Creates the starter of the workflow that ends a hold. It takes no operator commands: only the issuer knows the outcome. */
+function createAuthorizationStarter(
+  core: CoreDeps,
+): Omit<WorkflowStarter<CardAuthorization>, 'command'> {
+  return createWorkflowStarter<CardAuthorization>({
+    ...starterSettings(core),
+    workflow: 'cardAuthorization',
+    workflowId: ({ _id }) => authorizationWorkflowId(_id),
+    toStart({
+      _id: id,
+      tenant_id: tenantId,
+      card_id: card,
+      provider,
+      token,
+      amount_minor: amountMinor,
+      currency,
+    }) {
+      const input: AuthorizationRef = { tenantId, id };
+      const summary = `${currency} ${formatMajor(amountMinor)} with ${card}`;
+      return { input, tenantId, provider, reference: token, amountMinor, summary };
+    },
+  });
 }
 
 /** The capability `card-authorizations`: real-time decisions on card payments, and the security settings of cards. */
 export const cardAuthorizationCapability = defineCapability({
   name: 'card-authorizations',
+  needs: { cards: cardCapability },
   collections: [cardAuthorizations],
   operations: cardAuthorizationOperations,
   audit: auditAuthorizations,
+  create: createCardAuthorizationParts,
   routes: cardAuthorizationRoutes,
   supervised: ({
-    authorizations,
+    cardAuthorizations: { store, starter },
   }: {
-    authorizations: Pick<Authorizations, 'store' | 'starter'>;
+    cardAuthorizations: CardAuthorizationParts;
   }) => ({
-    card_authorizations: supervised(authorizations.store, authorizations.starter),
+    card_authorizations: supervised(store, starter),
   }),
 });

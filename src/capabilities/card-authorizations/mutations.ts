@@ -3,15 +3,16 @@ import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, type Card, isTerminal, type CardSecurity } from '../cards/card.js';
-import { changeCard } from '../cards/change-card.js';
-import { tryAutoReload } from '../card-fundings/auto-reload.js';
+import { changeCard } from '../cards/mutations.js';
+import { tryAutoReload } from '../card-fundings/mutations.js';
 import {
   cardAuthorizations,
   isApproved,
+  newAuthorization,
+  unseenAuthorization,
   type CardAuthorization,
   type AuthorizationFact,
 } from './card-authorization.js';
-import { newAuthorization, unseenAuthorization } from './new-authorization.js';
 import { holdPosting } from './postings.js';
 import { dailySpendOn, evaluateAuthorization, type AuthorizationVerdict } from './rules.js';
 import { transitionAuthorization } from './transitions.js';

@@ -4,20 +4,19 @@ import { callerOf } from '../../platform/http/context.js';
 import { sendData, sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { cardFinder } from '../cards/routes.js';
-import type { Cards } from '../cards/store.js';
+import { cardFinder, type CardParts } from '../cards/index.js';
 import { getCardSecurity, listCardAuthorizations, putCardSecurity } from './api.js';
 import { presentAuthorization, presentSecurity, securityOf } from './presenter.js';
 import type { AuthorizationStore } from './store.js';
 
 /** The routes of authorizations and security settings. */
 export function cardAuthorizationRoutes(deps: {
-  cards: Pick<Cards, 'get'>;
-  authorizations: { store: Pick<AuthorizationStore, 'list'> };
+  cards: Pick<CardParts, 'store'>;
+  cardAuthorizations: { store: Pick<AuthorizationStore, 'list'> };
   groupCommit: GroupCommit;
 }): Route[] {
-  const { cards, authorizations, groupCommit } = deps;
-  const find = cardFinder(cards);
+  const { cards, cardAuthorizations, groupCommit } = deps;
+  const find = cardFinder(cards.store);
 
   return [
     route(getCardSecurity, async (ctx, { params }) => {
@@ -39,7 +38,7 @@ export function cardAuthorizationRoutes(deps: {
 
     route(listCardAuthorizations, async (ctx, { params, query }) => {
       const { _id: card, tenant_id: tenantId } = await find(ctx, params.id);
-      const { items, total } = await authorizations.store.list({ tenantId, card }, query);
+      const { items, total } = await cardAuthorizations.store.list({ tenantId, card }, query);
       sendList(ctx, items.map(presentAuthorization), { ...query, total });
     }),
   ];

@@ -10,7 +10,7 @@ import { supervisionOf } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { AuthorizationState } from '../../core/providers/card-issuer.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import type { OffsetListing } from '../cards/store.js';
+import type { OffsetListing } from '../cards/index.js';
 import {
   authorizationId,
   type AuthorizationFact,

@@ -1,6 +1,6 @@
 import { operation } from '../../platform/http/operation.js';
-import { cardParams, CARDS_TAG } from '../cards/api.js';
-import { cardOperationResource, exampleOperation } from '../cards/schema.js';
+import { cardParams, CARDS_TAG } from '../cards/index.js';
+import { cardOperationResource, exampleOperation } from '../cards/index.js';
 import { autoReloadBody, fundBody, exampleSettings, autoReloadResource } from './schema.js';
 
 const exampleBody = { amount_minor: exampleOperation.amount_minor, currency: 'NGN' };

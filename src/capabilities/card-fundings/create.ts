@@ -10,7 +10,7 @@ import type { Tenant } from '../../platform/tenants/tenant.js';
 import { amountWithin } from '../transfers/new-transfer.js';
 import type { Card } from '../cards/card.js';
 import { newOperation, operationReference, type CardOperation } from '../cards/card-operation.js';
-import { presentOperation } from '../cards/presenter.js';
+import { presentOperation } from '../cards/index.js';
 import type { Funding } from './postings.js';
 import type { FundBody } from './schema.js';
 

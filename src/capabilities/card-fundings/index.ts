@@ -1,11 +1,57 @@
-import { defineCapability } from '../../core/capability.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import type { InstructionInput } from '../../core/instructions/workflow-contract.js';
+import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { cardOperations, type CardOperation } from '../cards/card-operation.js';
+import { cardCapability, createOperationStarter, type CardParts } from '../cards/index.js';
 import { cardFundingOperations, cardOperationEvents } from './api.js';
+import { createCardFunding } from './create.js';
 import { cardFundingRoutes } from './routes.js';
+import { cardFundingContract, type CardFundingInput } from './workflow-contract.js';
 
-/** The capability `card-fundings`: fundings and auto-reloads of cards. `createCards` makes its parts. */
+/** The parts of card fundings: accepted fundings, and the workflow of fundings, auto-reloads and reversals. */
+export type CardFundingParts = ReturnType<typeof createCardFundingParts>;
+
+function createCardFundingParts(core: CoreDeps, { cards }: { cards: Pick<CardParts, 'starter'> }) {
+  const { groupCommit } = core;
+  const starter = createOperationStarter(starterSettings(core), {
+    workflow: cardFundingContract.type,
+    input: cardFundingInput,
+  });
+  cards.starter.register(['fund', 'jit_fund', 'auto_reload', 'fund_reversal'], starter);
+  // Auto-reloads are created inside other commits, so no caller starts their workflow: start it here.
+  groupCommit.onCreated(cardOperations, (created) => {
+    for (const operation of created) {
+      if (operation.type === 'auto_reload') starter.startSoon(operation);
+    }
+  });
+  return {
+    starter,
+    fund: createCardFunding({ groupCommit, starter }),
+    idle: starter.idle,
+  };
+}
+
+/** The input of a funding's workflow, also for its reversal. The reversal was created at the deadline of the funding. */
+function cardFundingInput(operation: CardOperation, base: InstructionInput): CardFundingInput {
+  const {
+    reverses_operation_id: reversesOperationId,
+    deadline_at: deadlineAt,
+    created_at: createdAt,
+  } = operation;
+  const deadline = reversesOperationId === null ? deadlineAt : createdAt;
+  return {
+    ...base,
+    id: reversesOperationId ?? base.id,
+    deadlineAtMs: deadline?.getTime() ?? null,
+  };
+}
+
+/** The capability `card-fundings`: fundings and auto-reloads of cards. */
 export const cardFundingCapability = defineCapability({
   name: 'card-fundings',
+  needs: { cards: cardCapability },
   operations: cardFundingOperations,
   events: cardOperationEvents,
+  create: createCardFundingParts,
   routes: cardFundingRoutes,
 });

@@ -12,13 +12,20 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
 import { cards, type Card, type AutoReload } from '../cards/card.js';
-import { changeCard, changeOperation } from '../cards/change-card.js';
+import { changeCard, changeOperation } from '../cards/mutations.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
-import { expire, fundReversalIdOf, type Expired } from './deadline.js';
-import { transitionCardFunding, type FundingFact } from './transitions.js';
+import {
+  expire,
+  fundReversalIdOf,
+  transitionCardFunding,
+  type Expired,
+  type FundingFact,
+} from './transitions.js';
 import { holdPosting, releasePosting, type Funding } from './postings.js';
 import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
+
+export { autoReloadAfter, tryAutoReload } from './auto-reload.js';
 
 /** The input of `acceptCardFunding`. */
 export type AcceptCardFunding = {

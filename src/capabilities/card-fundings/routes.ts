@@ -9,11 +9,7 @@ import type { Idempotency } from '../../core/idempotency/store.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { amountWithin } from '../transfers/new-transfer.js';
-import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { cardFinder } from '../cards/routes.js';
-import type { CardOperation } from '../cards/card-operation.js';
-import { presentOperation } from '../cards/presenter.js';
-import type { CardOperations, Cards } from '../cards/store.js';
+import { cardFinder, presentOperation, type CardParts } from '../cards/index.js';
 import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
 import type { FundCard } from './create.js';
 import { presentAutoReload } from './presenter.js';
@@ -21,11 +17,9 @@ import type { AutoReloadBody, FundBody } from './schema.js';
 
 type Deps = {
   config: { cards: { jitDeadlineMs: number } };
-  cards: Cards;
-  cardOperations: CardOperations;
-  cardOperationWatch: CompletionWaiter<CardOperation>;
+  cards: Pick<CardParts, 'store' | 'operations' | 'operationWaiter'>;
+  cardFundings: { fund: FundCard };
   groupCommit: GroupCommit;
-  fundCard: FundCard;
   idempotency: Idempotency;
   safeguard: ReturnType<typeof createSafeguard>;
 };
@@ -33,7 +27,7 @@ type Deps = {
 /** The routes that fund a card and set its auto-reload. */
 export function cardFundingRoutes(deps: Deps): Route[] {
   const { cards, groupCommit, safeguard } = deps;
-  const find = cardFinder(cards);
+  const find = cardFinder(cards.store);
 
   async function fund(ctx: Context, id: string, body: FundBody, jitDeadlineMs: number | null) {
     const arrivedAt = Date.now();
@@ -51,7 +45,7 @@ export function cardFundingRoutes(deps: Deps): Route[] {
         path: `${at}/${jit ? 'jit-fund' : 'fund'}`,
         ...(jit && { waitMs: jitDeadlineMs }),
       },
-      (claim) => deps.fundCard({ tenant, card, body, claim, deadlineAt }),
+      (claim) => deps.cardFundings.fund({ tenant, card, body, claim, deadlineAt }),
       jit ? presentByDeadline(deps, tenant.id) : presentWhenEnded(deps, tenant.id),
     );
   }
@@ -82,10 +76,10 @@ export function cardFundingRoutes(deps: Deps): Route[] {
 }
 
 const presentWhenEnded =
-  ({ cardOperations, cardOperationWatch: watch }: Deps, tenantId: string): Present =>
+  ({ cards: { operations, operationWaiter } }: Deps, tenantId: string): Present =>
   async (id, wait) => {
     const operation =
-      (await watch.waitForEnd(id, wait)) ?? (await cardOperations.get(tenantId, id));
+      (await operationWaiter.waitForEnd(id, wait)) ?? (await operations.get(tenantId, id));
     return operation && presentOperation(operation);
   };
 
@@ -96,13 +90,14 @@ const EARLY_TIMER_MS = 5;
 const presentByDeadline =
   (deps: Deps, tenantId: string): Present =>
   async (id, { signal }) => {
-    const { cardOperations, cardOperationWatch: watch, groupCommit } = deps;
-    const operation = await cardOperations.get(tenantId, id);
+    const { groupCommit } = deps;
+    const { operations, operationWaiter } = deps.cards;
+    const operation = await operations.get(tenantId, id);
     if (!operation?.deadline_at) return null;
     const leftMs = () => Number(operation.deadline_at) - Date.now();
-    const ended = await watch.waitForEnd(id, { ms: leftMs() + EARLY_TIMER_MS, signal });
+    const ended = await operationWaiter.waitForEnd(id, { ms: leftMs() + EARLY_TIMER_MS, signal });
     if (!ended && leftMs() <= 0) await commitFundingExpiry(groupCommit, operation);
-    const present = ended ?? (await cardOperations.get(tenantId, id));
+    const present = ended ?? (await operations.get(tenantId, id));
     return present && presentOperation(present);
   };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_AMOUNT_MINOR, plainText, amountMinor } from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import { BELOW_MINIMUM } from '../../platform/tenants/tenant.js';
-import { freeForm, noCardNumber, exampleOperation } from '../cards/schema.js';
+import { freeForm, noCardNumber, exampleOperation } from '../cards/index.js';
 import { idSchema } from '../../shared/ids.js';
 import { attentionField } from '../../core/instructions/api-fields.js';
 

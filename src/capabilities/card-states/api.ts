@@ -1,6 +1,6 @@
 import { operation } from '../../platform/http/operation.js';
-import { CARDS_TAG, cardParams } from '../cards/api.js';
-import { cardOperationResource, cardResource, exampleOperation } from '../cards/schema.js';
+import { CARDS_TAG, cardParams } from '../cards/index.js';
+import { cardOperationResource, cardResource, exampleOperation } from '../cards/index.js';
 import { cardStateChangeBody } from './schema.js';
 
 const common = {

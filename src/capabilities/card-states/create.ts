@@ -7,7 +7,7 @@ import {
 } from '../../core/commit/saved-response.js';
 import type { Card } from '../cards/card.js';
 import { newOperation, type CardOperation } from '../cards/card-operation.js';
-import { presentOperation } from '../cards/presenter.js';
+import { presentOperation } from '../cards/index.js';
 import type { CardStateOperation, CardStateType } from './card-state.js';
 import type { CardStateChangeBody } from './schema.js';
 

@@ -1,11 +1,74 @@
-import { defineCapability } from '../../core/capability.js';
-import { cardStateOperations, cardStateEvents } from './api.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import {
+  createWorkflowStarter,
+  type InstructionStarterSettings,
+} from '../../core/supervision/workflow-starter.js';
+import { issuerRateLimitKey, providerQueue } from '../../platform/temporal/queues.js';
+import type { CardOperation } from '../cards/card-operation.js';
+import {
+  cardCapability,
+  operationWorkflowId,
+  type CardOperationStarter,
+  type CardParts,
+  type OperationKey,
+} from '../cards/index.js';
+import { cardStateEvents, cardStateOperations } from './api.js';
+import { createCardStateChange } from './create.js';
+import { createCardExpiry } from './store.js';
 import { cardStateRoutes } from './routes.js';
+import { cardStateContract, type CardStateInput } from './workflow-contract.js';
 
-/** The capability `card-states`: locks, unlocks and closings of cards. `createCards` makes its parts. */
+/** The parts of card states: accepted changes, their workflow, and the expiry of cards. */
+export type CardStateParts = ReturnType<typeof createCardStateParts>;
+
+function createCardStateParts(core: CoreDeps, { cards }: { cards: Pick<CardParts, 'starter'> }) {
+  const { database, groupCommit } = core;
+  const starter = createCardStateStarter(starterSettings(core));
+  cards.starter.register(['lock', 'unlock', 'close'], starter);
+  return {
+    starter,
+    change: createCardStateChange({ groupCommit, starter }),
+    expireCards: createCardExpiry({ db: database.db, groupCommit }),
+    idle: starter.idle,
+  };
+}
+
+/**
+ * Starts, wakes and commands the workflow of a card's state. The workflow applies commands to its current operation, so
+ * commands for an operation that has ended are refused here.
+ */
+export function createCardStateStarter(settings: InstructionStarterSettings): CardOperationStarter {
+  const { taskQueue, policy } = settings;
+  const starter = createWorkflowStarter<CardOperation, OperationKey>({
+    ...settings,
+    workflow: cardStateContract.type,
+    workflowId: operationWorkflowId,
+    entity: true,
+    toStart({ tenant_id: tenantId, card_id: cardId, provider }) {
+      const rateLimitKey = issuerRateLimitKey(provider);
+      const queue = providerQueue(taskQueue, rateLimitKey);
+      const input: CardStateInput = { tenantId, cardId, rateLimitKey, taskQueue: queue, policy };
+      const summary = `card state of ${cardId} at ${provider}`;
+      return { input, tenantId, provider, reference: cardId, amountMinor: null, summary };
+    },
+  });
+  return {
+    ...starter,
+    command: async (operation, kind, payload) =>
+      isOpen(operation)
+        ? starter.command(operation, kind, payload)
+        : { done: false, message: `The ${operation.type} is ${operation.status} already.` },
+  };
+}
+
+/** The capability `card-states`: locks, unlocks and closings of cards. */
 export const cardStateCapability = defineCapability({
   name: 'card-states',
+  needs: { cards: cardCapability },
   operations: cardStateOperations,
   events: cardStateEvents,
+  create: createCardStateParts,
   routes: cardStateRoutes,
 });

@@ -14,7 +14,7 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { cards, isPastExpiry, type Card } from '../cards/card.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
-import { changeCardAndEmit, changeOperation, createOperation } from '../cards/change-card.js';
+import { changeCardAndEmit, changeOperation, createOperation } from '../cards/mutations.js';
 import {
   withPendingOperation,
   isCardStateOperation,

@@ -3,11 +3,7 @@ import { withIdempotency } from '../../core/idempotency/with-idempotency.js';
 import { API_PREFIX } from '../../platform/http/operation.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { cardFinder } from '../cards/routes.js';
-import type { CardOperation } from '../cards/card-operation.js';
-import { presentOperation } from '../cards/presenter.js';
-import type { CardOperations, Cards } from '../cards/store.js';
+import { cardFinder, presentOperation, type CardParts } from '../cards/index.js';
 import { closeCard, lockCard, unlockCard } from './api.js';
 import type { CardStateType } from './card-state.js';
 import type { ChangeCardState } from './create.js';
@@ -15,14 +11,13 @@ import type { CardStateChangeBody } from './schema.js';
 
 /** The routes that lock, unlock and close a card. */
 export function cardStateRoutes(deps: {
-  cards: Cards;
-  cardOperations: CardOperations;
-  cardOperationWatch: CompletionWaiter<CardOperation>;
-  changeCardState: ChangeCardState;
+  cards: Pick<CardParts, 'store' | 'operations' | 'operationWaiter'>;
+  cardStates: { change: ChangeCardState };
   idempotency: Idempotency;
 }): Route[] {
-  const { cards, cardOperations, cardOperationWatch: watch, idempotency } = deps;
-  const find = cardFinder(cards);
+  const { cardStates, idempotency } = deps;
+  const { store, operations, operationWaiter } = deps.cards;
+  const find = cardFinder(store);
 
   type Request = { params: { id: string }; body: CardStateChangeBody };
 
@@ -34,10 +29,10 @@ export function cardStateRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${path}/operations`, path: `${path}/${type}` },
-        async (claim) => deps.changeCardState(await find(ctx, params.id), type, body, claim),
+        async (claim) => cardStates.change(await find(ctx, params.id), type, body, claim),
         async (id, wait) => {
           const found =
-            (await watch.waitForEnd(id, wait)) ?? (await cardOperations.get(tenantId, id));
+            (await operationWaiter.waitForEnd(id, wait)) ?? (await operations.get(tenantId, id));
           return found && presentOperation(found);
         },
       );

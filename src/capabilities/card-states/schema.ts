@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { plainText } from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
-import { freeForm, noCardNumber } from '../cards/schema.js';
+import { freeForm, noCardNumber } from '../cards/index.js';
 
 /** The body of a lock, an unlock or a closing. Every field is optional. */
 export const cardStateChangeBody = freeForm('CardControl', {

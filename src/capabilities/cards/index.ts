@@ -1,76 +1,134 @@
+import { formatMajor } from '../../shared/money.js';
+import { issuerRateLimitKey } from '../../platform/temporal/queues.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import {
+  createInstructionStarter,
+  starterSettings,
+  type InstructionStarterOptions,
+} from '../../core/supervision/instruction-starter.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import type {
+  InstructionStarterSettings,
+  WorkflowStarter,
+} from '../../core/supervision/workflow-starter.js';
 import { cardOperations as operations } from './api.js';
 import { auditCards } from './audit.js';
 import { cards } from './card.js';
-import { cardRoutes } from './routes.js';
-import { supervised } from '../../core/supervision/supervision.js';
-import { type CardStarters, createCardStarters } from './workflow-starter.js';
-import { type CardOperations, createCardOperationStore, createCardStore } from './store.js';
-import { cardOperations as cardOperationRecords } from './card-operation.js';
-import { defineCapability, type CoreDeps } from '../../core/capability.js';
-import { createCardStateChange } from '../card-states/create.js';
-import { createCardExpiry } from '../card-states/expiry.js';
-import { createCardFunding } from '../card-fundings/create.js';
-import { createAuthorizations } from '../card-authorizations/index.js';
-import { createApplyProviderEvent, createFindOwner } from './provider-events.js';
-import { createProviderEvents } from '../../core/provider-events/index.js';
+import { cardOperations, type CardOperation, type CardOperationType } from './card-operation.js';
 import { createCardCreation } from './create.js';
+import { presentOperationDetails, presentOperationRow } from './presenter.js';
+import { cardRoutes } from './routes.js';
+import { createCardOperationStore, createCardStore } from './store.js';
+import {
+  cardIssuanceContract,
+  operationWorkflowId,
+  type OperationKey,
+} from './workflow-contract.js';
 
-/** Creates the parts of cards, their states, fundings and authorizations. */
-export function createCards(deps: CoreDeps) {
-  const { config, database, groupCommit, client, providers, completionWaiters, log } = deps;
-  const { attentionAfterMs, pollMaxMs, stallTimeoutMs } = config.instructions;
-  const cards = createCardStore(database);
-  const cardOperations = createCardOperationStore(database, stallTimeoutMs);
-  const cardStarters = createCardStarters({
-    client,
-    taskQueue: config.temporal.taskQueue,
-    policy: { attentionAfterMs, pollMaxMs },
-    log,
+export { CARDS_TAG, cardParams, offsetListQuery } from './api.js';
+export { presentOperation } from './presenter.js';
+export { cardFinder } from './routes.js';
+export type { OffsetListing } from './store.js';
+export { operationWorkflowId, type OperationKey } from './workflow-contract.js';
+export {
+  cardOperationResource,
+  cardResource,
+  exampleOperation,
+  freeForm,
+  noCardNumber,
+} from './schema.js';
+
+/** Starts, wakes and commands the workflow of an operation on a card. */
+export type CardOperationStarter = WorkflowStarter<CardOperation, OperationKey>;
+
+/** The parts of cards: the stores of cards and of their operations, and the starter of operations of all types. */
+export type CardParts = ReturnType<typeof createCardParts>;
+
+function createCardParts(core: CoreDeps) {
+  const { config, database, groupCommit, providers, completionWaiters } = core;
+  const store = createCardStore(database);
+  const operations = createCardOperationStore(database, config.instructions.stallTimeoutMs);
+  const issuance = createOperationStarter(starterSettings(core), {
+    workflow: cardIssuanceContract.type,
   });
-  const authorizations = createAuthorizations({
-    config,
-    database,
-    groupCommit,
-    client,
-    cards,
-    log,
-  });
-  const apply = createApplyProviderEvent({
-    groupCommit,
-    cardOperations,
-    cardStarters,
-    authorizations,
-  });
-  const provider = providers.forCards.name;
-  // Auto-reloads are created inside other commits, so no caller starts their workflow: start it here.
-  groupCommit.onCreated(cardOperationRecords, (created) => {
-    created.filter(({ type }) => type === 'auto_reload').forEach(cardStarters.startSoon);
-  });
+  const starter = createStarterByType();
+  starter.register(['issue'], issuance);
   return {
-    cards,
-    cardOperations,
-    cardStarters,
-    authorizations,
-    cardWatch: completionWaiters.create({ findEnded: (ids) => cards.issued(ids) }),
-    cardOperationWatch: completionWaiters.create({
-      findEnded: (ids) => cardOperations.findEnded(ids),
+    store,
+    operations,
+    starter,
+    waiter: completionWaiters.create({ findEnded: (ids) => store.issued(ids) }),
+    operationWaiter: completionWaiters.create({ findEnded: (ids) => operations.findEnded(ids) }),
+    create: createCardCreation({
+      groupCommit,
+      starter: issuance,
+      provider: providers.forCards.name,
     }),
-    createCard: createCardCreation({ groupCommit, starter: cardStarters, provider }),
-    changeCardState: createCardStateChange({ groupCommit, starter: cardStarters }),
-    expireCards: createCardExpiry({ db: database.db, groupCommit }),
-    fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
-    providerEvents: createProviderEvents({ ...deps, apply, findOwner: createFindOwner(database) }),
+    idle: issuance.idle,
   };
 }
 
-/** The capability `cards`. */
+/** Creates a starter that passes every operation to the one that is registered for its type. */
+function createStarterByType() {
+  const starters = new Map<CardOperationType, CardOperationStarter>();
+
+  function starterOf({ type }: Pick<CardOperation, 'type'>): CardOperationStarter {
+    const starter = starters.get(type);
+    if (!starter) throw new Error(`no workflow executes operations of type ${type}`);
+    return starter;
+  }
+
+  return {
+    /** Has operations of these types executed by the workflow of this starter. */
+    register(types: readonly CardOperationType[], starter: CardOperationStarter): void {
+      for (const type of types) starters.set(type, starter);
+    },
+    start: async (operation: CardOperation) => starterOf(operation).start(operation),
+    startSoon: (operation: CardOperation) => starterOf(operation).startSoon(operation),
+    notifyChangedSoon: (operation: OperationKey) =>
+      starterOf(operation).notifyChangedSoon(operation),
+    command: async (...[operation, kind, payload]: Parameters<CardOperationStarter['command']>) =>
+      starterOf(operation).command(operation, kind, payload),
+  };
+}
+
+/** Creates the starter of a workflow that executes one operation. `input` is needed if its input is not the usual one. */
+export const createOperationStarter = (
+  settings: InstructionStarterSettings,
+  { workflow, input }: Pick<OperationStarterOptions, 'workflow' | 'input'>,
+): CardOperationStarter =>
+  createInstructionStarter<CardOperation, OperationKey>(settings, {
+    workflow,
+    workflowId: operationWorkflowId,
+    rateLimitKey: issuerRateLimitKey,
+    reference: ({ transaction_reference: reference, reference: own }) => reference ?? own,
+    ...(input && { input }),
+    summary({ type, card_id: card, amount_minor: amountMinor, currency, provider }) {
+      const amount = amountMinor === null ? '' : ` ${currency} ${formatMajor(amountMinor)}`;
+      return `${type} ${card}${amount} via ${provider}`;
+    },
+  });
+
+type OperationStarterOptions = InstructionStarterOptions<CardOperation, OperationKey>;
+
+/** The capability `cards`: cards, their issuance, and the records of all operations on them. */
 export const cardCapability = defineCapability({
   name: 'cards',
-  collections: [cards, cardOperationRecords],
+  collections: [cards, cardOperations],
   operations,
   audit: auditCards,
+  create: createCardParts,
   routes: cardRoutes,
-  supervised: (deps: { cardOperations: CardOperations; cardStarters: CardStarters }) => ({
-    card_operations: supervised(deps.cardOperations, deps.cardStarters),
+  supervised: ({ cards: { operations: store, starter } }: { cards: CardParts }) => ({
+    card_operations: supervised(store, starter),
   }),
+  instruction: {
+    labels: { record: 'operation', provider: cardIssuanceContract.labels.provider },
+    records: ({ cards: { operations: store, starter } }: { cards: CardParts }) => ({
+      store,
+      starter,
+    }),
+    presentRow: (operation: CardOperation) => presentOperationRow(operation),
+    presentDetails: presentOperationDetails,
+  },
 });

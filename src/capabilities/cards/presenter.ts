@@ -57,3 +57,23 @@ export function presentOperation(
     completed_at: operation.completed_at?.toISOString() ?? null,
   };
 }
+
+/** The line of an operation in the list for operators. */
+export const presentOperationRow = (operation: Omit<CardOperation, 'timeline'>) => ({
+  id: operation._id,
+  card: operation.card_id,
+  tenant: operation.tenant_id,
+  type: operation.type,
+  status: operation.status,
+  amount_minor: operation.amount_minor === null ? null : toWireAmount(operation.amount_minor),
+  attention: operation.attention?.reason ?? null,
+  created_at: operation.created_at.toISOString(),
+});
+
+/** An operation for operators, with fields that tenants do not get. */
+export const presentOperationDetails = (operation: CardOperation) => ({
+  ...presentOperation(operation),
+  tenant: operation.tenant_id,
+  submissions: operation.submissions,
+  reverses_operation_id: operation.reverses_operation_id,
+});

@@ -13,14 +13,14 @@ import {
   authorizationId,
   type CardAuthorization,
 } from '../card-authorizations/card-authorization.js';
-import type { Authorizations } from '../card-authorizations/index.js';
+import type { CardAuthorizationParts } from '../card-authorizations/index.js';
 import { commitFundingFact } from '../card-fundings/mutations.js';
 import { fundingFactOf } from '../card-fundings/transitions.js';
 import { commitIssuanceFact } from './mutations.js';
 import { issuanceFactOf } from './transitions.js';
 import type { Card } from './card.js';
 import { isFunding, type CardOperation } from './card-operation.js';
-import type { CardStarters } from './workflow-starter.js';
+import type { CardOperationStarter } from './index.js';
 import type { CardOperations } from './store.js';
 
 const NOT_THERE: Applied = { kind: 'not_there' };
@@ -31,8 +31,8 @@ const NOTHING_TO_APPLY = applied('nothing_to_apply');
 export function createApplyProviderEvent(deps: {
   groupCommit: GroupCommit;
   cardOperations: Pick<CardOperations, 'get' | 'issueOf'>;
-  cardStarters: Pick<CardStarters, 'notifyChangedSoon'>;
-  authorizations: Pick<Authorizations, 'applyAuthorizationState'>;
+  cardStarters: Pick<CardOperationStarter, 'notifyChangedSoon'>;
+  authorizations: Pick<CardAuthorizationParts, 'applyAuthorizationState'>;
 }): ApplyProviderEvent {
   const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
 

@@ -26,14 +26,17 @@ import type { CreateCard } from './create.js';
 
 /** The routes of cards and of the operations on them. */
 export function cardRoutes(deps: {
-  cards: Cards;
-  cardOperations: CardOperations;
-  cardWatch: CompletionWaiter<Card>;
-  createCard: CreateCard;
+  cards: {
+    store: Cards;
+    operations: CardOperations;
+    waiter: CompletionWaiter<Card>;
+    create: CreateCard;
+  };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
 }): Route[] {
-  const { cards, cardOperations, cardWatch, idempotency, webhooks } = deps;
+  const { idempotency, webhooks } = deps;
+  const { store: cards, operations, waiter, create } = deps.cards;
   const find = cardFinder(cards);
 
   return [
@@ -42,9 +45,9 @@ export function cardRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/cards` },
-        (claim) => deps.createCard(tenant, body, claim),
+        (claim) => create(tenant, body, claim),
         async (id, wait) => {
-          const card = (await cardWatch.waitForEnd(id, wait)) ?? (await cards.get(tenant.id, id));
+          const card = (await waiter.waitForEnd(id, wait)) ?? (await cards.get(tenant.id, id));
           return card && presentCard(card);
         },
       );
@@ -64,11 +67,11 @@ export function cardRoutes(deps: {
     }),
 
     route(getCardOperation, async (ctx, { params }) => {
-      sendData(ctx, 200, presentOperation(await findOperation(cardOperations, ctx, params)));
+      sendData(ctx, 200, presentOperation(await findOperation(operations, ctx, params)));
     }),
 
     route(getCardOperationTimeline, async (ctx, { params, query }) => {
-      const operation = await findOperation(cardOperations, ctx, params);
+      const operation = await findOperation(operations, ctx, params);
       const events = await webhooks.deliveries.timelineOf(operation.tenant_id, operation._id);
       const all = timelineWithDeliveries(operation, events).map(presentTimelineEntry);
       const items = all.slice(query.offset, query.offset + query.limit);
@@ -77,7 +80,7 @@ export function cardRoutes(deps: {
 
     route(listCardFundings, async (ctx, { params, query }) => {
       const card = await find(ctx, params.id);
-      const { items, total } = await cardOperations.fundings(card._id, query);
+      const { items, total } = await operations.fundings(card._id, query);
       sendList(ctx, items.map(presentOperation), { ...query, total });
     }),
   ];
@@ -85,11 +88,11 @@ export function cardRoutes(deps: {
 
 /** The caller's operation on this card. Operations that tenants do not see are `not_found`. */
 async function findOperation(
-  cardOperations: Pick<CardOperations, 'get'>,
+  operations: Pick<CardOperations, 'get'>,
   ctx: Context,
   { id, operation_id: operation }: { id: string; operation_id: string },
 ): Promise<CardOperation> {
-  const found = await cardOperations.get(callerOf(ctx).tenant.id, operation);
+  const found = await operations.get(callerOf(ctx).tenant.id, operation);
   if (found?.card_id !== id || !isShown(found)) throw new ApiError('not_found');
   return found;
 }

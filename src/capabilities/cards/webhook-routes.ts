@@ -5,7 +5,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Log } from '../../shared/log.js';
 import type { Providers } from '../../core/providers/registry.js';
 import { receiveCardEvent } from '../../core/provider-events/callback-api.js';
-import type { Decisions } from '../card-authorizations/decisions.js';
+import type { CardAuthorizationParts } from '../card-authorizations/index.js';
 import type { ReceiveProviderEvent } from '../../core/provider-events/receive.js';
 
 /**
@@ -20,7 +20,7 @@ export function cardWebhookRoutes({
   log,
 }: {
   providers: Pick<Providers, 'findIssuer'>;
-  authorizations: { decisions: Pick<Decisions, 'decide'> };
+  authorizations: Pick<CardAuthorizationParts, 'decisions'>;
   providerEvents: { receive: ReceiveProviderEvent };
   log: Log;
 }): Route[] {

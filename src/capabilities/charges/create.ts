@@ -11,7 +11,7 @@ import type { Charge } from './charge.js';
 import { newCharge } from './new-charge.js';
 import { presentCharge } from './presenter.js';
 import type { CreateChargeBody } from './schema.js';
-import type { ChargeStarter } from './starters.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Charges } from './store.js';
 
 export type CreateCharge = (
@@ -29,7 +29,7 @@ const acceptedAnswer = (charge: Charge): SavedResponse => ({
 /** Accepts a charge: one commit of record, key and answer, then the start of its workflow, which nobody waits for. */
 export function createChargeCreation(deps: {
   charges: Charges;
-  chargeStarter: ChargeStarter;
+  chargeStarter: Pick<WorkflowStarter<Charge>, 'startSoon'>;
   provider: string;
   dunningDays: number[];
   expiresAfterMs: number;

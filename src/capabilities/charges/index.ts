@@ -1,21 +1,77 @@
-import { defineCapability } from '../../core/capability.js';
+import { formatMajor } from '../../shared/money.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import {
+  createInstructionStarter,
+  starterSettings,
+} from '../../core/supervision/instruction-starter.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
+import { paymentTokenCapability, type PaymentTokenParts } from '../payment-tokens/index.js';
 import { chargeEvents, chargeOperations } from './api.js';
 import { auditCharges } from './audit.js';
-import { charges } from './charge.js';
+import { charges, chargeWorkflowId, type Charge } from './charge.js';
+import { createChargeCreation } from './create.js';
+import { createChargeCalls } from './provider-calls.js';
+import { presentChargeDetails, presentChargeRow } from './presenter.js';
 import { chargeRoutes } from './routes.js';
-import { supervised } from '../../core/supervision/supervision.js';
-import type { ChargeStarter } from './starters.js';
-import type { Charges } from './store.js';
+import { createCharges } from './store.js';
+import { chargeContract } from './workflow-contract.js';
 
-/** The capability `charges`. */
+/** The parts of charges. */
+export type ChargeParts = ReturnType<typeof createChargeParts>;
+
+function createChargeParts(
+  core: CoreDeps,
+  { paymentTokens }: { paymentTokens: Pick<PaymentTokenParts, 'store'> },
+) {
+  const { config, database, groupCommit, providers, completionWaiters } = core;
+  const { dunningDays, chargeExpiresMs: expiresAfterMs } = config.payments;
+  const store = createCharges(database, groupCommit, config.instructions.stallTimeoutMs);
+  const starter = createChargeStarter(core);
+  return {
+    store,
+    starter,
+    providerCalls: createChargeCalls({ charges: store, tokens: paymentTokens.store, providers }),
+    waiter: completionWaiters.create({ findEnded: (ids) => store.waitedFor(ids) }),
+    create: createChargeCreation({
+      charges: store,
+      chargeStarter: starter,
+      provider: providers.forPayments.name,
+      dunningDays,
+      expiresAfterMs,
+    }),
+    idle: starter.idle,
+  };
+}
+
+const createChargeStarter = (core: CoreDeps) =>
+  createInstructionStarter<Charge>(starterSettings(core), {
+    workflow: chargeContract.type,
+    workflowId: ({ _id }) => chargeWorkflowId(_id),
+    rateLimitKey: paymentRateLimitKey,
+    // An attempt that waits for its day is not late.
+    acceptedAt: (charge) => charge.next_attempt_at ?? charge.created_at,
+    summary: ({ currency, amount_minor: amountMinor, provider }) =>
+      `${currency} ${formatMajor(amountMinor)} via ${provider}`,
+  });
+
+/** The capability `charges`: payments of customers, by a page of the provider or by a payment token. */
 export const chargeCapability = defineCapability({
   name: 'charges',
+  needs: { paymentTokens: paymentTokenCapability },
   collections: [charges],
   operations: chargeOperations,
   events: chargeEvents,
   audit: auditCharges,
+  create: createChargeParts,
   routes: chargeRoutes,
-  supervised: (deps: { charges: Charges; chargeStarter: ChargeStarter }) => ({
-    charges: supervised(deps.charges, deps.chargeStarter),
+  supervised: (deps: { charges: ChargeParts }) => ({
+    charges: supervised(deps.charges.store, deps.charges.starter),
   }),
+  instruction: {
+    labels: chargeContract.labels,
+    records: (deps: { charges: ChargeParts }) => deps.charges,
+    presentRow: presentChargeRow,
+    presentDetails: presentChargeDetails,
+  },
 });

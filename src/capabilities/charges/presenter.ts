@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
 import type { chargeResource } from './api.js';
-import { statusOf, type Charge } from './charge.js';
+import { attemptReference, statusOf, type Charge } from './charge.js';
 
 /** A charge as clients see it: every field is named here, so that a new stored field never leaks. */
 export function presentCharge(charge: Omit<Charge, 'timeline'>): z.infer<typeof chargeResource> {
@@ -24,3 +24,25 @@ export function presentCharge(charge: Omit<Charge, 'timeline'>): z.infer<typeof 
     completed_at: charge.completed_at?.toISOString() ?? null,
   };
 }
+
+/** The line of a charge in the list for operators. */
+export const presentChargeRow = (charge: Charge) => ({
+  id: charge._id,
+  tenant: charge.tenant_id,
+  status: statusOf(charge),
+  amount_minor: toWireAmount(charge.amount_minor),
+  attempt: charge.attempt,
+  attention: charge.attention?.reason ?? null,
+  created_at: charge.created_at.toISOString(),
+});
+
+/** A charge for operators, with fields that tenants do not get. */
+export const presentChargeDetails = (charge: Charge) => ({
+  id: charge._id,
+  ...presentCharge(charge),
+  tenant: charge.tenant_id,
+  provider: charge.provider,
+  provider_reference: attemptReference(charge),
+  next_attempt_at: charge.next_attempt_at?.toISOString() ?? null,
+  submissions: charge.submissions,
+});

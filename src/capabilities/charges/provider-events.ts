@@ -5,9 +5,9 @@ import type {
   CallbackDraft,
   StoredCallback,
 } from '../../core/provider-events/callbacks.js';
-import { readAttempt } from './charge.js';
+import { readAttempt, type Charge } from './charge.js';
 import type { ChargeFact } from './transitions.js';
-import type { ChargeStarter } from './starters.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Charges } from './store.js';
 
 /** What a provider says about a charge, as it is kept. An authorization is kept only until it is applied. */
@@ -33,7 +33,7 @@ export function chargeCallback(event: PaymentEvent, state: ChargeState): Callbac
 /** Applies what providers say of charges: every attempt has a reference of its own. */
 export function chargeApplier(deps: {
   charges: Pick<Charges, 'find' | 'applyFact'>;
-  chargeStarter: Pick<ChargeStarter, 'notifyChangedSoon'>;
+  chargeStarter: Pick<WorkflowStarter<Charge>, 'notifyChangedSoon'>;
   log: Log;
 }): Applier {
   const { charges, chargeStarter, log } = deps;

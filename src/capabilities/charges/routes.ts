@@ -16,23 +16,27 @@ import { readAttempt, type Charge } from './charge.js';
 import type { CreateCharge } from './create.js';
 import { presentCharge } from './presenter.js';
 import type { ListChargesQuery } from './schema.js';
-import type { ChargeStarter } from './starters.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { ChargeListing, Charges } from './store.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** As far as dates go. The day after it would be written in another form, and sort before all others. */
 const LAST_DAY = '9999-12-31';
 
+/** The routes of charges. */
 export function chargeRoutes(deps: {
-  charges: Charges;
-  chargeCalls: ChargeCalls;
-  chargeStarter: ChargeStarter;
-  chargeWatch: CompletionWaiter<Charge>;
-  createCharge: CreateCharge;
+  charges: {
+    store: Charges;
+    starter: Pick<WorkflowStarter<Charge>, 'notifyChangedSoon'>;
+    providerCalls: ChargeCalls;
+    waiter: CompletionWaiter<Charge>;
+    create: CreateCharge;
+  };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
 }): Route[] {
-  const { charges, chargeCalls, chargeStarter, chargeWatch, idempotency, webhooks } = deps;
+  const { idempotency, webhooks } = deps;
+  const { store: charges, starter, providerCalls, waiter, create } = deps.charges;
 
   return [
     route(createCharge, async (ctx, { body }) => {
@@ -40,10 +44,10 @@ export function chargeRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/payments/charges`, named: 'reference' },
-        (claim) => deps.createCharge(caller, body, claim),
+        (claim) => create(caller, body, claim),
         async (id, wait) => {
           const charge =
-            (await chargeWatch.waitForEnd(id, wait)) ?? (await charges.get(caller.tenant.id, id));
+            (await waiter.waitForEnd(id, wait)) ?? (await charges.get(caller.tenant.id, id));
           return charge && presentCharge(charge);
         },
       );
@@ -68,8 +72,8 @@ export function chargeRoutes(deps: {
       const charge = await find(ctx, params.reference);
       // Before its order has left there is nothing to ask about.
       if (charge.submissions > 0) {
-        await chargeCalls.verify(charge, untilClosed(ctx), ctx.state.withoutDeadline);
-        chargeStarter.notifyChangedSoon(charge);
+        await providerCalls.verify(charge, untilClosed(ctx), ctx.state.withoutDeadline);
+        starter.notifyChangedSoon(charge);
       }
       sendData(ctx, 200, presentCharge(await find(ctx, params.reference)));
     }),

@@ -5,31 +5,31 @@ import { API_PREFIX } from '../../platform/http/operation.js';
 import { sendList } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
-import type { Charges } from '../charges/store.js';
 import { createBankAccountToken, createCardToken, listCustomerTokens } from './api.js';
 import type { createTokenCreation } from './create.js';
 import { presentToken } from './presenter.js';
 import type { Tokens } from './store.js';
 
+/** The routes of payment tokens. */
 export function tokenRoutes(deps: {
-  tokens: Tokens;
-  charges: Pick<Charges, 'knowsCustomer'>;
-  createToken: ReturnType<typeof createTokenCreation>;
+  paymentTokens: { store: Tokens; create: ReturnType<typeof createTokenCreation> };
+  charges: { store: { knowsCustomer(tenantId: string, customer: string): Promise<boolean> } };
   idempotency: Idempotency;
 }): Route[] {
-  const { tokens, charges, createToken, idempotency } = deps;
+  const { charges, idempotency } = deps;
+  const { store: tokens, create } = deps.paymentTokens;
   const made = { idempotency, resource: `${API_PREFIX}/payments/tokens` };
 
   return [
     route(createCardToken, (ctx, { body }) =>
       withIdempotency(ctx, { ...made, path: `${made.resource}/card` }, (claim) =>
-        createToken(callerOf(ctx).tenant, body, claim),
+        create(callerOf(ctx).tenant, body, claim),
       ),
     ),
 
     route(createBankAccountToken, (ctx, { body }) =>
       withIdempotency(ctx, { ...made, path: `${made.resource}/bank-account` }, (claim) =>
-        createToken(callerOf(ctx).tenant, body, claim),
+        create(callerOf(ctx).tenant, body, claim),
       ),
     ),
 
@@ -37,7 +37,7 @@ export function tokenRoutes(deps: {
       const tenantId = callerOf(ctx).tenant.id;
       const { items, total } = await tokens.list(tenantId, params.customer_id, query);
       // A customer appears when first named.
-      if (total === 0 && !(await charges.knowsCustomer(tenantId, params.customer_id))) {
+      if (total === 0 && !(await charges.store.knowsCustomer(tenantId, params.customer_id))) {
         throw new ApiError('not_found');
       }
       const { page, limit } = query;

@@ -13,7 +13,7 @@ import { lookAfter, type Change } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';
 import type { RecurringCharge } from './recurring-charge.js';
 import type { CreateRecurringChargeBody } from './schema.js';
-import type { RecurringStarter } from './starter.js';
+import type { RecurringStarter } from './workflow-starter.js';
 import type { RecurringCharges } from './store.js';
 
 /** Clocks differ, and a request takes its time. */

@@ -1,22 +1,39 @@
-import { defineCapability } from '../../core/capability.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { supervised } from '../../core/supervision/supervision.js';
 import { recurringChargeEvents, recurringChargeOperations } from './api.js';
+import { recurringChanges } from './create.js';
 import { recurringCharges } from './recurring-charge.js';
 import { recurringChargeRoutes } from './routes.js';
-import { supervised } from '../../core/supervision/supervision.js';
-import type { RecurringStarter } from './starter.js';
-import type { RecurringCharges } from './store.js';
+import { createRecurringCharges } from './store.js';
+import { createRecurringStarter } from './workflow-starter.js';
 
-/** The capability `recurring-charges`. */
+/** The parts of recurring charges. */
+export type RecurringChargeParts = ReturnType<typeof createRecurringChargeParts>;
+
+function createRecurringChargeParts(core: CoreDeps) {
+  const { config, database, groupCommit, tenants } = core;
+  const store = createRecurringCharges(database, groupCommit, {
+    stallTimeoutMs: config.instructions.stallTimeoutMs,
+    dunningDays: async (id) => (await tenants.get(id))?.dunningDays ?? config.payments.dunningDays,
+  });
+  const starter = createRecurringStarter(starterSettings(core));
+  const { createRecurring, changeRecurring } = recurringChanges({
+    recurringCharges: store,
+    recurringStarter: starter,
+  });
+  return { store, starter, create: createRecurring, change: changeRecurring, idle: starter.idle };
+}
+
+/** The capability `recurring-charges`: charges that a Temporal Schedule repeats. */
 export const recurringChargeCapability = defineCapability({
   name: 'recurring-charges',
   collections: [recurringCharges],
   operations: recurringChargeOperations,
   events: recurringChargeEvents,
+  create: createRecurringChargeParts,
   routes: recurringChargeRoutes,
-  supervised: (deps: {
-    recurringCharges: RecurringCharges;
-    recurringStarter: RecurringStarter;
-  }) => ({
-    recurring_charges: supervised(deps.recurringCharges, deps.recurringStarter),
+  supervised: (deps: { recurringCharges: RecurringChargeParts }) => ({
+    recurring_charges: supervised(deps.recurringCharges.store, deps.recurringCharges.starter),
   }),
 });

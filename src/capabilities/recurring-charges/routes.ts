@@ -19,12 +19,17 @@ import type { RecurringCharges } from './store.js';
 
 const PATH = `${API_PREFIX}/payments/recurring-charges`;
 
-export function recurringChargeRoutes({
-  recurringCharges,
-  createRecurring,
-  changeRecurring,
-  idempotency,
-}: RecurringChanges & { recurringCharges: RecurringCharges; idempotency: Idempotency }): Route[] {
+/** The routes of recurring charges. */
+export function recurringChargeRoutes(deps: {
+  recurringCharges: {
+    store: RecurringCharges;
+    create: RecurringChanges['createRecurring'];
+    change: RecurringChanges['changeRecurring'];
+  };
+  idempotency: Idempotency;
+}): Route[] {
+  const { idempotency } = deps;
+  const { store: recurringCharges, create, change: changeRecurring } = deps.recurringCharges;
   const changes = [
     { change: 'pause', operation: pauseRecurringCharge },
     { change: 'resume', operation: resumeRecurringCharge },
@@ -34,7 +39,7 @@ export function recurringChargeRoutes({
     route(createRecurringCharge, async (ctx, { body }) => {
       const { tenant } = callerOf(ctx);
       await withIdempotency(ctx, { idempotency, resource: PATH }, (claim) =>
-        createRecurring(tenant, body, claim),
+        create(tenant, body, claim),
       );
     }),
 

@@ -9,7 +9,7 @@ import { attemptReference, type Charge } from '../charges/charge.js';
 import type { Charges } from '../charges/store.js';
 import type { Refund } from './refund.js';
 import type { CreateRefundBody } from './schema.js';
-import type { RefundStarter } from '../charges/starters.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Refunds } from './store.js';
 
 export type CreateRefund = (
@@ -22,7 +22,7 @@ export type CreateRefund = (
 export function createRefundCreation(deps: {
   charges: Pick<Charges, 'byReference'>;
   refunds: Pick<Refunds, 'accept' | 'saveRefusal'>;
-  refundStarter: Pick<RefundStarter, 'startSoon'>;
+  refundStarter: Pick<WorkflowStarter<Refund>, 'startSoon'>;
   clock?: () => Date;
 }): CreateRefund {
   const { charges, refunds, refundStarter, clock = () => new Date() } = deps;

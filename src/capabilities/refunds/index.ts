@@ -1,21 +1,70 @@
-import { defineCapability } from '../../core/capability.js';
+import { formatMajor } from '../../shared/money.js';
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import {
+  createInstructionStarter,
+  starterSettings,
+} from '../../core/supervision/instruction-starter.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
+import { chargeCapability, type ChargeParts } from '../charges/index.js';
 import { refundEvents, refundOperations } from './api.js';
 import { auditRefunds } from './audit.js';
-import { refunds } from './refund.js';
+import { createRefundCreation } from './create.js';
+import { createRefundCalls } from './provider-calls.js';
+import { refunds, refundWorkflowId, type Refund } from './refund.js';
+import { presentRefundDetails, presentRefundRow } from './presenter.js';
 import { refundRoutes } from './routes.js';
-import { supervised } from '../../core/supervision/supervision.js';
-import type { RefundStarter } from '../charges/starters.js';
-import type { Refunds } from './store.js';
+import { createRefunds } from './store.js';
+import { refundContract } from './workflow-contract.js';
+
+/** The parts of refunds. */
+export type RefundParts = ReturnType<typeof createRefundParts>;
+
+function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargeParts, 'store'> }) {
+  const { config, database, groupCommit, providers, completionWaiters } = core;
+  const store = createRefunds(database, groupCommit, config.instructions.stallTimeoutMs);
+  const starter = createRefundStarter(core);
+  return {
+    store,
+    starter,
+    providerCalls: createRefundCalls({ refunds: store, providers }),
+    waiter: completionWaiters.create({ findEnded: (ids) => store.findEnded(ids) }),
+    create: createRefundCreation({
+      charges: charges.store,
+      refunds: store,
+      refundStarter: starter,
+    }),
+    idle: starter.idle,
+  };
+}
+
+const createRefundStarter = (core: CoreDeps) =>
+  createInstructionStarter<Refund>(starterSettings(core), {
+    workflow: refundContract.type,
+    workflowId: ({ _id }) => refundWorkflowId(_id),
+    rateLimitKey: paymentRateLimitKey,
+    acceptedAt: (refund) => refund.next_attempt_at ?? refund.created_at,
+    summary: ({ currency, amount_minor: amountMinor, provider }) =>
+      `refund of ${currency} ${formatMajor(amountMinor)} via ${provider}`,
+  });
 
 /** The capability `refunds`. */
 export const refundCapability = defineCapability({
   name: 'refunds',
+  needs: { charges: chargeCapability },
   collections: [refunds],
   operations: refundOperations,
   events: refundEvents,
   audit: auditRefunds,
+  create: createRefundParts,
   routes: refundRoutes,
-  supervised: (deps: { refunds: Refunds; refundStarter: RefundStarter }) => ({
-    refunds: supervised(deps.refunds, deps.refundStarter),
+  supervised: (deps: { refunds: RefundParts }) => ({
+    refunds: supervised(deps.refunds.store, deps.refunds.starter),
   }),
+  instruction: {
+    labels: refundContract.labels,
+    records: (deps: { refunds: RefundParts }) => deps.refunds,
+    presentRow: presentRefundRow,
+    presentDetails: presentRefundDetails,
+  },
 });

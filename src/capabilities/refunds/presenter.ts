@@ -19,3 +19,27 @@ export function presentRefund(refund: Omit<Refund, 'timeline'>): z.infer<typeof 
     completed_at: refund.completed_at?.toISOString() ?? null,
   };
 }
+
+/** The line of a refund in the list for operators. */
+export const presentRefundRow = (refund: Refund) => ({
+  id: refund._id,
+  tenant: refund.tenant_id,
+  charge: refund.charge_id,
+  status: refund.status,
+  amount_minor: toWireAmount(refund.amount_minor),
+  attention: refund.attention?.reason ?? null,
+  created_at: refund.created_at.toISOString(),
+});
+
+/** A refund for operators, with fields that tenants do not get. */
+export const presentRefundDetails = (refund: Refund) => ({
+  id: refund._id,
+  ...presentRefund(refund),
+  tenant: refund.tenant_id,
+  charge: refund.charge_id,
+  provider: refund.provider,
+  provider_charge: refund.provider_charge_reference,
+  provider_refund_id: refund.provider_refund_id,
+  in_suspense: refund.in_suspense,
+  submissions: refund.submissions,
+});

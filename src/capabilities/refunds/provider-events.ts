@@ -11,7 +11,7 @@ import type {
 } from '../../core/provider-events/callbacks.js';
 import { refundFactOf } from './provider-calls.js';
 import type { Refund } from './refund.js';
-import type { RefundStarter } from '../charges/starters.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Refunds } from './store.js';
 
 /** What a provider says about a refund, as it is kept. One that nobody ordered here goes by its charge. */
@@ -36,7 +36,7 @@ export const refundCallback = (
 /** Applies what providers say of refunds, by the note that ours have. */
 export function refundApplier(deps: {
   refunds: Pick<Refunds, 'find' | 'applyFact'>;
-  refundStarter: Pick<RefundStarter, 'notifyChangedSoon'>;
+  refundStarter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
   log: Log;
 }): Applier {
   const { refunds, refundStarter, log } = deps;

@@ -15,14 +15,14 @@ import { presentRefund } from './presenter.js';
 import type { Refund } from './refund.js';
 import type { Refunds } from './store.js';
 
+/** The routes of refunds. */
 export function refundRoutes(deps: {
-  refunds: Refunds;
-  refundWatch: CompletionWaiter<Refund>;
-  createRefund: CreateRefund;
+  refunds: { store: Refunds; waiter: CompletionWaiter<Refund>; create: CreateRefund };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
 }): Route[] {
-  const { refunds, refundWatch, idempotency, webhooks } = deps;
+  const { idempotency, webhooks } = deps;
+  const { store: refunds, waiter, create } = deps.refunds;
 
   return [
     route(createRefund, async (ctx, { body }) => {
@@ -30,10 +30,9 @@ export function refundRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/payments/refunds`, named: 'reference' },
-        (claim) => deps.createRefund(tenantId, body, claim),
+        (claim) => create(tenantId, body, claim),
         async (id, wait) => {
-          const refund =
-            (await refundWatch.waitForEnd(id, wait)) ?? (await refunds.get(tenantId, id));
+          const refund = (await waiter.waitForEnd(id, wait)) ?? (await refunds.get(tenantId, id));
           return refund && presentRefund(refund);
         },
       );

@@ -9,11 +9,11 @@ import {
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import type { NameEnquiry } from '../banks/name-enquiry.js';
+import type { NameEnquiry } from '../banks/index.js';
 import { amountWithin, newTransfer } from './new-transfer.js';
 import { presentTransfer } from './presenter.js';
 import { recipientOf, type CreateTransferBody } from './schema.js';
-import type { TransferStarter } from './starter.js';
+import type { TransferStarter } from './workflow-starter.js';
 import type { Transfers } from './store.js';
 import type { Transfer } from './transfer.js';
 

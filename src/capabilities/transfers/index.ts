@@ -1,63 +1,59 @@
+import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { supervised } from '../../core/supervision/supervision.js';
+import { bankCapability, type BankParts } from '../banks/index.js';
 import { transferEvents, transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
 import { transferMonthlyCounts } from './counts.js';
-import { transferRoutes } from './routes.js';
-import { supervised } from '../../core/supervision/supervision.js';
-import { transfers, type Transfer } from './transfer.js';
-import type { TransferStarter } from './starter.js';
-import type { Transfers } from './store.js';
-import { defineCapability, type CoreDeps } from '../../core/capability.js';
-import { createBankList } from '../banks/bank-list.js';
-import { createBulkTransferParts } from '../bulk-transfers/index.js';
 import { createTransferCreation } from './create.js';
-import { createNameEnquiry } from '../banks/name-enquiry.js';
-import { createTransferStarter } from './starter.js';
+import { presentTransfer, presentTransferRow } from './presenter.js';
+import { transferRoutes } from './routes.js';
 import { createTransfers } from './store.js';
+import { transfers, type Transfer } from './transfer.js';
+import { createTransferStarter } from './workflow-starter.js';
+import { transferContract } from './workflow-contract.js';
 
-/** Everything that transfers are made of, one by one and in batches; a line in deps.ts. */
-export function createTransferParts(deps: CoreDeps) {
-  const { config, database, groupCommit, client, providers, completionWaiters, log } = deps;
-  const { attentionAfterMs, pollMaxMs, stallTimeoutMs } = config.instructions;
-  const { nameEnquiryTimeoutMs } = config.transfers;
-  const transfers = createTransfers(database, groupCommit, stallTimeoutMs);
-  const starter = createTransferStarter({
-    client,
-    taskQueue: config.temporal.taskQueue,
-    policy: { attentionAfterMs, pollMaxMs },
-    log,
-  });
-  const provider = providers.forTransfers;
-  const nameEnquiry = createNameEnquiry(provider, nameEnquiryTimeoutMs);
-  const accepting = { transfers, starter, nameEnquiry, provider: provider.name };
+/** The parts of transfers. */
+export type TransferParts = ReturnType<typeof createTransferParts>;
+
+function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
+  const { config, database, groupCommit, providers, completionWaiters } = core;
+  const store = createTransfers(database, groupCommit, config.instructions.stallTimeoutMs);
+  const starter = createTransferStarter(starterSettings(core));
   return {
-    transfers,
-    transferWatch: completionWaiters.create({ findEnded: (ids) => transfers.findEnded(ids) }),
+    store,
     starter,
-    nameEnquiry,
-    bankList: createBankList(provider),
-    createTransfer: createTransferCreation(accepting),
-    ...createBulkTransferParts({ ...deps, nameEnquiry, provider }),
+    waiter: completionWaiters.create({ findEnded: (ids) => store.findEnded(ids) }),
+    create: createTransferCreation({
+      transfers: store,
+      starter,
+      nameEnquiry: banks.nameEnquiry,
+      provider: providers.forTransfers.name,
+    }),
+    idle: starter.idle,
   };
 }
 
 /** The capability `transfers`. */
 export const transferCapability = defineCapability({
   name: 'transfers',
+  needs: { banks: bankCapability },
   collections: [transfers, transferMonthlyCounts],
   operations: transferOperations,
   events: transferEvents,
   audit: auditTransfers,
+  create: createTransferParts,
   routes: transferRoutes,
-  supervised: ({
-    transfers: store,
-    starter,
-  }: {
-    transfers: Transfers;
-    starter: TransferStarter;
-  }) => ({
+  supervised: ({ transfers: { store, starter } }: { transfers: TransferParts }) => ({
     // After an outage many transfers have no workflow: those that nobody has started share micro-batches.
     transfers: supervised<Transfer>(store, {
       start: (due) => (due.status === 'pending' ? starter.startTogether(due) : starter.start(due)),
     }),
   }),
+  instruction: {
+    labels: transferContract.labels,
+    records: (deps: { transfers: TransferParts }) => deps.transfers,
+    presentRow: presentTransferRow,
+    presentDetails: (transfer: Transfer) => presentTransfer(transfer),
+  },
 });

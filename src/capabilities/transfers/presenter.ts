@@ -51,3 +51,13 @@ export function presentRecipient(
 export function presentBank(bank: Bank): z.infer<typeof bankResource> {
   return { code: bank.code, nip_code: bank.nipCode, name: bank.name };
 }
+
+/** The line of a transfer in the list for operators. */
+export const presentTransferRow = (transfer: Transfer) => ({
+  id: transfer._id,
+  tenant: transfer.tenant_id,
+  status: transfer.status,
+  amount_minor: toWireAmount(transfer.amount_minor),
+  attention: transfer.attention?.reason ?? null,
+  created_at: transfer.created_at.toISOString(),
+});

@@ -6,7 +6,7 @@ import type {
   StoredCallback,
 } from '../../core/provider-events/callbacks.js';
 import type { TransferFact } from './transitions.js';
-import type { TransferStarter } from './starter.js';
+import type { TransferStarter } from './workflow-starter.js';
 import type { Transfers } from './store.js';
 
 /** What a bank says about a payment, as it is kept. */

@@ -7,7 +7,7 @@ import type { Tenants } from '../../platform/tenants/store.js';
 import type { TransferFact } from './transitions.js';
 import { OPEN } from './lists.js';
 import type { Reconcilable } from './queries.js';
-import type { TransferStarter } from './starter.js';
+import type { TransferStarter } from './workflow-starter.js';
 import type { Transfers } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { TransferStatus } from './transfer.js';

@@ -21,14 +21,14 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** As far as dates go. The day after it would be written in another form, and sort before all others. */
 const LAST_DAY = '9999-12-31';
 
+/** The routes of transfers. */
 export function transferRoutes(deps: {
-  transfers: Transfers;
-  transferWatch: CompletionWaiter<Transfer>;
-  createTransfer: CreateTransfer;
+  transfers: { store: Transfers; waiter: CompletionWaiter<Transfer>; create: CreateTransfer };
   idempotency: Idempotency;
   webhooks: { deliveries: Pick<Deliveries, 'timelineOf'> };
 }): Route[] {
-  const { transfers, transferWatch, idempotency, webhooks } = deps;
+  const { idempotency, webhooks } = deps;
+  const { store: transfers, waiter, create } = deps.transfers;
 
   return [
     route(createTransfer, async (ctx, { body }) => {
@@ -36,10 +36,10 @@ export function transferRoutes(deps: {
       await withIdempotency(
         ctx,
         { idempotency, resource: `${API_PREFIX}/transfers` },
-        (claim) => deps.createTransfer(tenant, body, claim, ctx.state.withoutDeadline),
+        (claim) => create(tenant, body, claim, ctx.state.withoutDeadline),
         async (id, wait) => {
           const transfer =
-            (await transferWatch.waitForEnd(id, wait)) ?? (await transfers.get(tenant.id, id));
+            (await waiter.waitForEnd(id, wait)) ?? (await transfers.get(tenant.id, id));
           return transfer && presentTransfer(transfer);
         },
       );

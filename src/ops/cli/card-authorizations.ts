@@ -24,7 +24,7 @@ export function addCardAuthorizationCommands(program: Command): void {
     async (deps, { json, options: { card, attention = false } }) => {
       if (card === undefined && !attention) throw new CommandError('give --card or --attention');
       const query = { attention, limit: LISTED, ...(card !== undefined && { card }) };
-      printLatest(json, (await deps.authorizations.store.latest(query)).map(row), LISTED);
+      printLatest(json, (await deps.cardAuthorizations.store.latest(query)).map(row), LISTED);
     },
   );
 
@@ -53,7 +53,10 @@ export function addCardAuthorizationCommands(program: Command): void {
     async (deps, { json, args, options: { reason, actor } }) => {
       const found = await find(deps, String(args[0]));
       const { _id: id, attention } = found;
-      const acknowledged = await deps.authorizations.store.acknowledge(found, { actor, reason });
+      const acknowledged = await deps.cardAuthorizations.store.acknowledge(found, {
+        actor,
+        reason,
+      });
       if (!acknowledged)
         throw new CommandError(`${id} needs no attention, or has changed since: show it again`);
       print(json, { id, acknowledged: attention?.reason ?? null });
@@ -61,8 +64,8 @@ export function addCardAuthorizationCommands(program: Command): void {
   );
 }
 
-async function find({ authorizations }: Deps, id: string): Promise<CardAuthorization> {
-  const found = await authorizations.store.find(id);
+async function find({ cardAuthorizations }: Deps, id: string): Promise<CardAuthorization> {
+  const found = await cardAuthorizations.store.find(id);
   if (!found) throw new CommandError(`there is no authorization ${id}`);
   return found;
 }

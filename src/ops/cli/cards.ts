@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import type { Card } from '../../capabilities/cards/card.js';
-import type { CardOperation } from '../../capabilities/cards/card-operation.js';
-import { presentCard, presentOperation } from '../../capabilities/cards/presenter.js';
+import { presentCard, presentOperationRow } from '../../capabilities/cards/presenter.js';
 import type { Deps } from '../../composition/deps.js';
 import { isId } from '../../shared/ids.js';
 import { toWireAmount } from '../../shared/money.js';
@@ -11,23 +10,17 @@ import {
   addOperatorCommands,
   findRecord,
   printWithTimeline,
-  type InstructionCommands,
+  instructionOf,
 } from './instructions.js';
 
 const LISTED = 100;
-
-const operationCommands: InstructionCommands<CardOperation> = {
-  name: 'operation',
-  provider: 'issuer',
-  find: ({ cardOperations }, id) => cardOperations.find(id),
-  command: ({ cardStarters }, ...given) => cardStarters.command(...given),
-};
 
 type List = { attention?: boolean; tenant?: string };
 
 /** Adds the commands for cards and their operations. */
 export function addCardCommands(program: Command): void {
   const cards = program.command('cards');
+  const operations = instructionOf('cards');
 
   addCommand<List>(
     cards,
@@ -38,8 +31,12 @@ export function addCardCommands(program: Command): void {
         .option('--tenant <id>'),
     async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
       const rows = attention
-        ? (await deps.cardOperations.latest({ attention, limit: LISTED })).map(operationRow)
-        : (await deps.cards.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(cardRow);
+        ? (await deps.cards.operations.latest({ attention, limit: LISTED })).map(
+            presentOperationRow,
+          )
+        : (await deps.cards.store.latest({ ...(tenantId && { tenantId }), limit: LISTED })).map(
+            cardRow,
+          );
       printLatest(json, rows, LISTED);
     },
   );
@@ -51,18 +48,18 @@ export function addCardCommands(program: Command): void {
     async (deps, { json, args }) => {
       const id = String(args[0]);
       if (isId('card', id)) return showCard(deps, json, id);
-      const operation = await findRecord(deps, operationCommands, id);
-      await printWithTimeline(deps, json, operation, presentForOperators(operation));
+      const operation = await findRecord(deps, operations, id);
+      await printWithTimeline(deps, json, operation, operations.presentDetails(operation));
     },
   );
 
-  addOperatorCommands(cards, operationCommands);
+  addOperatorCommands(cards, operations);
 }
 
-async function showCard({ cards, cardOperations }: Deps, json: boolean, id: string) {
-  const card = await cards.find(id);
+async function showCard({ cards }: Deps, json: boolean, id: string) {
+  const card = await cards.store.find(id);
   if (!card) throw new CommandError(`there is no card ${id}`);
-  const operations = (await cardOperations.ofCard(id, LISTED)).map(operationRow);
+  const operations = (await cards.operations.ofCard(id, LISTED)).map(presentOperationRow);
   const shown = {
     ...presentCard(card),
     tenant: card.tenant_id,
@@ -76,14 +73,6 @@ async function showCard({ cards, cardOperations }: Deps, json: boolean, id: stri
   printTable(json, operations);
 }
 
-/** Contains fields that tenants do not get. */
-const presentForOperators = (operation: CardOperation) => ({
-  ...presentOperation(operation),
-  tenant: operation.tenant_id,
-  submissions: operation.submissions,
-  reverses_operation_id: operation.reverses_operation_id,
-});
-
 const cardRow = (card: Card) => ({
   id: card._id,
   tenant: card.tenant_id,
@@ -92,15 +81,4 @@ const cardRow = (card: Card) => ({
   last4: card.issued?.last4 ?? null,
   available_minor: toWireAmount(card.available_minor),
   created_at: card.created_at.toISOString(),
-});
-
-const operationRow = (operation: CardOperation) => ({
-  id: operation._id,
-  card: operation.card_id,
-  tenant: operation.tenant_id,
-  type: operation.type,
-  status: operation.status,
-  amount_minor: operation.amount_minor === null ? null : toWireAmount(operation.amount_minor),
-  attention: operation.attention?.reason ?? null,
-  created_at: operation.created_at.toISOString(),
 });

@@ -37,12 +37,12 @@ export const COMMANDS: readonly Entry[] = [
   {
     name: 'charges',
     description: 'manage charges',
-    load: async () => (await import('./charges.js')).addChargeCommands,
+    load: async () => (await import('./instructions.js')).addCapabilityCommands('charges'),
   },
   {
     name: 'refunds',
     description: 'manage refunds',
-    load: async () => (await import('./refunds.js')).addRefundCommands,
+    load: async () => (await import('./instructions.js')).addCapabilityCommands('refunds'),
   },
   {
     name: 'recurring-charges',

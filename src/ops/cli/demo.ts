@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../shared/config.js';
 import { createDeps } from '../../composition/deps.js';
-import { creditWallet } from '../../core/ledger/credit.js';
 
 const DEMO_BALANCE_MINOR = 1_000_000_000n;
 
@@ -17,12 +16,12 @@ export async function ensureDemo(
 ): Promise<{ tenant: string; keys: { secret: string; public: string } }> {
   const deps = await createDeps(config, 'demo');
   try {
-    const { tenants, apiKeys, groupCommit } = deps;
+    const { tenants, apiKeys, wallets } = deps;
     if (saved.tenant && saved.secret && saved.public && (await tenants.get(saved.tenant))) {
       return { tenant: saved.tenant, keys: { secret: saved.secret, public: saved.public } };
     }
     const tenant = await tenants.create({ name: 'Demo', plan: 'sandbox' });
-    await creditWallet(groupCommit, {
+    await wallets.credit({
       tenantId: tenant.id,
       amountMinor: DEMO_BALANCE_MINOR,
       reference: `demo-${randomUUID()}`,

@@ -1,31 +1,25 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
+import { capabilities } from '../../composition/capabilities.js';
 import type { Deps } from '../../composition/deps.js';
+import type { OperatedInstruction, PrintedFields } from '../../core/capability.js';
 import { OPERATOR_COMMANDS } from '../../core/instructions/operator-commands.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
-import type {
-  OperatorAnswer,
-  OperatorCommand,
-  OperatorPayload,
-} from '../../core/instructions/workflow-contract.js';
+import type { OperatorCommand } from '../../core/instructions/workflow-contract.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
 import { addCommand, CommandError } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printLatest, printTable } from './print.js';
 
-/** The operator commands for one kind of instruction. */
-export type InstructionCommands<R extends InstructionRecord> = {
-  /** The name of a record, and the party that confirms its outcome. */
-  name: string;
-  provider: string;
-  find(deps: Deps, id: string): Promise<R | null>;
-  command(
-    deps: Deps,
-    record: R,
-    kind: OperatorCommand['kind'],
-    payload: OperatorPayload,
-  ): Promise<OperatorAnswer>;
-};
+/** A kind of instruction, as its capability describes it for operators. */
+export type Instruction = OperatedInstruction<Deps>;
+
+/** The instruction of a capability of the list. Throws if the capability has none. */
+export function instructionOf(capability: string): Instruction {
+  const found = capabilities.find(({ name }) => name === capability)?.instruction;
+  if (!found) throw new Error(`${capability} has no instructions`);
+  return found;
+}
 
 type OperatorOptions = {
   reason: string;
@@ -37,29 +31,25 @@ type OperatorOptions = {
 
 const LISTED = 100;
 
-/** The fields of a row, or of one record. */
-type Shown = Record<string, string | number | boolean | object | null>;
+/** Adds `list`, `show` and the operator commands for the instructions of a capability, under the capability's name. */
+export const addCapabilityCommands =
+  (capability: string) =>
+  (program: Command): void => {
+    addInstructionCommands(program.command(capability), instructionOf(capability));
+  };
 
 /** Adds `list`, `show` and the operator commands for a kind of instruction that has a list of its own. */
-export function addInstructionCommands<R extends InstructionRecord>(
-  parent: Command,
-  commands: InstructionCommands<R>,
-  shown: {
-    latest(deps: Deps, of: { attention: boolean; limit: number }): Promise<R[]>;
-    row(record: R): Shown;
-    /** The fields of one record, with those that tenants do not get. */
-    details(record: R): Shown;
-  },
-): void {
+export function addInstructionCommands(parent: Command, instruction: Instruction): void {
   addCommand<{ attention?: boolean }>(
     parent,
     'list',
     (command) => command.option('--attention', 'only records that need an operator'),
     async (deps, { json, options: { attention = false } }) => {
-      const found = await shown.latest(deps, { attention, limit: LISTED });
+      const { store } = instruction.records(deps);
+      const found = await store.latest({ attention, limit: LISTED });
       printLatest(
         json,
-        found.map((record) => shown.row(record)),
+        found.map((record) => instruction.presentRow(record)),
         LISTED,
       );
     },
@@ -67,33 +57,30 @@ export function addInstructionCommands<R extends InstructionRecord>(
 
   addCommand(
     parent,
-    `show <${commands.name}>`,
+    `show <${instruction.labels.record}>`,
     (command) => command,
     async (deps, { json, args }) => {
-      const record = await findRecord(deps, commands, String(args[0]));
-      await printWithTimeline(deps, json, record, shown.details(record));
+      const record = await findRecord(deps, instruction, String(args[0]));
+      await printWithTimeline(deps, json, record, instruction.presentDetails(record));
     },
   );
 
-  addOperatorCommands(parent, commands);
+  addOperatorCommands(parent, instruction);
 }
 
 /**
  * Adds `retry`, `verify`, `complete` and `fail`. The provider is asked first. Exit code 1 if the command was refused.
  */
-export function addOperatorCommands<R extends InstructionRecord>(
-  parent: Command,
-  commands: InstructionCommands<R>,
-): void {
-  for (const kind of OPERATOR_COMMANDS) addOperatorCommand(parent, commands, kind);
+export function addOperatorCommands(parent: Command, instruction: Instruction): void {
+  for (const kind of OPERATOR_COMMANDS) addOperatorCommand(parent, instruction, kind);
 }
 
-function addOperatorCommand<R extends InstructionRecord>(
+function addOperatorCommand(
   parent: Command,
-  commands: InstructionCommands<R>,
+  instruction: Instruction,
   kind: OperatorCommand['kind'],
 ): void {
-  const { name, provider } = commands;
+  const { record: name, provider } = instruction.labels;
   addCommand<OperatorOptions>(
     parent,
     `${kind} <${name}>`,
@@ -111,15 +98,16 @@ function addOperatorCommand<R extends InstructionRecord>(
       return command;
     },
     async (deps, { json, options, args }) => {
-      const record = await findRecord(deps, commands, String(args[0]));
+      const record = await findRecord(deps, instruction, String(args[0]));
       const { reason, actor, sessionId = null, force = false, yes } = options;
       if (force) {
         const question = `Fail ${record._id}, although the ${provider} may have carried it out?`;
         await confirm(question, { json, yes });
       }
       const payload = { actor, reason, session_id: sessionId, force };
-      const { done, message } = await commands.command(deps, record, kind, payload);
-      const { status } = await findRecord(deps, commands, record._id);
+      const { starter } = instruction.records(deps);
+      const { done, message } = await starter.command(record, kind, payload);
+      const { status } = await findRecord(deps, instruction, record._id);
       print(json, { id: record._id, done, message, status });
       if (!done) process.exitCode = 1;
     },
@@ -127,13 +115,13 @@ function addOperatorCommand<R extends InstructionRecord>(
 }
 
 /** Finds a record by id; throws a `CommandError` if there is none. */
-export async function findRecord<R extends InstructionRecord>(
+export async function findRecord(
   deps: Deps,
-  { name, find }: Pick<InstructionCommands<R>, 'name' | 'find'>,
+  instruction: Instruction,
   id: string,
-): Promise<R> {
-  const record = await find(deps, id);
-  if (!record) throw new CommandError(`there is no ${name} ${id}`);
+): Promise<InstructionRecord> {
+  const record = await instruction.records(deps).store.find(id);
+  if (!record) throw new CommandError(`there is no ${instruction.labels.record} ${id}`);
   return record;
 }
 
@@ -142,7 +130,7 @@ export async function printWithTimeline(
   { webhooks }: Deps,
   json: boolean,
   record: InstructionRecord,
-  presented: Shown,
+  presented: PrintedFields,
 ): Promise<void> {
   const deliveries = await webhooks.deliveries.timelineOf(record.tenant_id, record._id);
   const timeline = timelineWithDeliveries(record, deliveries).map((entry) => ({

@@ -29,7 +29,10 @@ export function addReconcileCommand(program: Command): void {
       const { apply = false, perSecond, yes } = options;
       if (apply) await confirm('Book what the provider says?', { json, yes });
       const since = options.since ?? new Date(Date.now() - DEFAULT_DAYS * DAY_MS);
-      const { differences, ...counts } = await reconcile(deps, { since, apply, perSecond });
+      const { differences, ...counts } = await reconcile(
+        { ...deps, transfers: deps.transfers.store, starter: deps.transfers.starter },
+        { since, apply, perSecond },
+      );
       const ok = counts.unanswered === 0 && counts.differing === counts.settled;
       const rows = differences.map(({ amountMinor, ...row }) => ({
         ...row,

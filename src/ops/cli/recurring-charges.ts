@@ -30,7 +30,7 @@ export function addRecurringChargeCommands(program: Command): void {
         ...(tenantId !== undefined && { tenant_id: tenantId }),
         ...(status && { status }),
       };
-      const found = await deps.recurringCharges.latest(filter, LISTED);
+      const found = await deps.recurringCharges.store.latest(filter, LISTED);
       printLatest(json, found.map(presentRow), LISTED);
     },
   );
@@ -52,7 +52,7 @@ export function addRecurringChargeCommands(program: Command): void {
         if (change === 'cancel') {
           await confirm(`Cancel ${before._id} permanently?`, { json, yes: options.yes });
         }
-        const { answer } = await deps.changeRecurring(before, change, null);
+        const { answer } = await deps.recurringCharges.change(before, change, null);
         const after = await find(deps, before._id);
         if (answer.status !== 200) throw new CommandError(`${after._id} is ${after.status}`);
         print(json, present(after));
@@ -62,7 +62,7 @@ export function addRecurringChargeCommands(program: Command): void {
 }
 
 async function find({ recurringCharges }: Deps, id: string): Promise<RecurringCharge> {
-  const found = await recurringCharges.find(id);
+  const found = await recurringCharges.store.find(id);
   if (!found) throw new CommandError(`there is no recurring charge ${id}`);
   return found;
 }

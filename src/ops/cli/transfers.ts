@@ -1,29 +1,15 @@
 import type { Command } from 'commander';
 import { MAX_WAIT_SECONDS } from '../../platform/http/prefer.js';
-import { toWireAmount } from '../../shared/money.js';
-import { presentTransfer } from '../../capabilities/transfers/presenter.js';
-import type { Transfer } from '../../capabilities/transfers/transfer.js';
 import { addPlainCommand, parseAmount, parseWhole } from './command.js';
 import { print } from './print.js';
 import { explain, findApi, type ApiOptions } from './public-api.js';
-import { addInstructionCommands, type InstructionCommands } from './instructions.js';
-
-const transferCommands: InstructionCommands<Transfer> = {
-  name: 'transfer',
-  provider: 'bank',
-  find: ({ transfers }, id) => transfers.find(id),
-  command: ({ starter }, ...given) => starter.command(...given),
-};
+import { addInstructionCommands, instructionOf } from './instructions.js';
 
 /** Adds the commands for transfers. */
 export function addTransferCommands(program: Command): void {
   const transfers = program.command('transfers');
 
-  addInstructionCommands<Transfer>(transfers, transferCommands, {
-    latest: (deps, of) => deps.transfers.latest(of),
-    row: presentRow,
-    details: presentTransfer,
-  });
+  addInstructionCommands(transfers, instructionOf('transfers'));
   addCreateCommand(transfers);
 }
 
@@ -80,12 +66,3 @@ function addCreateCommand(transfers: Command): void {
     },
   );
 }
-
-const presentRow = (transfer: Transfer) => ({
-  id: transfer._id,
-  tenant: transfer.tenant_id,
-  status: transfer.status,
-  amount_minor: toWireAmount(transfer.amount_minor),
-  attention: transfer.attention?.reason ?? null,
-  created_at: transfer.created_at.toISOString(),
-});

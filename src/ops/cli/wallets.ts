@@ -2,7 +2,6 @@ import { audits } from '../../composition/capabilities.js';
 import type { Command } from 'commander';
 import { auditLedger } from '../../core/ledger/audit.js';
 import { readBalance } from '../../core/ledger/balance.js';
-import { creditWallet } from '../../core/ledger/credit.js';
 import { toWireAmount } from '../../shared/money.js';
 import { addCommand, CommandError, parseAmount } from './command.js';
 import { print } from './print.js';
@@ -20,10 +19,10 @@ export function addWalletCommands(program: Command): void {
         .requiredOption('--tenant <id>')
         .requiredOption('--amount-minor <n>', 'kobo', parseAmount)
         .requiredOption('--reference <text>', 'a repeated reference credits nothing'),
-    async ({ tenants, groupCommit }, { json, options }) => {
+    async ({ tenants, wallets }, { json, options }) => {
       const { tenant: tenantId, amountMinor, reference } = options;
       if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
-      const { availableMinor } = await creditWallet(groupCommit, {
+      const { availableMinor } = await wallets.credit({
         tenantId,
         amountMinor,
         reference,

@@ -44,7 +44,7 @@ async function command({ service, tenant }: Cluster, id: string, kind: 'complete
     session_id: null,
     force: kind === 'fail',
   };
-  return service.deps.starter.command(await tenant.stored(id), kind, payload);
+  return service.deps.transfers.starter.command(await tenant.stored(id), kind, payload);
 }
 
 /** An operator's command finds the worker alive and leaves it dead; one that got no answer is given again. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { fundReversalIdOf } from '../../../src/capabilities/card-fundings/deadline.js';
+import { fundReversalIdOf } from '../../../src/capabilities/card-fundings/transitions.js';
 import { isOpen } from '../../../src/core/instructions/instruction.js';
 import { eventually } from '../../support/eventually.js';
 import { casesOf, type Case, type Outcome } from './capability.js';
@@ -24,7 +24,7 @@ async function ask({ card, cards, service }: Cluster, outcome: Outcome) {
 }
 
 const stored = ({ service, tenant }: Cluster, id: string) =>
-  service.deps.cardOperations.get(tenant.id, id);
+  service.deps.cards.operations.get(tenant.id, id);
 
 const ended = (cluster: Cluster, id: string) =>
   eventually(`${id} has ended`, async () => {
@@ -44,8 +44,8 @@ async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): 
   // The card has it although the funding has failed: that waits for somebody to see it.
   expect((await stored(cluster, id))?.attention).not.toBeNull();
   const seen = { actor: 'ada', reason: 'it may keep it', session_id: null, force: false };
-  const { cardStarters } = cluster.service.deps;
-  expect(await cardStarters.command(fundReversal, 'complete', seen)).toMatchObject({ done: true });
+  const { starter } = cluster.service.deps.cards;
+  expect(await starter.command(fundReversal, 'complete', seen)).toMatchObject({ done: true });
 }
 
 export const lateFundings: Case[] = casesOf({

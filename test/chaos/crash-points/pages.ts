@@ -29,7 +29,7 @@ async function isRight(cluster: Cluster, reference: string, outcome: Outcome): P
   await payments.waitFor(reference, ends);
   if (outcome === UNANSWERED) {
     // It was asked for again, as the first answer was really lost.
-    const charge = await service.deps.charges.byReference(cluster.tenant.id, reference);
+    const charge = await service.deps.charges.store.byReference(cluster.tenant.id, reference);
     expect(charge?.submissions).toBeGreaterThan(1);
   }
   const effects = await acquirerEffects(service, reference);

@@ -50,7 +50,7 @@ async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): 
   await cluster.isTold(reference, [`charge.${ends}`]);
   const renewed = times === 1 ? ['recurring_charge.renewed'] : [];
   await cluster.isTold(id, [...renewed, 'recurring_charge.ended']);
-  const recurring = await cluster.service.deps.recurringCharges.find(id);
+  const recurring = await cluster.service.deps.recurringCharges.store.find(id);
   expect(recurring).toMatchObject({ status: 'ended', charged_periods: 1 });
 }
 

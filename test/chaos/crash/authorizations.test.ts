@@ -29,7 +29,7 @@ afterAll(async () => {
 async function jitCard() {
   const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
   const { id } = await cardClient(tenant).issue({ funding: 'jit' });
-  const card = await service.deps.cards.find(id);
+  const card = await service.deps.cards.store.find(id);
   return { id, name: card?.issued?.issuer_card_id ?? '', balance: () => tenant.balance() };
 }
 

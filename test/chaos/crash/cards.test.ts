@@ -37,7 +37,7 @@ test('the worker is killed after the issuer has set it and before that is record
   }
   await service.worker.kill();
   const open = await Promise.all(
-    locks.map(({ operation }) => service.deps.cardOperations.find(operation)),
+    locks.map(({ operation }) => service.deps.cards.operations.find(operation)),
   );
   expect(open.filter((order) => order?.status === 'processing').length).toBeGreaterThan(0);
   await service.worker.start();

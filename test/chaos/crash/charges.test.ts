@@ -70,7 +70,7 @@ test('killed after the network charged and before that was recorded: completed, 
   await api.start();
   const { key } = await service.deps.apiKeys.create({
     tenantId: String(
-      (await service.deps.charges.latest({ attention: false, limit: 1 }))[0]?.tenant_id,
+      (await service.deps.charges.store.latest({ attention: false, limit: 1 }))[0]?.tenant_id,
     ),
     level: 'write',
     kind: 'secret',

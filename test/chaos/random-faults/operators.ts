@@ -18,7 +18,7 @@ const AGAIN_AFTER_MS = 20_000;
 
 /** Operators who push what they were called for, once the random-fault run is over: an order may be lost more often than is sent. */
 export function createOperators({ service }: ChaosCluster) {
-  const { database, starter, cardStarters, chargeStarter, refundStarter } = service.deps;
+  const { database, transfers, cards, charges, refunds } = service.deps;
   const pushedAt = new Map<string, number>();
 
   async function pushAll<R extends InstructionRecord>(
@@ -45,10 +45,10 @@ export function createOperators({ service }: ChaosCluster) {
   return {
     async push(): Promise<void> {
       await Promise.all([
-        pushAll<Transfer>('transfers', starter),
-        pushAll<CardOperation>('card_operations', cardStarters),
-        pushAll<Charge>('charges', chargeStarter),
-        pushAll<Refund>('refunds', refundStarter),
+        pushAll<Transfer>('transfers', transfers.starter),
+        pushAll<CardOperation>('card_operations', cards.starter),
+        pushAll<Charge>('charges', charges.starter),
+        pushAll<Refund>('refunds', refunds.starter),
       ]);
     },
     figures: () => ({ 'operators called': pushedAt.size }),

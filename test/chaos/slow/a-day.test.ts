@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { findEngine } from '../../../devstack/find.js';
-import { creditWallet } from '../../../src/core/ledger/credit.js';
+import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { noLocalSubmissions } from '../../../src/core/instructions/local-submission-limiter.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';

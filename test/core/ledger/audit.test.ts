@@ -1,7 +1,7 @@
 import { audits } from '../../../src/composition/capabilities.js';
 import { withSnapshot } from '../../../src/platform/database/client.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
-import { creditWallet } from '../../../src/core/ledger/credit.js';
+import { creditWallet } from '../../../src/capabilities/wallets/create.js';
 import { createGroupCommit } from '../../../src/core/commit/group-commit.js';
 import { createTransfers, type Transfers } from '../../../src/capabilities/transfers/store.js';
 import type { Transfer } from '../../../src/capabilities/transfers/transfer.js';

@@ -149,7 +149,7 @@ async function endOf(told: readonly Told[]) {
   const before = await tenant.balance();
   const reference = await acceptedFunding(card.id);
   await tellAll({ reference, card: card.issued }, told);
-  const operation = await service.deps.cardOperations.get(tenant.id, reference);
+  const operation = await service.deps.cards.operations.get(tenant.id, reference);
   const after = await tenant.balance();
   return {
     status: operation?.status,

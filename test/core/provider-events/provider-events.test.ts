@@ -42,7 +42,7 @@ async function replay(event: string): Promise<ReplayView> {
 
 /** A card of which its issuer has told one thing; answers the event's id. */
 async function toldOf(card: CardView): Promise<string> {
-  const stored = await service.deps.cards.get(tenant.id, card.id);
+  const stored = await service.deps.cards.store.get(tenant.id, card.id);
   await issuer.post(issuer.issued(card.id, stored?.issued));
   const { _id: id } = await issuer.waitFor(card.id, 'processed');
   return id;

@@ -1,4 +1,4 @@
-import { creditWallet } from '../../../../src/core/ledger/credit.js';
+import { creditWallet } from '../../../../src/capabilities/wallets/create.js';
 import type { Workload } from '../workload.js';
 import type { Random } from '../random.js';
 import type { ChaosCluster } from '../cluster.js';

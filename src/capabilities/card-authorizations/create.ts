@@ -6,13 +6,19 @@ import type {
   AuthorizationDecision,
   AuthorizationRequest,
 } from '../../core/providers/card-issuer.js';
-import type { Cards } from '../cards/store.js';
+import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
+import type { CardParts } from '../cards/index.js';
 import { authorizationId, isApproved, type CardAuthorization } from './card-authorization.js';
 import type { AuthorizationKey } from './mutations.js';
 import type { Decline } from './rules.js';
-import type { AuthorizationStarter } from './workflow-starter.js';
 import type { AuthorizationStore } from './store.js';
-import { createApprovalVoider } from './void-approval.js';
+
+const FIRST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 5_000;
+/** After this time no further attempt is made. A remaining hold ends with the issuer's next event or at its expiry. */
+const GIVE_UP_MS = 5 * 60_000;
+/** Voids beyond this number are not attempted. */
+const MAX_OPEN = 1_000;
 
 /** Decides the authorization requests of issuers. */
 export type Decisions = ReturnType<typeof createDecisions>;
@@ -20,8 +26,8 @@ export type Decisions = ReturnType<typeof createDecisions>;
 /** The parts that decisions need, and their limits. */
 export type DecisionDeps = {
   store: Pick<AuthorizationStore, 'decide' | 'commitFact'>;
-  cards: Pick<Cards, 'findIssued'>;
-  starter: Pick<AuthorizationStarter, 'startSoon'>;
+  cards: Pick<CardParts['store'], 'findIssued'>;
+  starter: Pick<WorkflowStarter<CardAuthorization>, 'startSoon'>;
   deadlineMs: number;
   holdMs: number;
   log: Log;
@@ -134,4 +140,60 @@ function decisionOf(
   // After an approval was declined by the issuer or voided, the record still has the code of the approval.
   const code = approved || !authorization.approved ? authorization.code : 'declined';
   return { approved, code };
+}
+
+/**
+ * Voids approvals whose answer to the issuer was a decline: the commit was late, or its result is unknown. Commits a decline
+ * for the request, which releases the hold, and retries until the commit succeeds or the time is over.
+ */
+function createApprovalVoider({ store, log }: Pick<DecisionDeps, 'store' | 'log'>) {
+  let open = 0;
+  const stopping = new AbortController();
+
+  async function voidApproval(
+    key: AuthorizationKey,
+    request: AuthorizationRequest,
+    { authorizationRequestId, code }: { authorizationRequestId: string; code: string },
+  ): Promise<void> {
+    const giveUpAt = Date.now() + GIVE_UP_MS;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      const about = {
+        key: `voided-${authorizationRequestId}`,
+        kind: 'declined',
+        amount_minor: 0n,
+      } as const;
+      const fact = { ...about, at: new Date() };
+      const by = { withdrawsRequestId: authorizationRequestId, request };
+      try {
+        await store.commitFact({ ...key, fact, code, by });
+        return;
+      } catch (error) {
+        if (stopping.signal.aborted || Date.now() > giveUpAt) {
+          return log.error(
+            { err: error, authorization: key.id },
+            'approval not voided: funds may stay held',
+          );
+        }
+      }
+      await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+    }
+  }
+
+  return {
+    /** Resolves after the commit, or when no further attempt is made. Never rejects. */
+    async start(...given: Parameters<typeof voidApproval>): Promise<void> {
+      if (open >= MAX_OPEN) {
+        return log.error(
+          { authorization: given[0].id },
+          'approval not voided: funds may stay held',
+        );
+      }
+      open += 1;
+      await voidApproval(...given);
+      open -= 1;
+    },
+
+    /** Ends the retries: each void has one more attempt. */
+    stop: () => stopping.abort(),
+  };
 }

@@ -1,25 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLane } from '../../shared/batching.js';
 import { formatMajor } from '../../shared/money.js';
-import { providerQueue, transferRateLimitKey } from '../../platform/temporal/queues.js';
+import { transferRateLimitKey } from '../../platform/temporal/queues.js';
+import { createInstructionStarter } from '../../core/supervision/instruction-starter.js';
 import {
-  createWorkflowStarter,
   MAX_STARTING,
   type InstructionStarterSettings,
 } from '../../core/supervision/workflow-starter.js';
-import type { TransferInput } from './workflow-contract.js';
+import { transferContract, type TransferInput } from './workflow-contract.js';
 import { transferWorkflowId, type Transfer } from './transfer.js';
 import { createMicroBatchStarter, MAX_MICRO_BATCH, microBatchesOf } from './micro-batches.js';
 
 /**
- * Starts of one process are so far apart, unless so many wait that a wave is full: who comes alone sets out at once, and
- * where many come most of them share a workflow, long before the machine is full. One each costs several times as much.
+ * Pause between two starts in one process, unless a micro-batch is full. A single transfer starts at once; under load
+ * most transfers share a workflow, because a workflow each costs several times as much.
  */
 const START_INTERVAL_MS = 100;
 
+/** Starts, wakes and commands the workflows of transfers. */
 export type TransferStarter = ReturnType<typeof createTransferStarter>;
 
-/** Starts and wakes the workflow of a transfer; what was accepted while others were being started sets out together. */
+/** Creates the starter of transfers. Transfers that are accepted while others are being started share micro-batches. */
 export function createTransferStarter(settings: InstructionStarterSettings) {
   const { log } = settings;
   const single = createSingleStarter(settings);
@@ -39,7 +40,7 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
       await (others.length === 0 ? single.start(first) : microBatches.start(first, others));
   }
 
-  /** Starts what nobody has started yet, with whatever else is to be started meanwhile. */
+  /** Starts a transfer that was never submitted, in one micro-batch with the others that wait. */
   async function startTogether(transfer: Transfer): Promise<void> {
     await lane.enqueue(transfer);
   }
@@ -48,7 +49,7 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
     ...single,
     startTogether,
 
-    /** Starts without being waited for. A start that fails or is not even tried is made up for by the dispatcher. */
+    /** Starts in the background. If the start fails or there are too many, the dispatcher starts the workflow later. */
     startSoon(transfer: Transfer): void {
       startTogether(transfer).catch((error: unknown) => {
         const which = { err: error, transfer: transfer._id };
@@ -60,31 +61,15 @@ export function createTransferStarter(settings: InstructionStarterSettings) {
   };
 }
 
-function createSingleStarter({ policy, ...settings }: InstructionStarterSettings) {
-  return createWorkflowStarter<Transfer>({
-    ...settings,
-    workflow: 'transfer',
+const createSingleStarter = (settings: InstructionStarterSettings) =>
+  createInstructionStarter<Transfer>(settings, {
+    workflow: transferContract.type,
     workflowId: ({ _id }) => transferWorkflowId(_id),
-    toStart(transfer) {
-      const {
-        _id: id,
-        tenant_id: tenantId,
-        provider,
-        reference,
-        amount_minor: amountMinor,
-      } = transfer;
-      const rateLimitKey = transferRateLimitKey(provider);
-      const input: TransferInput = {
-        id,
-        tenantId,
-        rateLimitKey,
-        taskQueue: providerQueue(settings.taskQueue, rateLimitKey),
-        acceptedAtMs: transfer.created_at.getTime(),
-        recipientKnown: transfer.recipient.name !== null,
-        policy,
-      };
-      const summary = `${transfer.currency} ${formatMajor(amountMinor)} via ${provider}`;
-      return { input, tenantId, provider, reference, amountMinor, summary };
-    },
+    rateLimitKey: transferRateLimitKey,
+    input: ({ recipient }, base): TransferInput => ({
+      ...base,
+      recipientKnown: recipient.name !== null,
+    }),
+    summary: ({ currency, amount_minor: amountMinor, provider }) =>
+      `${currency} ${formatMajor(amountMinor)} via ${provider}`,
   });
-}

@@ -8,9 +8,10 @@ import { createSchedules } from './schedules.js';
 import { isDue, renewalWorkflowId, type RecurringCharge } from './recurring-charge.js';
 import type { RenewalInput } from './workflow-contract.js';
 
+/** Starts renewals and keeps the Schedules of recurring charges. */
 export type RecurringStarter = ReturnType<typeof createRecurringStarter>;
 
-/** Brings Temporal in line with a recurring charge: its Schedule, and a renewal where a period is overdue. */
+/** Creates the starter of recurring charges. It keeps the Schedule of each in Temporal, and starts a renewal if a period is due. */
 export function createRecurringStarter(settings: StarterSettings) {
   const { log } = settings;
   const schedules = createSchedules(settings);
@@ -28,7 +29,7 @@ export function createRecurringStarter(settings: StarterSettings) {
   const underWay = new Set<Promise<void>>();
 
   async function start(recurring: RecurringCharge): Promise<void> {
-    // What is due first: a customer of the tenant's waits for it, and nobody for the Schedule.
+    // The due period comes first: a customer waits for it, and nobody for the Schedule.
     if (isDue(recurring, new Date())) await renewals.start(recurring);
     failpoint('schedule.before');
     await schedules.keep(recurring);
@@ -39,7 +40,7 @@ export function createRecurringStarter(settings: StarterSettings) {
     schedules,
     start,
 
-    /** The same without being waited for: what fails is made up for by the sweep. */
+    /** Starts in the background. If it fails, the dispatcher does it later. */
     startSoon(recurring: RecurringCharge): void {
       const attempt = start(recurring)
         .catch((error: unknown) => {
@@ -50,6 +51,7 @@ export function createRecurringStarter(settings: StarterSettings) {
       underWay.add(attempt);
     },
 
+    /** Resolves when no start is in flight. */
     idle: async () => void (await Promise.all(underWay)),
   };
 }

@@ -1,0 +1,10 @@
+import { defineCapability } from '../../core/capability.js';
+import { creditWallet } from './create.js';
+
+/** The capability `wallets`: credits from outside. Their records and postings belong to the ledger. */
+export const walletCapability = defineCapability({
+  name: 'wallets',
+  create: ({ groupCommit }) => ({
+    credit: (given: Parameters<typeof creditWallet>[1]) => creditWallet(groupCommit, given),
+  }),
+});

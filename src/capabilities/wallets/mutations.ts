@@ -1,0 +1,37 @@
+import type { Mutation } from '../../core/commit/mutation.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import { accounts, posting } from '../../core/ledger/posting.js';
+
+/** Money from outside for a tenant's wallet. `id` is the id of its posting. */
+export type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
+/** The balance after the credit. A conflict: the posting exists with another amount. */
+export type CreditResult =
+  { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
+
+/** Credits a wallet once per posting id. The tenant's receivable is paid first. */
+export const applyCredit: Mutation<ApplyCredit, CreditResult> = {
+  reads: ({ tenantId, id }) => ({ postings: [id], wallets: [tenantId] }),
+  decide: decideCredit,
+};
+
+function decideCredit(uow: UnitOfWork, item: ApplyCredit, now: Date): CreditResult {
+  const wallet = uow.wallet(item.tenantId);
+  const earlier = uow.posting(item.id);
+  if (earlier) {
+    const moved = earlier.legs.find((leg) => leg.account === accounts.external)?.amountMinor;
+    return moved === -item.amountMinor
+      ? { kind: 'credited', availableMinor: wallet.availableMinor }
+      : { kind: 'credit_conflict' };
+  }
+  const repaid = wallet.owedMinor < item.amountMinor ? wallet.owedMinor : item.amountMinor;
+  const availableMinor = wallet.availableMinor + item.amountMinor - repaid;
+  uow.post(
+    posting(item.id, item.tenantId, now, [
+      { account: accounts.external, amountMinor: -item.amountMinor },
+      { account: accounts.receivable(item.tenantId), amountMinor: repaid },
+      { account: accounts.available(item.tenantId), amountMinor: item.amountMinor - repaid },
+    ]),
+  );
+  uow.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaid });
+  return { kind: 'credited', availableMinor };
+}

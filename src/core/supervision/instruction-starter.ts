@@ -1,0 +1,84 @@
+import type { Client } from '@temporalio/client';
+import type { Config } from '../../shared/config.js';
+import type { Log } from '../../shared/log.js';
+import type { InstructionRecord } from '../instructions/instruction.js';
+import type { InstructionInput } from '../instructions/workflow-contract.js';
+import { providerQueue } from '../../platform/temporal/queues.js';
+import {
+  createWorkflowStarter,
+  type InstructionStarterSettings,
+  type WorkflowStarter,
+} from './workflow-starter.js';
+
+type Instruction = InstructionRecord & { reference: string; amount_minor: bigint | null };
+
+/** The settings of every starter in this deployment. */
+export const starterSettings = ({
+  client,
+  config,
+  log,
+}: {
+  client: Client;
+  config: Pick<Config, 'instructions' | 'temporal'>;
+  log: Log;
+}): InstructionStarterSettings => {
+  const { attentionAfterMs, pollMaxMs } = config.instructions;
+  const policy = { attentionAfterMs, pollMaxMs };
+  return { client, taskQueue: config.temporal.taskQueue, policy, log };
+};
+
+/** The differences between the starters of two capabilities. */
+export type InstructionStarterOptions<R extends Key, Key extends { _id: string }> = {
+  /** Type of the workflow; also the name of its records in the log. */
+  workflow: string;
+  workflowId: (record: Key) => string;
+  /** The rate limit that calls to a provider take from. */
+  rateLimitKey: (provider: string) => string;
+  /** The line about the workflow in Temporal's list. */
+  summary: (record: R) => string;
+  /** The reference that operators find the workflow by; `record.reference` if missing. */
+  reference?: (record: R) => string;
+  /** The time from which an operator's attention is counted; the record's creation if missing. */
+  acceptedAt?: (record: R) => Date;
+  /** The workflow's input, if it is more than that of every instruction. */
+  input?: (record: R, base: InstructionInput) => InstructionInput;
+};
+
+/** Creates the starter of the workflow that executes one instruction. */
+export function createInstructionStarter<
+  R extends Instruction & Key,
+  Key extends { _id: string } = { _id: string },
+>(
+  { policy, ...settings }: InstructionStarterSettings,
+  options: InstructionStarterOptions<R, Key>,
+): WorkflowStarter<R, Key> {
+  const { workflow, workflowId, summary } = options;
+  const referenceOf = options.reference ?? (({ reference }) => reference);
+  const acceptedAtOf = options.acceptedAt ?? (({ created_at: createdAt }) => createdAt);
+  const inputOf = options.input ?? ((_, base) => base);
+  return createWorkflowStarter<R, Key>({
+    ...settings,
+    workflow,
+    workflowId,
+    toStart(record) {
+      const { _id: id, tenant_id: tenantId, provider, amount_minor: amountMinor } = record;
+      const rateLimitKey = options.rateLimitKey(provider);
+      const base: InstructionInput = {
+        id,
+        tenantId,
+        rateLimitKey,
+        taskQueue: providerQueue(settings.taskQueue, rateLimitKey),
+        acceptedAtMs: acceptedAtOf(record).getTime(),
+        policy,
+      };
+      return {
+        input: inputOf(record, base),
+        tenantId,
+        provider,
+        reference: referenceOf(record),
+        amountMinor,
+        summary: summary(record),
+      };
+    },
+  });
+}
