@@ -6,9 +6,13 @@ import { auditLedger } from '../../src/core/ledger/audit.js';
 import { creditWallet } from '../../src/core/ledger/credit.js';
 import { newId } from '../../src/shared/ids.js';
 import { rebuildCounts } from '../../src/capabilities/transfers/counts.js';
-import { indexFor, type TransferListing } from '../../src/capabilities/transfers/lists.js';
 import { createTransfers } from '../../src/capabilities/transfers/store.js';
-import type { Transfer, TransferStatus } from '../../src/capabilities/transfers/transfer.js';
+import {
+  indexFor,
+  type Transfer,
+  type TransferListing,
+  type TransferStatus,
+} from '../../src/capabilities/transfers/transfer.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 

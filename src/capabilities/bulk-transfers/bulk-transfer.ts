@@ -1,9 +1,6 @@
 import { nextCheckIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
-import type { z } from 'zod';
 import type { ApiError } from '../../shared/errors.js';
-import type { bulkTransferResource } from '../transfers/api.js';
-import type { TransferStatus } from '../transfers/transfer.js';
 
 /** Why an item was refused, as its caller is told. `details` is JSON. */
 export type ItemError = {
@@ -57,36 +54,6 @@ export function refuseItems(
     return { reference, id: null, error: itemError(error) };
   });
   return { ...bulkTransfer, items };
-}
-
-/** A batch as clients see it, with its transfers as they stand. */
-export function presentBulkTransfer(
-  bulkTransfer: BulkTransfer,
-  statuses: ReadonlyMap<string, TransferStatus>,
-): z.infer<typeof bulkTransferResource> {
-  const statusOf = (id: string) => statuses.get(id) ?? 'pending';
-  const ids = idsOf(bulkTransfer);
-  const count = (status: TransferStatus) => ids.filter((id) => statusOf(id) === status).length;
-  const counts = {
-    total: bulkTransfer.items.length,
-    accepted: ids.length,
-    refused: bulkTransfer.items.length - ids.length,
-    pending: count('pending'),
-    processing: count('processing'),
-    completed: count('completed'),
-    failed: count('failed'),
-  };
-  return {
-    id: bulkTransfer._id,
-    status: counts.pending + counts.processing > 0 ? 'processing' : 'completed',
-    counts,
-    items: bulkTransfer.items.map(({ reference, id, error }, index) =>
-      id === null
-        ? { index, reference, ...(error && { error: { ...error } }) }
-        : { index, reference, id, status: statusOf(id) },
-    ),
-    created_at: bulkTransfer.created_at.toISOString(),
-  };
 }
 
 /** Bulk transfers, each with the list of its items. */

@@ -12,17 +12,15 @@ import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import {
-  itemError,
-  presentBulkTransfer,
-  type BulkTransferItem,
-  type BulkTransfer,
-} from './bulk-transfer.js';
+import { itemError, type BulkTransferItem, type BulkTransfer } from './bulk-transfer.js';
+import { presentBulkTransfer } from './presenter.js';
 import type { BulkTransferStore } from './store.js';
 import type { BulkTransferStarter } from './starter.js';
 import type { NameEnquiry } from '../banks/name-enquiry.js';
-import { amountWithin, newTransfer } from '../transfers/new-transfer.js';
-import { bulkItemBody, recipientOf, type TransferBody } from '../transfers/schema.js';
+import { amountWithin } from '../../core/instructions/api-fields.js';
+import { recipientOf } from '../banks/schema.js';
+import { newTransfer } from '../transfers/create.js';
+import { transferBody, type TransferBody } from '../transfers/schema.js';
 import type { Transfer } from '../transfers/transfer.js';
 
 /** Name enquiries of one batch at once, and for how long any are begun: what is unnamed by then, its workflow asks. */
@@ -110,7 +108,7 @@ export function createBulkTransferCreation(deps: {
 
 function readItem(tenant: Tenant, item: unknown): Read {
   try {
-    const body = validate(bulkItemBody, item, 'body', MAX_ISSUES_OF_AN_ITEM);
+    const body = validate(transferBody, item, 'body', MAX_ISSUES_OF_AN_ITEM);
     return { body, amountMinor: amountWithin(tenant, body) };
   } catch (error) {
     if (error instanceof ApiError) return { error };

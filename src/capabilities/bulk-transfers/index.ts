@@ -1,4 +1,5 @@
 import { bulkTransfers as bulkTransferRecords } from './bulk-transfer.js';
+import { bulkTransferOperations } from './api.js';
 import { bulkTransferRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import type { BulkTransferStarter } from './starter.js';
@@ -49,6 +50,7 @@ export function createBulkTransferParts(
 export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
   collections: [bulkTransferRecords],
+  operations: bulkTransferOperations,
   routes: bulkTransferRoutes,
   supervised: ({
     bulkTransfers,

@@ -5,8 +5,7 @@ import type { AcceptResult } from '../../core/commit/saved-response.js';
 import { acceptBulkTransfer, type AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { idsOf, type BulkTransfer } from './bulk-transfer.js';
-import { OPEN } from '../transfers/lists.js';
-import type { Transfer, TransferStatus } from '../transfers/transfer.js';
+import { OPEN, type Transfer, type TransferStatus } from '../transfers/transfer.js';
 
 export type BulkTransferStore = ReturnType<typeof createBulkTransferStore>;
 

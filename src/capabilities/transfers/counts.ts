@@ -1,6 +1,15 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import type { Counter } from '../../core/commit/counter.js';
-import type { Transfer } from './transfer.js';
+import { withSnapshot, type Database } from '../../platform/database/client.js';
+import {
+  BY_REFERENCE,
+  LIST_INDEXES,
+  listFilter,
+  OPEN,
+  type Transfer,
+  type TransferListing,
+  type TransferStatus,
+} from './transfer.js';
 
 /**
  * How many transfers a tenant has, and how many of them failed, by the UTC day of their creation: what totals of lists
@@ -105,6 +114,40 @@ function daysWithin({ _id, days }: CountsDocument, { from, until }: DayRange): C
       return (from === undefined || date >= from) && (until === undefined || date < until);
     })
     .map(([, counts]) => counts);
+}
+
+/** How many there are, without looking at them: from the counts, and from what is open, which is few. */
+export async function countTotal(
+  database: Database,
+  tenantId: string,
+  query: TransferListing,
+): Promise<number> {
+  const { status, reference, from, until } = query;
+  const days: DayRange = { from: from && utcDay(from), until: until && utcDay(until) };
+  const transfers = database.db.collection<Transfer>('transfers');
+  const monthly = countsOf(database.db);
+  const countOpen = (
+    of: Collection<Transfer>,
+    statuses: TransferStatus[],
+    session?: ClientSession,
+  ) =>
+    of.countDocuments(
+      { ...listFilter(tenantId, query), status: { $in: statuses } },
+      { hint: LIST_INDEXES.byStatus, ...(session && { session }) },
+    );
+
+  if (reference !== undefined) {
+    return transfers.countDocuments(listFilter(tenantId, query), { hint: BY_REFERENCE });
+  }
+  if (status === undefined) return (await readCounts(monthly, tenantId, days)).created;
+  if (status === 'failed') return (await readCounts(monthly, tenantId, days)).failed;
+  if (status !== 'completed') return countOpen(transfers, [status]);
+  // Both as of one moment: between two moments a transfer could be counted twice, or not at all.
+  return withSnapshot(database, async (db, session) => {
+    const open = await countOpen(db.collection<Transfer>('transfers'), OPEN, session);
+    const { created, failed } = await readCounts(countsOf(db), tenantId, days, session);
+    return created - failed - open;
+  });
 }
 
 /** The counts as the records have them: for what was accepted before there were any, and for the audit. */

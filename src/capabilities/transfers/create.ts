@@ -1,4 +1,6 @@
 import { ApiError } from '../../shared/errors.js';
+import { transferFee } from '../../shared/fees.js';
+import { newId } from '../../shared/ids.js';
 import type { WithoutDeadline } from '../../platform/http/context.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import {
@@ -6,13 +8,17 @@ import {
   type SavedResponse,
   type Claim,
 } from '../../core/commit/saved-response.js';
+import { amountWithin } from '../../core/instructions/api-fields.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import { lagosDay } from '../../core/ledger/wallet.js';
+import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import type { NameEnquiry } from '../banks/name-enquiry.js';
-import { amountWithin, newTransfer } from './new-transfer.js';
+import { recipientOf } from '../banks/schema.js';
 import { presentTransfer } from './presenter.js';
-import { recipientOf, type CreateTransferBody } from './schema.js';
+import type { CreateTransferBody, TransferBody } from './schema.js';
 import type { TransferStarter } from './starter.js';
 import type { Transfers } from './store.js';
 import type { Transfer } from './transfer.js';
@@ -77,5 +83,63 @@ function acceptTransferInput(
     dailyLimitMinor: tenant.limits.dailyMinor,
     claim,
     answer: { status: 201, body },
+  };
+}
+
+/** A transfer as it is accepted, with everything that does not depend on the commit. */
+export function newTransfer(given: {
+  tenant: Tenant;
+  body: TransferBody;
+  amountMinor: bigint;
+  /** What the name enquiry found: without an answer the workflow asks once more. */
+  named: NameEnquiryAnswer;
+  provider: string;
+  now: Date;
+  /** After this the dispatcher starts a workflow that nobody has started. */
+  startWithinMs: number;
+  /** The batch that it came in. */
+  bulkTransferId?: string;
+}): Transfer {
+  const { tenant, body, amountMinor, named, now, bulkTransferId } = given;
+  const id = newId('transfer');
+  const feeMinor = transferFee(amountMinor);
+  const { account, bankCode } = recipientOf(body);
+  const detail = `the total is held in the wallet${bulkTransferId === undefined ? '' : `; came in ${bulkTransferId}`}`;
+  return {
+    _id: id,
+    tenant_id: tenant.id,
+    version: 1,
+    event_sequence: 0,
+    status: 'pending',
+    amount_minor: amountMinor,
+    fee_minor: feeMinor,
+    total_minor: amountMinor + feeMinor,
+    currency: body.currency,
+    recipient: {
+      account,
+      bank_code: bankCode,
+      name: named.kind === 'found' ? named.name : null,
+      bank: named.kind === 'found' ? named.bankName : null,
+    },
+    reference: body.reference ?? id,
+    narration: body.narration,
+    session_id: null,
+    metadata: body.metadata ?? null,
+    provider: given.provider,
+    submissions: 0,
+    rejected_submissions: 0,
+    polls: 0,
+    next_attempt_at: null,
+    failure: null,
+    attention: null,
+    in_suspense: false,
+    monitor_until: null,
+    limit_day: lagosDay(now),
+    next_check_at: new Date(now.getTime() + given.startWithinMs),
+    timeline: [timelineEntry(now, 'accepted', 'api', { detail })],
+    created_at: now,
+    updated_at: now,
+    completed_at: null,
+    reversed_at: null,
   };
 }

@@ -9,13 +9,12 @@ import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
-import type { TransferListing } from './lists.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { presentTransfer } from './presenter.js';
 import type { ListTransfersQuery } from './schema.js';
 import type { Transfers } from './store.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
-import type { Transfer } from './transfer.js';
+import type { Transfer, TransferListing } from './transfer.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** As far as dates go. The day after it would be written in another form, and sort before all others. */

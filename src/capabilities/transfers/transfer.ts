@@ -1,3 +1,4 @@
+import type { Filter } from 'mongodb';
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
@@ -41,7 +42,10 @@ export const failure = (code: string) => ({
   message: FAILURES[code] ?? 'The bank refused the payment.',
 });
 
-/** States of transfers that have come to their end; a later fact may still follow. */
+/** Statuses of a transfer whose outcome is not known yet. */
+export const OPEN: TransferStatus[] = ['pending', 'processing'];
+
+/** Statuses of a transfer whose outcome is known. A later fact may still change it. */
 export const ENDED: TransferStatus[] = ['completed', 'failed'];
 
 /**
@@ -54,6 +58,49 @@ export const LIST_INDEXES = {
   byAmount: { tenant_id: 1, amount_minor: -1, _id: -1, created_at: -1 },
   byStatusAndAmount: { tenant_id: 1, status: 1, amount_minor: -1, _id: -1, created_at: -1 },
 } as const;
+
+/** A page of a tenant's transfers: filters, sort order and position. */
+export type TransferListing = {
+  page: number;
+  limit: number;
+  sort: { field: 'created_at' | 'amount_minor'; descending: boolean };
+  status?: TransferStatus | undefined;
+  reference?: string | undefined;
+  /** Inclusive, the beginning of a UTC day. */
+  from?: Date | undefined;
+  /** Exclusive, the beginning of a UTC day. */
+  until?: Date | undefined;
+};
+
+/** The unique index that a list by reference is read from. */
+export const BY_REFERENCE = { tenant_id: 1, reference: 1 } as const;
+
+/** Tells whether a page is sorted by amount within a range of days, an order that no index has. */
+export const isAmountInRange = ({ sort, from, until }: TransferListing) =>
+  sort.field === 'amount_minor' && (from ?? until) !== undefined;
+
+/** The index that has the wanted order, or, where none has, the one that leaves least to be sorted. */
+export function indexFor({ sort, status, reference }: TransferListing): object {
+  if (reference !== undefined) return BY_REFERENCE;
+  const isOpen = status !== undefined && OPEN.includes(status);
+  if (sort.field === 'created_at' || isOpen) {
+    return status ? LIST_INDEXES.byStatus : LIST_INDEXES.byCreation;
+  }
+  return status ? LIST_INDEXES.byStatusAndAmount : LIST_INDEXES.byAmount;
+}
+
+/** Returns the database filter of a page. */
+export function listFilter(tenantId: string, query: TransferListing): Filter<Transfer> {
+  const { status, reference, from, until } = query;
+  return {
+    tenant_id: tenantId,
+    ...(status && { status }),
+    ...(reference !== undefined && { reference }),
+    ...((from ?? until) && {
+      created_at: { ...(from && { $gte: from }), ...(until && { $lt: until }) },
+    }),
+  };
+}
 
 const long = { bsonType: 'long' };
 

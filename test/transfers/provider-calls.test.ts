@@ -1,5 +1,5 @@
 import type { VerifyAnswer } from '../../src/core/providers/transfer-provider.js';
-import { agrees } from '../../src/capabilities/transfers/reconcile.js';
+import { agrees } from '../../src/capabilities/transfers/provider-calls.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { NOW, pendingTransfer } from '../support/transfers.js';
 

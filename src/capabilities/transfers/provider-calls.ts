@@ -5,12 +5,10 @@ import type { VerifyAnswer } from '../../core/providers/transfer-provider.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { Tenants } from '../../platform/tenants/store.js';
 import type { TransferFact } from './transitions.js';
-import { OPEN } from './lists.js';
-import type { Reconcilable } from './queries.js';
 import type { TransferStarter } from './starter.js';
-import type { Transfers } from './store.js';
+import type { Reconcilable, Transfers } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import type { TransferStatus } from './transfer.js';
+import { OPEN, type TransferStatus } from './transfer.js';
 
 /** Something that the bank tells otherwise. `outcome` is what its word came to, where it was applied. */
 export type Difference = {

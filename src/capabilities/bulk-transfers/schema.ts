@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import { idempotencyKey, timestamp } from '../../platform/http/wire.js';
+import { idSchema } from '../../shared/ids.js';
+import { instructionStatus } from '../../core/instructions/api-fields.js';
+
+const MAX_BULK_ITEMS = 1_000;
+
+/** A body to go by, which is what clients are shown (`x-ref`), and whatever else is refused alone. */
+const bulkItem = z.unknown().meta({
+  override: {
+    'x-ref': '#/components/schemas/NewTransfer',
+    anyOf: [{ $ref: '#/components/schemas/NewTransfer' }, { $ref: '#/components/schemas/Json' }],
+  },
+});
+
+/** The body of POST /transfers/bulk. Items are read one by one: a bad one is refused alone. */
+export const bulkTransfersBody = z
+  .strictObject({
+    transfers: z.array(bulkItem).min(1).max(MAX_BULK_ITEMS).meta({
+      description:
+        'Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer.',
+    }),
+    idempotency_key: idempotencyKey.optional(),
+  })
+  .meta({ id: 'NewBulkTransfer' });
+
+const bulkTransferItem = z.object({
+  index: z.int().min(0),
+  reference: z.string().nullable(),
+  id: idSchema('transfer').optional().meta({ description: 'Of the transfer, if accepted.' }),
+  status: instructionStatus.optional(),
+  error: z
+    .object({
+      code: z.string(),
+      message: z.string(),
+      field: z.string().optional(),
+      details: z.record(z.string(), z.unknown()).optional(),
+    })
+    .optional()
+    .meta({ description: 'Why this item was refused.' }),
+});
+
+const tally = z.int().min(0);
+
+export const bulkTransferResource = z
+  .object({
+    id: idSchema('bulkTransfer'),
+    status: z
+      .enum(['processing', 'completed'])
+      .meta({ description: '`completed` when every transfer of it is `completed` or `failed`.' }),
+    counts: z.object({
+      total: tally,
+      accepted: tally,
+      refused: tally,
+      pending: tally,
+      processing: tally,
+      completed: tally,
+      failed: tally,
+    }),
+    items: z.array(bulkTransferItem),
+    created_at: timestamp('When it was taken.'),
+  })
+  .meta({ id: 'BulkTransfer' });
