@@ -12,6 +12,7 @@ import { presentBulkTransfer } from './presenter.js';
 import type { BulkTransferStore } from './store.js';
 import type { CreateBulkTransfer } from './create.js';
 
+/** The routes of bulk transfers. */
 export function bulkTransferRoutes(deps: {
   bulkTransfers: BulkTransferStore;
   bulkTransferWatch: CompletionWaiter<BulkTransfer>;

@@ -5,7 +5,10 @@ import { instructionStatus } from '../../core/instructions/api-fields.js';
 
 const MAX_BULK_ITEMS = 1_000;
 
-/** A body to go by, which is what clients are shown (`x-ref`), and whatever else is refused alone. */
+/**
+ * Accepts any JSON, because an invalid item is refused alone. The document shows `NewTransfer` (`x-ref`), the body that
+ * an accepted item has.
+ */
 const bulkItem = z.unknown().meta({
   override: {
     'x-ref': '#/components/schemas/NewTransfer',
@@ -13,7 +16,7 @@ const bulkItem = z.unknown().meta({
   },
 });
 
-/** The body of POST /transfers/bulk. Items are read one by one: a bad one is refused alone. */
+/** The body of POST /transfers/bulk. Items are validated one by one, so that an invalid item is refused alone. */
 export const bulkTransfersBody = z
   .strictObject({
     transfers: z.array(bulkItem).min(1).max(MAX_BULK_ITEMS).meta({
@@ -40,8 +43,9 @@ const bulkTransferItem = z.object({
     .meta({ description: 'Why this item was refused.' }),
 });
 
-const tally = z.int().min(0);
+const count = z.int().min(0);
 
+/** A bulk transfer as clients get it. */
 export const bulkTransferResource = z
   .object({
     id: idSchema('bulkTransfer'),
@@ -49,13 +53,13 @@ export const bulkTransferResource = z
       .enum(['processing', 'completed'])
       .meta({ description: '`completed` when every transfer of it is `completed` or `failed`.' }),
     counts: z.object({
-      total: tally,
-      accepted: tally,
-      refused: tally,
-      pending: tally,
-      processing: tally,
-      completed: tally,
-      failed: tally,
+      total: count,
+      accepted: count,
+      refused: count,
+      pending: count,
+      processing: count,
+      completed: count,
+      failed: count,
     }),
     items: z.array(bulkTransferItem),
     created_at: timestamp('When it was taken.'),

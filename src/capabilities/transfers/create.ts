@@ -23,17 +23,19 @@ import type { TransferStarter } from './starter.js';
 import type { Transfers } from './store.js';
 import type { Transfer } from './transfer.js';
 
+/** Accepts or refuses a transfer, and returns the response. A repeat of a key gets the saved response. */
 export type CreateTransfer = (
   tenant: Tenant,
   body: CreateTransferBody,
   claim: Claim | null,
-  /** Puts the time that a bank takes on nobody's clock. */
+  /** Excludes the time of the name enquiry from the request's deadline. */
   withoutDeadline?: WithoutDeadline,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 /**
- * Accepts a transfer: name enquiry, then one commit of record, hold, limit, key and answer, then the start of its
- * workflow, which the answer does not wait for. Refusals come back as answers, for they too are kept under the key.
+ * Creates the function that accepts transfers. It makes the name enquiry, commits record, hold, limit, key and response
+ * in one transaction, and starts the workflow without waiting for the start. It returns a refusal as a response and does
+ * not throw it, because the idempotency key saves refusals too.
  */
 export function createTransferCreation(deps: {
   transfers: Transfers;
@@ -86,18 +88,18 @@ function acceptTransferInput(
   };
 }
 
-/** A transfer as it is accepted, with everything that does not depend on the commit. */
+/** Builds the record of a transfer with everything that does not depend on the commit. */
 export function newTransfer(given: {
   tenant: Tenant;
   body: TransferBody;
   amountMinor: bigint;
-  /** What the name enquiry found: without an answer the workflow asks once more. */
+  /** Answer of the name enquiry. Without a name the workflow repeats the enquiry. */
   named: NameEnquiryAnswer;
   provider: string;
   now: Date;
-  /** After this the dispatcher starts a workflow that nobody has started. */
+  /** If the workflow is not started within this time, the dispatcher starts it. */
   startWithinMs: number;
-  /** The batch that it came in. */
+  /** Id of the bulk transfer that it is an item of. */
   bulkTransferId?: string;
 }): Transfer {
   const { tenant, body, amountMinor, named, now, bulkTransferId } = given;

@@ -24,11 +24,12 @@ import {
   type TransferStatus,
 } from './transfer.js';
 
+/** The store of transfers. */
 export type Transfers = ReturnType<typeof createTransfers>;
 
 /**
- * The store of transfers. Money, states and events change only through `accept` and `applyFact`; the other methods
- * write what an attempt has learned and when somebody has to look again.
+ * Creates the store of transfers. Only `accept`, `applyFact` and the submit permit change money, status and events.
+ * The other writes record the progress of an attempt and the time of the next check.
  */
 export function createTransfers(
   { client, db }: Database,
@@ -52,7 +53,7 @@ export function createTransfers(
       },
     }),
 
-    /** What came in a batch and is open is due now, for a workflow of its own. */
+    /** Sets the next check of open transfers to now, so that the dispatcher starts a workflow for each. */
     async scheduleOwnWorkflows(tenantId: string, ids: string[]) {
       const now = clock();
       await collection.updateMany(
@@ -61,7 +62,7 @@ export function createTransfers(
       );
     },
 
-    /** Fills in what the name enquiry found after acceptance. */
+    /** Writes the recipient's name that a name enquiry found after acceptance. Never replaces a name. */
     async nameRecipient(tenantId: string, id: string, found: { name: string; bank: string }) {
       const filter = { _id: id, tenant_id: tenantId, 'recipient.name': null } as Filter<Transfer>;
       await collection.updateOne(filter, {
@@ -79,7 +80,7 @@ export function createTransfers(
     saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
       groupCommit.commit(saveRefusal, input),
 
-    /** Applies what became known, through the state guard; the answer is the transfer as it stands then. */
+    /** Applies a fact by the rules of the transition. Returns the verdict and the transfer afterwards. */
     applyFact: (
       tenantId: string,
       id: string,
@@ -89,7 +90,7 @@ export function createTransfers(
   };
 }
 
-/** Lists whose first pages and totals cost the same however many transfers a tenant has. */
+/** Lists of transfers. The cost of first pages and totals does not grow with a tenant's transfers. */
 function transferLists(database: Database) {
   const transfers = database.db.collection<Transfer>('transfers');
 
@@ -125,8 +126,8 @@ function transferLists(database: Database) {
 }
 
 /**
- * By amount within some days: no index has that order. A few days are read and sorted; of many days the order by
- * amount is followed until the page is full. What each costs follows from how many there are.
+ * Returns the index for a list by amount within a range of days. No index has that order. Either all transfers of the
+ * range are read and sorted, or the index by amount is scanned until the page is full. The smaller estimate wins.
  */
 async function indexWithin(
   database: Database,
@@ -140,13 +141,13 @@ async function indexWithin(
     from: undefined,
     until: undefined,
   });
-  const followed = (query.page * query.limit * all) / within;
+  const scanned = (query.page * query.limit * all) / within;
   return indexFor(
-    within < followed ? { ...query, sort: { ...query.sort, field: 'created_at' } } : query,
+    within < scanned ? { ...query, sort: { ...query.sort, field: 'created_at' } } : query,
   );
 }
 
-/** What of a transfer is held against the provider's word. */
+/** The fields of a transfer that reconciliation compares with the provider. */
 export type Reconcilable = Pick<
   Transfer,
   | '_id'
@@ -180,14 +181,14 @@ type OpenBefore = {
   after: Reconcilable | undefined;
 };
 
-/** What is read of transfers. Clients' queries carry the tenant; the others are for operators and the worker. */
+/** Queries of operators and the worker. Those without a tenant must not serve a client's request. */
 function transferQueries(collection: Collection<Transfer>) {
   return {
-    /** By our id alone: for provider callbacks, which know no tenant. */
+    /** Finds a transfer by id alone, because a provider event does not name a tenant. */
     ownerOf: (id: string): Promise<Pick<Transfer, 'tenant_id' | 'provider'> | null> =>
       collection.findOne({ _id: id }, { projection: { tenant_id: 1, provider: 1 } }),
 
-    /** Those whose order has not left and whose recipient's name is known: nothing has to be asked before. */
+    /** Returns the transfers that can be submitted at once: never submitted, and with the recipient's name. */
     async unsent(tenantId: string, ids: string[]): Promise<string[]> {
       const found = collection.find(
         {
@@ -201,7 +202,7 @@ function transferQueries(collection: Collection<Transfer>) {
       return (await found.toArray()).map(({ _id }) => _id);
     },
 
-    /** In the order of ids, which is that of time: after one, before another. */
+    /** Returns transfers between two ids, in the order of ids, which is the order of creation. */
     madeBetween: (after: string, before: string, limit: number): Promise<Reconcilable[]> =>
       collection
         .find({ _id: { $gt: after, $lt: before } }, { projection: RECONCILABLE })
@@ -209,7 +210,7 @@ function transferQueries(collection: Collection<Transfer>) {
         .limit(limit)
         .toArray(),
 
-    /** In the order of the index by status: what comes after `after` and has an id below `before`. */
+    /** Returns transfers with a status, sorted by creation: those after `after` with an id below `before`. */
     openBefore: (
       { tenantId, status, before, after }: OpenBefore,
       limit: number,
