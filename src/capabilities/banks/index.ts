@@ -1,4 +1,5 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { bankOperations } from './api.js';
 import { createBankList } from './bank-list.js';
 import { createNameEnquiry } from './name-enquiry.js';
 import { transferDirectoryRoutes } from './routes.js';
@@ -19,6 +20,7 @@ function createBankParts({ config, providers }: CoreDeps) {
 /** The capability `banks`: the banks that transfers can go to, and the holders of accounts there. */
 export const bankCapability = defineCapability({
   name: 'banks',
+  operations: bankOperations,
   create: createBankParts,
   routes: transferDirectoryRoutes,
 });

@@ -1,3 +1,4 @@
+import { bulkTransferOperations } from './api.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/supervision/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
@@ -60,6 +61,7 @@ export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
   needs: { banks: bankCapability },
   collections: [bulkTransfers],
+  operations: bulkTransferOperations,
   create: createBulkTransferParts,
   routes: bulkTransferRoutes,
   supervised: (deps: { bulkTransfers: BulkTransferParts }) => ({
