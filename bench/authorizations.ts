@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { connectDatabase } from '../src/platform/database/client.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
-import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../sandbox-bank/signature.js';
+import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../sandbox-bank/shared/signature.js';
 import { measureCpu } from './cpu.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';
 import {

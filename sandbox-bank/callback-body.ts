@@ -1,4 +1,4 @@
-import type { Card } from './card-state.js';
+import type { Card } from './issuer/card-state.js';
 import { presentCharge, presentRefund } from './acquirer/wire.js';
 import type { CallbackRecord, Subject } from './records.js';
 import { isStale, type State } from './state.js';

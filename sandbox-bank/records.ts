@@ -1,4 +1,4 @@
-import type { CardEventName, CardRecord } from './card-records.js';
+import type { CardEventName, CardRecord } from './issuer/records.js';
 import type { AcquirerEventName, AcquirerRecord } from './acquirer/records.js';
 
 /** What a client asks for, as it is on the wire and in the journal. */

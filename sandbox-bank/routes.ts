@@ -1,13 +1,13 @@
-import type { Bank } from './bank.js';
-import { cardRoutes } from './card-routes.js';
-import { BANKS } from './directory.js';
-import { faultsBody, type Faults } from './faults.js';
-import { readBody, Refusal, validate } from './http.js';
-import type { Issuer } from './issuer.js';
-import type { Methods, Route, RouteEntry } from './route.js';
+import type { Bank } from './transfers/bank.js';
+import { cardRoutes } from './issuer/routes.js';
+import { BANKS } from './shared/directory.js';
+import { faultsBody, type Faults } from './shared/faults.js';
+import { readBody, Refusal, validate } from './shared/http.js';
+import type { Issuer } from './issuer/issuer.js';
+import type { Methods, Route, RouteEntry } from './shared/route.js';
 import type { Acquirer } from './acquirer/acquirer.js';
 import { acquirerRoutes } from './acquirer/routes.js';
-import type { Effect } from './journal-effects.js';
+import type { Effect } from './shared/journal-effects.js';
 import type { State } from './state.js';
 import {
   answer,
@@ -17,7 +17,7 @@ import {
   setOutcomeBody,
   transferBody,
   type Outcome,
-} from './wire.js';
+} from './shared/wire.js';
 
 type Parts = {
   bank: Bank;

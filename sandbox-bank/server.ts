@@ -2,24 +2,24 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createBank } from './bank.js';
-import { createTransferOutcomes } from './transfer-outcomes.js';
+import { createBank } from './transfers/bank.js';
+import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
-import { createCallbacks } from './callbacks.js';
-import { createFaults, type Faults } from './faults.js';
-import { Refusal, send } from './http.js';
-import { createTurnAway } from './request-handler.js';
-import { createIssuer } from './issuer.js';
-import { createJournal, type Journal } from './journal.js';
-import { openLog, type Log } from './log.js';
+import { createCallbacks } from './shared/callbacks.js';
+import { createFaults, type Faults } from './shared/faults.js';
+import { Refusal, send } from './shared/http.js';
+import { createTurnAway } from './shared/request-handler.js';
+import { createIssuer } from './issuer/issuer.js';
+import { createJournal, type Journal } from './shared/journal.js';
+import { openLog, type Log } from './shared/log.js';
 import { createAcquirer } from './acquirer/acquirer.js';
-import { createCallbackSender } from './callback-sender.js';
+import { createCallbackSender } from './shared/callback-sender.js';
 import type { BankRecord } from './records.js';
-import type { Route } from './route.js';
+import type { Route } from './shared/route.js';
 import { createRoutes } from './routes.js';
 import { createState } from './state.js';
-import { createTimers, type Timers } from './timers.js';
-import { errorAnswer, SILENCE, type Outcome } from './wire.js';
+import { createTimers, type Timers } from './shared/timers.js';
+import { errorAnswer, SILENCE, type Outcome } from './shared/wire.js';
 
 export type SandboxBankOptions = {
   /** 0 or nothing: any free port. */

@@ -1,8 +1,8 @@
-import { behaviourOf, isReportedByCallbackOnly, type Behaviour } from './behaviours.js';
-import { createJournalEffects, type Effect, type JournalEffects } from './journal-effects.js';
-import { createIssuerState, type IssuerState } from './issuer-state.js';
+import { behaviourOf, isReportedByCallbackOnly, type Behaviour } from './shared/behaviours.js';
+import { createJournalEffects, type Effect, type JournalEffects } from './shared/journal-effects.js';
+import { createIssuerState, type IssuerState } from './issuer/state.js';
 import { createAcquirerState, type AcquirerState } from './acquirer/state.js';
-import { addToIndex } from './numbered-records.js';
+import { addToIndex } from './shared/numbered-records.js';
 import type { BankRecord, CallbackRecord, EventName, TransferRequest } from './records.js';
 
 export type Status = 'pending' | 'paid' | 'refused' | 'reversed';

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviours.js';
+import type { Behaviour } from '../shared/behaviours.js';
 import type { Decline } from './records.js';
 
 const PAGES = new Map<string, Behaviour>([

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { isExecutedAtOnce } from '../behaviours.js';
-import { findBank } from '../directory.js';
-import type { RequestKind } from '../request-handler.js';
+import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { findBank } from '../shared/directory.js';
+import type { RequestKind } from '../shared/request-handler.js';
 import { declineOf } from './behaviours.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import type { Charge, ChargeState } from './charge-state.js';

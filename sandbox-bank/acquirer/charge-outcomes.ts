@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { doneAfterMs, isExecutedAtOnce } from '../behaviours.js';
+import { doneAfterMs, isExecutedAtOnce } from '../shared/behaviours.js';
 import { paidMinor } from './behaviours.js';
 import type { Charge } from './charge-state.js';
 import type { PaymentMethod } from './payment-methods.js';

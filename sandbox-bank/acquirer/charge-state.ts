@@ -1,11 +1,11 @@
-import type { Behaviour } from '../behaviours.js';
-import type { Effect, JournalEffects } from '../journal-effects.js';
+import type { Behaviour } from '../shared/behaviours.js';
+import type { Effect, JournalEffects } from '../shared/journal-effects.js';
 import {
   addToIndex,
   createNumberedRecords,
   newRecordAt,
   type NumberedRecord,
-} from '../numbered-records.js';
+} from '../shared/numbered-records.js';
 import { chargeBehaviour, pageBehaviour } from './behaviours.js';
 import { paymentMethodOf, type PaymentMethod } from './payment-methods.js';
 import type { Channel, ChargeRequest, Decline, AcquirerRecord } from './records.js';

@@ -1,6 +1,6 @@
-import { createRequestHandler } from '../request-handler.js';
+import { createRequestHandler } from '../shared/request-handler.js';
 import { isOutcomeWithheld } from '../state.js';
-import { answer, errorAnswer, type Outcome } from '../wire.js';
+import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import { authorizedChargeRequestKind, chargePageRequestKind } from './charge-kinds.js';
 import type { Charge } from './charge-state.js';

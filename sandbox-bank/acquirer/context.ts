@@ -1,6 +1,6 @@
-import type { RequestRules } from '../request-handler.js';
-import type { Journal } from '../journal.js';
-import type { Timers } from '../timers.js';
+import type { RequestRules } from '../shared/request-handler.js';
+import type { Journal } from '../shared/journal.js';
+import type { Timers } from '../shared/timers.js';
 import type { AcquirerState } from './state.js';
 
 export type AcquirerContext = {

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviours.js';
+import type { Behaviour } from '../shared/behaviours.js';
 import type { Channel, Decline } from './records.js';
 
 /** What a customer can choose to pay with. There is no card number behind it. */

@@ -1,4 +1,4 @@
-import { doneAfterMs } from '../behaviours.js';
+import { doneAfterMs } from '../shared/behaviours.js';
 import type { AcquirerContext } from './context.js';
 import type { AcquirerRecord } from './records.js';
 import type { Refund } from './refund-state.js';

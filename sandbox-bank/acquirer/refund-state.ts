@@ -1,10 +1,10 @@
-import type { JournalEffects } from '../journal-effects.js';
+import type { JournalEffects } from '../shared/journal-effects.js';
 import {
   addToIndex,
   createNumberedRecords,
   newRecordAt,
   type NumberedRecord,
-} from '../numbered-records.js';
+} from '../shared/numbered-records.js';
 import { refundBehaviour } from './behaviours.js';
 import type { AcquirerRecord, RefundRequest } from './records.js';
 

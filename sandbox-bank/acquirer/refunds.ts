@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { isExecutedAtOnce } from '../behaviours.js';
-import { createRequestHandler, type RequestKind } from '../request-handler.js';
+import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { createRequestHandler, type RequestKind } from '../shared/request-handler.js';
 import { isOutcomeWithheld } from '../state.js';
-import { answer, errorAnswer, type Outcome } from '../wire.js';
+import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import { refundBehaviour } from './behaviours.js';
 import { decisive } from './charges.js';
 import type { AcquirerContext } from './context.js';

@@ -1,5 +1,5 @@
-import { readBody, readForm } from '../http.js';
-import type { RouteEntry } from '../route.js';
+import { readBody, readForm } from '../shared/http.js';
+import type { RouteEntry } from '../shared/route.js';
 import type { Acquirer } from './acquirer.js';
 import {
   authorizedBody,

@@ -1,4 +1,4 @@
-import type { JournalEffects } from '../journal-effects.js';
+import type { JournalEffects } from '../shared/journal-effects.js';
 import { createChargeState } from './charge-state.js';
 import type { AcquirerRecord } from './records.js';
 import { createRefundState } from './refund-state.js';

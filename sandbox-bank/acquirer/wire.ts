@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { clientReference, errorAnswer, reference, requestedAt } from '../wire.js';
-import { findBank } from '../directory.js';
+import { clientReference, errorAnswer, reference, requestedAt } from '../shared/wire.js';
+import { findBank } from '../shared/directory.js';
 import { feeMinor } from './behaviours.js';
 import type { Authorization, Charge } from './charge-state.js';
 import type { Refund } from './refund-state.js';

@@ -1,0 +1,24 @@
+import { createAuthorizationState } from './authorization-state.js';
+import type { CardRecord } from './records.js';
+import { createCardState } from './card-state.js';
+import type { JournalEffects } from '../shared/journal-effects.js';
+import { createFundingState } from './funding-state.js';
+
+export type IssuerState = ReturnType<typeof createIssuerState>;
+
+/** All that the issuer knows. Like the bank's state, it changes by `apply` alone. */
+export function createIssuerState(effects: JournalEffects) {
+  const cards = createCardState(effects);
+  const fundings = createFundingState(effects);
+  const authorizations = createAuthorizationState(effects, cards);
+  return {
+    cards,
+    fundings,
+    authorizations,
+    apply(record: CardRecord): void {
+      if ('authorization' in record) authorizations.apply(record);
+      else if ('funding' in record) fundings.apply(record);
+      else cards.apply(record);
+    },
+  };
+}

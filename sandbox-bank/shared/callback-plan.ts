@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import type { CallbackRecord, EventName, Subject } from '../records.js';
+
+/** Pause between the deliveries of an outcome whose callbacks come out of order. */
+const STEP_MS = 150;
+
+/** An outcome to be told. */
+export type OutcomeNotice = {
+  about: Subject;
+  event: EventName;
+  at: number;
+  /** What was before, if this is to be told several times and in the wrong order. */
+  before?: { event: EventName; at: number } | undefined;
+};
+
+type CallbackEvent = Pick<CallbackRecord, 'id' | 'event' | 'occurred_at'>;
+
+/** The callbacks that tell it, as records of the journal. `delivery` is the number of the first one. */
+export function planCallbacks(news: OutcomeNotice, delivery: number): CallbackRecord[] {
+  const tell: CallbackEvent = { id: newEventId(), event: news.event, occurred_at: news.at };
+  return inDeliveryOrder(news, tell).map((each, i) => ({
+    kind: 'callback',
+    delivery: delivery + i,
+    ...news.about,
+    not_before: news.at + i * STEP_MS,
+    ...each,
+  }));
+}
+
+/** Out of order: the outcome, an older "pending", the same event again, and the same outcome as an event of its own. */
+function inDeliveryOrder({ before }: OutcomeNotice, tell: CallbackEvent): CallbackEvent[] {
+  if (!before) return [tell];
+  const stale: CallbackEvent = { id: newEventId(), event: before.event, occurred_at: before.at };
+  return [tell, stale, tell, { ...tell, id: newEventId() }];
+}
+
+function newEventId(): string {
+  return `evt_${randomUUID().replaceAll('-', '')}`;
+}
