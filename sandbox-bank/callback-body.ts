@@ -1,7 +1,7 @@
 import type { Card } from './issuer/card-state.js';
 import { presentCharge, presentRefund } from './acquirer/wire.js';
-import type { CallbackRecord, Subject } from './records.js';
-import { isStale, type State } from './state.js';
+import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
+import type { State } from './state.js';
 
 /** What the client gets of an event: never an account number, and there is no card number to give. */
 export function callbackBody(state: State, callback: CallbackRecord) {
@@ -38,7 +38,7 @@ function dataOf(state: State, about: Subject, stale: boolean) {
 }
 
 function transferData(state: State, number: number, stale: boolean) {
-  const { order, sessionId, code } = state.get(number);
+  const { order, sessionId, code } = state.transfers.get(number);
   return {
     reference: order.reference,
     client_reference: order.client_reference,

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createBank } from './transfers/bank.js';
+import { createTransfers } from './transfers/transfers.js';
 import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
 import { createCallbacks } from './shared/callbacks.js';
@@ -67,18 +67,19 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     bodyOf: (callback) => callbackBody(state, callback),
     done: (delivery, delivered) => journal.callbackDone(delivery, delivered),
   });
-  const journal: Journal = createJournal({ state, log, callbacks });
+  const journal: Journal<BankRecord> = createJournal({ state, log, callbacks });
   const rules = { turnAway: createTurnAway({ state, journal }), deduplicate, conclusiveAfterMs };
   const common = { journal, timers, rules };
-  const outcomes = createTransferOutcomes({ state, journal, timers });
+  const outcomes = createTransferOutcomes({ state: state.transfers, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
-  const bank = createBank({ state, journal, outcomes, rules, sendsCallbacks });
+  const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
+  const transfers = createTransfers(transferContext);
   const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
   const issuer = createIssuer(issuerContext);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
   const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
   const routes = createRoutes({
-    bank,
+    transfers,
     issuer,
     acquirer,
     state,

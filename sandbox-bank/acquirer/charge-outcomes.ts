@@ -4,7 +4,8 @@ import { paidMinor } from './behaviours.js';
 import type { Charge } from './charge-state.js';
 import type { PaymentMethod } from './payment-methods.js';
 import type { AcquirerContext } from './context.js';
-import type { Decline, AcquirerEventName, AcquirerRecord } from './records.js';
+import type { AcquirerEventName } from '../shared/callback-record.js';
+import type { Decline, AcquirerRecord } from './records.js';
 
 export type ChargeOutcomes = ReturnType<typeof createChargeOutcomes>;
 

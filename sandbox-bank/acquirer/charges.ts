@@ -1,5 +1,5 @@
+import { isOutcomeWithheld } from '../shared/behaviours.js';
 import { createRequestHandler } from '../shared/request-handler.js';
-import { isOutcomeWithheld } from '../state.js';
 import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import { authorizedChargeRequestKind, chargePageRequestKind } from './charge-kinds.js';

@@ -32,15 +32,6 @@ export type RefundRequest = {
 /** Softly: the same may work on another day. */
 export type Decline = { code: string; decline: 'soft' | 'hard' };
 
-export type AcquirerEventName =
-  | 'charge.pending'
-  | 'charge.paid'
-  | 'charge.declined'
-  | 'charge.abandoned'
-  | 'refund.pending'
-  | 'refund.refunded'
-  | 'refund.refused';
-
 /** The acquirer's facts of the journal; charges and refunds by the number that their first record gave them. */
 export type AcquirerRecord =
   /** Only what the customer pays has a page, and with it an access code. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { isExecutedAtOnce, isOutcomeWithheld } from '../shared/behaviours.js';
 import { createRequestHandler, type RequestKind } from '../shared/request-handler.js';
-import { isOutcomeWithheld } from '../state.js';
 import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import { refundBehaviour } from './behaviours.js';
 import { decisive } from './charges.js';

@@ -1,4 +1,5 @@
-import type { AuthorizationEnd, AuthorizationRequest, CardRecord } from './records.js';
+import type { AuthorizationEnd } from '../shared/journal-effects.js';
+import type { AuthorizationRequest, CardRecord } from './records.js';
 import { cardEffect, type Card, type CardRecords } from './card-state.js';
 import type { JournalEffects } from '../shared/journal-effects.js';
 import { createNumberedRecords } from '../shared/numbered-records.js';

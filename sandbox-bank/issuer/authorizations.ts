@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { AuthorizationEnd, AuthorizationRequest } from './records.js';
+import type { AuthorizationEnd } from '../shared/journal-effects.js';
+import type { AuthorizationRequest, CardRecord } from './records.js';
 import type { Authorization } from './authorization-state.js';
 import { decisionAnswer, noSuchCard, presentAuthorization } from './wire.js';
 import type { IssuerState } from './state.js';
@@ -28,7 +29,7 @@ export type Authorizations = {
 
 export function createAuthorizations(parts: {
   state: IssuerState;
-  journal: Journal;
+  journal: Journal<CardRecord>;
   log: Log;
   callbackSender: CallbackSender;
   /** Where the client is asked; null: nowhere, and everything is declined. */

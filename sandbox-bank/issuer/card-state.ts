@@ -1,12 +1,17 @@
 import { issueBehaviour } from './behaviours.js';
-import type { CardFace, CardRequest, CardRecord, IssuerCardState } from './records.js';
+import type { CardFace, CardRequest, CardRecord } from './records.js';
 import {
   stateEffect,
   type Effect,
   type EffectKind,
+  type IssuerCardState,
   type JournalEffects,
 } from '../shared/journal-effects.js';
-import { createNumberedRecords, newRecordAt, type NumberedRecord } from '../shared/numbered-records.js';
+import {
+  createNumberedRecords,
+  newRecordAt,
+  type NumberedRecord,
+} from '../shared/numbered-records.js';
 
 export type Card = NumberedRecord<CardRequest, 'pending' | 'issued' | 'refused'> & {
   face: CardFace | null;

@@ -1,5 +1,5 @@
 import { randomBytes, randomInt } from 'node:crypto';
-import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { isExecutedAtOnce, isOutcomeWithheld } from '../shared/behaviours.js';
 import { ISSUED_AFTER_MS, issueBehaviour } from './behaviours.js';
 import type { CardFace, CardRequest, CardRecord, CardStateRequest } from './records.js';
 import type { CardContext } from './context.js';
@@ -7,7 +7,6 @@ import type { Card } from './card-state.js';
 import { noSuchCard, presentCard } from './wire.js';
 import { createRequestHandler, type RequestKind } from '../shared/request-handler.js';
 import { createCardStateSetter } from './card-state-requests.js';
-import { isOutcomeWithheld } from '../state.js';
 import { answer, type Outcome } from '../shared/wire.js';
 
 const BRAND = 'verve';

@@ -1,5 +1,6 @@
 import { doneAfterMs, reversedAfterMs } from '../shared/behaviours.js';
-import type { CardEventName, CardRecord } from './records.js';
+import type { CardEventName } from '../shared/callback-record.js';
+import type { CardRecord } from './records.js';
 import type { CardContext } from './context.js';
 import type { Funding } from './funding-state.js';
 

@@ -1,4 +1,4 @@
-import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { isExecutedAtOnce, isOutcomeWithheld } from '../shared/behaviours.js';
 import { fundingBehaviour } from './behaviours.js';
 import type { CardRecord, CardFundingRequest } from './records.js';
 import { presentFunding } from './wire.js';
@@ -7,7 +7,6 @@ import { createFundingOutcomes, type FundingOutcomes } from './funding-outcomes.
 import type { Funding } from './funding-state.js';
 import { createRequestHandler, type RequestKind } from '../shared/request-handler.js';
 import type { IssuerState } from './state.js';
-import { isOutcomeWithheld } from '../state.js';
 import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 
 export type Fundings = {

@@ -1,3 +1,5 @@
+import type { AuthorizationEnd, IssuerCardState } from '../shared/journal-effects.js';
+
 /** What a client asks of the issuer, as it is on the wire and in the journal. There is no card number anywhere. */
 export type CardRequest = {
   reference: string;
@@ -17,8 +19,6 @@ export type CardFundingRequest = {
   requested_at: string;
 };
 
-export type IssuerCardState = 'open' | 'locked' | 'closed';
-
 export type CardStateRequest = {
   state: IssuerCardState;
   version: number;
@@ -31,18 +31,6 @@ export type AuthorizationRequest = {
   channel: 'online' | 'pos' | 'atm' | 'contactless';
   merchant: { name: string; category: string; country: string };
 };
-
-/** What can become of an authorization in the end. */
-export type AuthorizationEnd = 'cleared' | 'authorization_reversed' | 'authorization_expired';
-
-export type CardEventName =
-  | 'card.issued'
-  | 'card.funding_pending'
-  | 'card.funded'
-  | 'card.funding_refused'
-  | 'card.funding_reversed'
-  | 'card.declined'
-  | `card.${AuthorizationEnd}`;
 
 /** What a card looks like from outside. */
 export type CardFace = {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { CallbackRecord, EventName, Subject } from '../records.js';
+import type { CallbackRecord, EventName, Subject } from './callback-record.js';
 
 /** Pause between the deliveries of an outcome whose callbacks come out of order. */
 const STEP_MS = 150;

@@ -1,6 +1,6 @@
 import type { Log } from './log.js';
 import type { CallbackSender } from './callback-sender.js';
-import type { CallbackRecord, EventName } from '../records.js';
+import type { CallbackRecord, EventName } from './callback-record.js';
 import type { Timers } from './timers.js';
 
 const PAUSES_MS = [1_000, 2_000, 5_000, 10_000];

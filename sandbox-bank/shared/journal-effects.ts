@@ -1,4 +1,8 @@
-import type { AuthorizationEnd, IssuerCardState } from '../issuer/records.js';
+/** A card's state at the issuer. */
+export type IssuerCardState = 'open' | 'locked' | 'closed';
+
+/** The possible ends of an approved authorization. */
+export type AuthorizationEnd = 'cleared' | 'authorization_reversed' | 'authorization_expired';
 
 const STATE_EFFECTS = {
   open: 'card_opened',

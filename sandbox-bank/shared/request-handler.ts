@@ -1,6 +1,5 @@
 import { answeredAfterMs, timesTurnedAway, type Behaviour } from './behaviours.js';
 import type { Journal } from './journal.js';
-import type { State } from '../state.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 
 /** How far ahead of ours a client's clock may be where the age of a request matters: it adds to the age limit. */
@@ -59,7 +58,13 @@ export function answered(behaviour: Behaviour, status: number, body: unknown): O
 export type TurnAway = (key: string, behaviour: Behaviour, at: number) => Outcome | null;
 
 /** Null: this one is taken. The count is durable, so that a restart does not begin it again. */
-export function createTurnAway({ state, journal }: { state: State; journal: Journal }): TurnAway {
+export function createTurnAway({
+  state,
+  journal,
+}: {
+  state: { timesTurnedAway(key: string): number };
+  journal: Journal;
+}): TurnAway {
   return (key, behaviour, at) => {
     if (state.timesTurnedAway(key) >= timesTurnedAway(behaviour)) return null;
     journal.commit([{ kind: 'turned_away', reference: key, at }]);

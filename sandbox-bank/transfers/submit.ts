@@ -1,14 +1,15 @@
-import { behaviourOf, isExecutedAtOnce } from '../shared/behaviours.js';
+import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { behaviourOf } from './behaviours.js';
 import type { TransferOutcomes } from './transfer-outcomes.js';
 import { findBank } from '../shared/directory.js';
 import type { RequestKind } from '../shared/request-handler.js';
 import type { Journal } from '../shared/journal.js';
-import type { BankRecord, TransferRequest } from '../records.js';
-import type { State, Transfer } from '../state.js';
+import type { TransferRecord, TransferRequest } from './records.js';
+import type { Transfer, TransferState } from './state.js';
 
 type Parts = {
-  state: State;
-  journal: Journal;
+  state: TransferState;
+  journal: Journal<TransferRecord>;
   outcomes: TransferOutcomes;
   present: (transfer: Transfer) => unknown;
 };
@@ -27,9 +28,9 @@ export function transferRequestKind({
     behaviourOf: ({ account }) => behaviourOf(account),
     keyOf: ({ reference }) => reference,
     accept(order, at) {
-      const number = state.transfers.length;
+      const number = state.all.length;
       const refusal = refusalOf(order);
-      const outcome: BankRecord[] = [];
+      const outcome: TransferRecord[] = [];
       if (refusal !== null) outcome.push({ kind: 'refused', transfer: number, code: refusal, at });
       else if (isExecutedAtOnce(behaviourOf(order.account)))
         outcome.push(outcomes.paid(number, at));

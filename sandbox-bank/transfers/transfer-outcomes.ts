@@ -1,19 +1,24 @@
 import { doneAfterMs, reversedAfterMs } from '../shared/behaviours.js';
 import type { Journal } from '../shared/journal.js';
 import { sessionId } from './session-id.js';
-import type { BankRecord, TransferEventName } from '../records.js';
-import type { State, Transfer } from '../state.js';
+import type { TransferEventName } from '../shared/callback-record.js';
+import type { TransferRecord } from './records.js';
+import type { Transfer, TransferState } from './state.js';
 import type { Timers } from '../shared/timers.js';
 
 export type TransferOutcomes = ReturnType<typeof createTransferOutcomes>;
 
 /** What becomes of transfers. */
-export function createTransferOutcomes(parts: { state: State; journal: Journal; timers: Timers }) {
+export function createTransferOutcomes(parts: {
+  state: TransferState;
+  journal: Journal<TransferRecord>;
+  timers: Timers;
+}) {
   const { state, journal, timers } = parts;
 
   function commitAndNotify(
     transfer: Transfer,
-    outcome: BankRecord,
+    outcome: TransferRecord,
     event: TransferEventName,
   ): void {
     const isOutOfOrder = transfer.behaviour === 'reported_out_of_order';
@@ -25,7 +30,7 @@ export function createTransferOutcomes(parts: { state: State; journal: Journal; 
     });
   }
 
-  function paid(transfer: number, at: number): BankRecord {
+  function paid(transfer: number, at: number): TransferRecord {
     const seq = journal.nextSeq();
     return { kind: 'paid', transfer, seq, session_id: sessionId(at, seq), at };
   }
@@ -33,7 +38,7 @@ export function createTransferOutcomes(parts: { state: State; journal: Journal; 
   function applyOutcome(transfer: Transfer, outcome: 'paid' | 'refused'): void {
     const at = Date.now();
     const { number } = transfer;
-    const record: BankRecord =
+    const record: TransferRecord =
       outcome === 'paid'
         ? paid(number, at)
         : { kind: 'refused', transfer: number, code: 'declined', at };
@@ -72,7 +77,7 @@ export function createTransferOutcomes(parts: { state: State; journal: Journal; 
     scheduleNextOutcome,
     /** After a start: takes up what was left undone at the last stop. */
     resume(): void {
-      for (const transfer of state.transfers) scheduleNextOutcome(transfer);
+      for (const transfer of state.all) scheduleNextOutcome(transfer);
     },
   };
 }

@@ -1,14 +1,15 @@
-import { behaviourOf } from '../shared/behaviours.js';
+import { isOutcomeWithheld } from '../shared/behaviours.js';
+import { behaviourOf } from './behaviours.js';
 import type { TransferOutcomes } from './transfer-outcomes.js';
 import { accountName, findBank } from '../shared/directory.js';
 import { createRequestHandler, type RequestRules } from '../shared/request-handler.js';
 import type { Journal } from '../shared/journal.js';
-import type { TransferRequest } from '../records.js';
-import { isOutcomeWithheld, type State, type Status, type Transfer } from '../state.js';
+import type { TransferRecord, TransferRequest } from './records.js';
+import type { Status, Transfer, TransferState } from './state.js';
 import { transferRequestKind } from './submit.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from '../shared/wire.js';
 
-export type Bank = {
+export type Transfers = {
   submit(order: TransferRequest): Outcome;
   /** The newest transfer with this reference. */
   lookup(reference: string): Outcome;
@@ -18,13 +19,13 @@ export type Bank = {
 };
 
 /** The bank's operations. Nothing of their outcomes may be sent before the log has been flushed. */
-export function createBank(parts: {
-  state: State;
-  journal: Journal;
+export function createTransfers(parts: {
+  state: TransferState;
+  journal: Journal<TransferRecord>;
   outcomes: TransferOutcomes;
   rules: RequestRules;
   sendsCallbacks: boolean;
-}): Bank {
+}): Transfers {
   const { state, journal, outcomes, rules, sendsCallbacks } = parts;
   const presentVisible = (transfer: Transfer) =>
     present(transfer, isOutcomeWithheld(transfer, sendsCallbacks) ? 'pending' : transfer.status);

@@ -1,10 +1,5 @@
 import { startSandboxBank, type RunningSandboxBank } from '../../../sandbox-bank/server.js';
-import {
-  acquirerClient,
-  submitForm,
-  type ChargeBody,
-  type AcquirerClient,
-} from './support.js';
+import { acquirerClient, submitForm, type ChargeBody, type AcquirerClient } from './support.js';
 import {
   bankClient,
   eventually,
