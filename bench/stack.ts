@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadConfig, type Config } from '../src/shared/config.js';
+import { compiled } from '../src/shared/package-root.js';
 import { findEngine } from '../devstack/find.js';
 import { startMongod } from '../devstack/mongod.js';
 import { claimPort } from '../devstack/ports.js';
@@ -17,12 +18,15 @@ const READY_WITHIN_MS = 60_000;
 const STOP_GRACE_MS = 20_000;
 const NAMESPACE = 'bursar-sandbox';
 
+const ownScript = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The product's processes run from its own build in dist/, the bench's from the bench's build. */
 const SCRIPTS = {
-  api: '../src/main.js',
-  worker: '../worker/main.js',
-  bank: '../sandbox-bank/main.js',
-  bareWorker: './peers/bare-temporal/worker.js',
-  naive: './peers/naive/main.js',
+  api: compiled('src', 'main.js'),
+  worker: compiled('worker', 'main.js'),
+  bank: compiled('sandbox-bank', 'main.js'),
+  bareWorker: ownScript('./peers/bare-temporal/worker.js'),
+  naive: ownScript('./peers/naive/main.js'),
 };
 
 type Engine = { pid: number; port: number; version: string };
@@ -86,8 +90,7 @@ export async function openStack() {
 
     /** One of our processes, as compiled. `name` is that of its log, where two of a kind run. */
     node(script: keyof typeof SCRIPTS, env: NodeJS.ProcessEnv, name: string = script): Running {
-      const path = fileURLToPath(new URL(SCRIPTS[script], import.meta.url));
-      const args = ['--enable-source-maps', ...profiling(name), path];
+      const args = ['--enable-source-maps', ...profiling(name), SCRIPTS[script]];
       const started = launch({
         command: process.execPath,
         args,
