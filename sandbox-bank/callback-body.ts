@@ -3,7 +3,7 @@ import { presentCharge, presentRefund } from './acquirer/wire.js';
 import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
 import type { State } from './state.js';
 
-/** What the client gets of an event: never an account number, and there is no card number to give. */
+/** The body of a callback. It never contains an account number, and no card numbers exist. */
 export function callbackBody(state: State, callback: CallbackRecord) {
   return {
     id: callback.id,

@@ -20,7 +20,7 @@ type Parts = {
   about: Record<string, unknown>;
 };
 
-/** Finds the route of a request; an answer instead (404, 405) if there is none. */
+/** Finds the route of a request; returns the answer 404 or 405 if there is none. */
 export function createRoutes(parts: Parts): (method: string, path: string) => Route | Outcome {
   const all = [
     ...transferRoutes(parts.transfers),
@@ -102,7 +102,7 @@ function journalEntries(state: State, filter: JournalFilter) {
     .map((effect) => ({ ...effect, at: new Date(effect.at).toISOString() }));
 }
 
-/** What stands for the `:` of the pattern; null if the path is not of it. */
+/** Returns the segment that matches the `:` of the pattern; null if the path does not match. */
 function segmentOf(path: string, pattern: string): string | null {
   const [before = '', after = ''] = pattern.split(':');
   if (!path.startsWith(before) || !path.endsWith(after)) return null;

@@ -4,6 +4,7 @@ import { cardEffect, type Card, type CardRecords } from './card-state.js';
 import type { JournalEffects } from '../shared/journal-effects.js';
 import { createNumberedRecords } from '../shared/numbered-records.js';
 
+/** An authorization as replayed from the journal. */
 export type Authorization = {
   number: number;
   token: string;
@@ -11,13 +12,14 @@ export type Authorization = {
   order: AuthorizationRequest;
   status: 'asked' | 'authorized' | 'declined' | AuthorizationEnd;
   code: string | null;
-  /** What was asked for, and in the end what was taken or let go. */
+  /** The requested amount; after the end, the amount that was captured or released. */
   amountMinor: number;
   createdAt: number;
 };
 
 type Record = Extract<CardRecord, { authorization: number }>;
 
+/** Holds the issuer's authorizations. Only `apply` changes them. */
 export function createAuthorizationState(effects: JournalEffects, cards: CardRecords) {
   const authorizations = createNumberedRecords<Authorization>();
   const byToken = new Map<string, Authorization>();

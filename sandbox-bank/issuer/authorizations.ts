@@ -18,29 +18,31 @@ type AuthorizationEndRequest = {
   amount_minor?: number | undefined;
 };
 
+/** The issuer's operations on authorizations. */
 export type Authorizations = {
-  /** Someone pays with a card, named by the client's reference or by the issuer's id: asks the client at once. */
+  /** Simulates a card payment and requests the client's decision at once. The card is named by either side's id. */
   authorize(order: AuthorizationRequest & { card: string }): Promise<Outcome>;
-  /** What becomes of an authorization; told to the client. */
+  /** Ends an approved authorization and calls back. */
   end(token: string, order: AuthorizationEndRequest): Outcome;
-  /** After a start: what had no decision at the last stop is declined. */
+  /** After a start: declines the authorizations that had no decision at the last stop. */
   resume(): void;
 };
 
+/** Creates the issuer's authorizations. */
 export function createAuthorizations(parts: {
   state: IssuerState;
   journal: Journal<CardRecord>;
   log: Log;
   callbackSender: CallbackSender;
-  /** Where the client is asked; null: nowhere, and everything is declined. */
+  /** The client's address for authorization requests; null declines everything. */
   url: string | null;
-  /** How long the client has for each of two authorization requests. */
+  /** Time limit of each of the two authorization requests. */
   answerWithinMs: number;
 }): Authorizations {
   const { journal, log, callbackSender, url, answerWithinMs } = parts;
   const { cards, authorizations } = parts.state;
 
-  /** Null: nothing that could be read was heard in time, twice. */
+  /** Sends the request at most twice. Returns null if no readable answer arrived in time. */
   async function ask(authorization: Authorization): Promise<Decision | null> {
     if (url === null) return null;
     await log.flushed();
@@ -53,8 +55,8 @@ export function createAuthorizations(parts: {
   }
 
   /**
-   * The client is told of every decline that it was asked about: it may have approved to a request whose answer was not received, or
-   * have changed its mind, and hold the money.
+   * Reports every decline that the client was asked about: its approval may have been lost, or it may have changed
+   * its decision, so it may hold the money.
    */
   function decide({ number }: Authorization, { approved, code }: Decision, isAsked: boolean) {
     const at = Date.now();
@@ -112,7 +114,7 @@ function notSo({ status }: Authorization): Outcome {
   return errorAnswer(409, code, `the authorization is ${status}`);
 }
 
-/** The same however often it is asked. */
+/** Both requests have the same body. */
 function requestBody({ token, card, order, createdAt }: Authorization) {
   const requestedAt = new Date(createdAt).toISOString();
   return {

@@ -1,6 +1,6 @@
 import type { Behaviour } from '../shared/behaviours.js';
 
-/** A card that is issued later is issued this long after it was ordered. */
+/** Delay of an issuance with `done_later`. */
 export const ISSUED_AFTER_MS = 1_000;
 
 const ISSUES = new Map<string, Behaviour>([
@@ -34,7 +34,9 @@ const STATES = new Map<string, Behaviour>([
 const chosenFrom = (table: Map<string, Behaviour>) => (clientReference: string) =>
   table.get(clientReference.slice(-3)) ?? 'done';
 
-/** All of them by the end of the client's reference. */
+/** Behaviours are chosen by the last three characters of the client's reference. */
 export const issueBehaviour = chosenFrom(ISSUES);
+/** The behaviour of a card funding. */
 export const fundingBehaviour = chosenFrom(FUNDINGS);
+/** The behaviour of a change of a card's state. */
 export const stateBehaviour = chosenFrom(STATES);

@@ -6,7 +6,7 @@ import type { CardContext } from './context.js';
 import { answered } from '../shared/request-handler.js';
 import { errorAnswer, type Outcome } from '../shared/wire.js';
 
-/** Sets the state of a card, named by the issuer's id. The same order may be repeated. */
+/** Creates the operation that sets a card's state. A repeated request has no further effect. */
 export function createCardStateSetter(parts: CardContext) {
   const { state, journal, rules } = parts;
   return (id: string, order: CardStateRequest): Outcome => {
@@ -26,7 +26,7 @@ export function createCardStateSetter(parts: CardContext) {
   };
 }
 
-/** An older order never overwrites a newer one, and a closed card stays closed. */
+/** An older request never overwrites a newer one, and a closed card stays closed. */
 function refusalOf(card: Card, { state, version }: CardStateRequest): Outcome | null {
   if (version < card.version) {
     return errorAnswer(409, 'superseded', 'a newer version has been set');

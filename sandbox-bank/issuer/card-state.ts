@@ -13,17 +13,20 @@ import {
   type NumberedRecord,
 } from '../shared/numbered-records.js';
 
+/** A card as replayed from the journal. */
 export type Card = NumberedRecord<CardRequest, 'pending' | 'issued' | 'refused'> & {
   face: CardFace | null;
   state: IssuerCardState;
-  /** Of the newest order about the state. */
+  /** The version of the newest state request. */
   version: number;
 };
 
+/** The issuer's cards. */
 export type CardRecords = ReturnType<typeof createCardState>;
 
 type Record = Exclude<CardRecord, { authorization: number } | { funding: number }>;
 
+/** Holds the issuer's cards. Only `apply` changes them. */
 export function createCardState(effects: JournalEffects) {
   const cards = createNumberedRecords<Card>();
   const byReference = new Map<string, Card>();
@@ -67,7 +70,7 @@ export function createCardState(effects: JournalEffects) {
   };
 }
 
-/** An effect on a card that moves no money. */
+/** Makes an effect on a card that moves no money. */
 export function cardEffect(
   { order, face }: Card,
   kind: EffectKind,

@@ -12,17 +12,19 @@ import { answer, type Outcome } from '../shared/wire.js';
 const BRAND = 'verve';
 const VALID_YEARS = 3;
 
+/** The issuer's operations on cards. */
 export type Cards = {
   issue(order: CardRequest): Outcome;
-  /** By the client's reference. */
+  /** Finds a card by the client's reference. */
   lookup(reference: string): Outcome;
-  /** By the issuer's id. */
+  /** Finds a card by the issuer's id. */
   show(id: string): Outcome;
   setState(id: string, order: CardStateRequest): Outcome;
-  /** After a start: takes up what was left undone at the last stop. */
+  /** After a start: schedules the issuances that were still open at the last stop. */
   resume(): void;
 };
 
+/** Creates the issuer's cards. */
 export function createCards(parts: CardContext): Cards {
   const { journal, timers, rules, sendsCallbacks } = parts;
   const { cards } = parts.state;
@@ -68,7 +70,7 @@ export function createCards(parts: CardContext): Cards {
   };
 
   return {
-    // A card is not money: one reference makes one card, however the issuer runs.
+    // A card is not money, so one reference always makes one card, even without de-duplication.
     issue: createRequestHandler(kind, { ...rules, deduplicate: true }),
     lookup(reference) {
       const card = cards.withReference(reference);

@@ -4,7 +4,7 @@ import type { Journal } from '../shared/journal.js';
 import type { CardRecord } from './records.js';
 import type { Timers } from '../shared/timers.js';
 
-/** What everything that the issuer does is made of. */
+/** Everything that the issuer's parts depend on. */
 export type CardContext = {
   state: IssuerState;
   journal: Journal<CardRecord>;

@@ -4,9 +4,10 @@ import type { CardRecord } from './records.js';
 import type { CardContext } from './context.js';
 import type { Funding } from './funding-state.js';
 
+/** Decides fundings and reports their outcomes. */
 export type FundingOutcomes = ReturnType<typeof createFundingOutcomes>;
 
-/** What becomes of fundings. */
+/** Creates the part that decides fundings, now or after the time that their behaviour says. */
 export function createFundingOutcomes(parts: CardContext) {
   const { journal, timers } = parts;
   const { fundings } = parts.state;
@@ -36,7 +37,7 @@ export function createFundingOutcomes(parts: CardContext) {
     scheduleNextOutcome(funding);
   }
 
-  /** The times count from the journal, so that a restart neither loses nor prolongs them. */
+  /** Times count from the journal, so a restart neither loses nor prolongs them. */
   function scheduleNextOutcome(funding: Funding): void {
     const { number, status, behaviour, createdAt, updatedAt } = funding;
     const fundAfterMs = status === 'pending' ? doneAfterMs(behaviour) : null;
@@ -63,15 +64,15 @@ export function createFundingOutcomes(parts: CardContext) {
   }
 
   return {
-    /** The record of money that moves now; commit it in the same turn. */
+    /** Makes the record of a movement; commit it in the same turn, because it takes the next effect number. */
     moved,
-    /** Plans what the table says will happen to this funding by itself. */
+    /** Schedules the outcome that the funding's behaviour prescribes, if it has one. */
     scheduleNextOutcome,
     /** Decides a pending funding, and calls back. */
     applyOutcome,
-    /** Takes back what was funded, and keeps what is pending from ever being funded. */
+    /** Reverses a completed funding, and refuses a pending one for good. */
     undo,
-    /** After a start: takes up what was left undone at the last stop. */
+    /** After a start: schedules the outcomes that were still open at the last stop. */
     resume: (): void => {
       for (const funding of fundings.all) scheduleNextOutcome(funding);
     },

@@ -8,11 +8,13 @@ import {
   type NumberedRecord,
 } from '../shared/numbered-records.js';
 
+/** A card funding as replayed from the journal. */
 export type Funding = NumberedRecord<
   CardFundingRequest,
   'pending' | 'funded' | 'refused' | 'reversed'
 >;
 
+/** Holds the issuer's fundings. Only `apply` changes them. */
 export function createFundingState(effects: JournalEffects) {
   const fundings = createNumberedRecords<Funding>();
   const byReference = new Map<string, Funding[]>();
@@ -28,7 +30,7 @@ export function createFundingState(effects: JournalEffects) {
   return {
     all: fundings.all,
     get: fundings.get,
-    /** Oldest first; more than one only where the issuer does not de-duplicate. */
+    /** Oldest first; more than one only if the issuer does not de-duplicate. */
     withReference: (reference: string): readonly Funding[] => byReference.get(reference) ?? [],
     withClientReference: (reference: string): readonly Funding[] =>
       byClientReference.get(reference) ?? [],

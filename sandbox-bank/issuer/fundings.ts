@@ -9,18 +9,20 @@ import { createRequestHandler, type RequestKind } from '../shared/request-handle
 import type { IssuerState } from './state.js';
 import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 
+/** The issuer's operations on fundings. */
 export type Fundings = {
   fund(order: CardFundingRequest): Outcome;
-  /** The newest funding with this reference that was not refused, if there is one. */
+  /** Finds the newest funding with this reference that was not refused, else a refused one. */
   lookup(reference: string): Outcome;
-  /** Afterwards nothing of this reference is on the card, and nothing will be. May be repeated. */
+  /** Afterwards no money under this reference is on the card, now or later. A repeat has no further effect. */
   reverse(reference: string): Outcome;
-  /** Someone outside decides a pending funding, named by its own or by the client's reference. */
+  /** Decides a pending funding, for tests; finds it by its own or by the client's reference. */
   setOutcome(reference: string, outcome: 'funded' | 'failed'): Outcome;
-  /** After a start: takes up what was left undone at the last stop. */
+  /** After a start: schedules the outcomes that were still open at the last stop. */
   resume(): void;
 };
 
+/** Creates the issuer's fundings. */
 export function createFundings(parts: CardContext): Fundings {
   const { journal, rules, sendsCallbacks } = parts;
   const { fundings } = parts.state;
@@ -81,7 +83,7 @@ export function createFundings(parts: CardContext): Fundings {
   };
 }
 
-/** Of several with one reference: a refusal says nothing of what an earlier one has funded. */
+/** Selects among fundings with one reference: a refusal does not undo an earlier funding. */
 function decisive(all: readonly Funding[]): Funding | undefined {
   return all.findLast(({ status }) => status !== 'refused') ?? all.at(-1);
 }

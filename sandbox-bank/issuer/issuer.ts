@@ -6,9 +6,10 @@ import { createFundings, type Fundings } from './fundings.js';
 import type { Log } from '../shared/log.js';
 import type { CallbackSender } from '../shared/callback-sender.js';
 
-/** The card issuer: it shares the bank's journal, signatures and faults, and nothing else. */
+/** The issuer's operations. The issuer shares only the journal, signatures and faults with the bank. */
 export type Issuer = { cards: Cards; fundings: Fundings; authorizations: Authorizations };
 
+/** Creates the card issuer. */
 export function createIssuer(
   parts: Omit<CardContext, 'sendsCallbacks'> & {
     urls: CallbackUrls;

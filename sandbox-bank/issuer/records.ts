@@ -1,6 +1,6 @@
 import type { AuthorizationEnd, IssuerCardState } from '../shared/journal-effects.js';
 
-/** What a client asks of the issuer, as it is on the wire and in the journal. There is no card number anywhere. */
+/** A client's request for a card, as sent over the wire and stored in the journal. It contains no card number. */
 export type CardRequest = {
   reference: string;
   client_reference: string;
@@ -9,16 +9,18 @@ export type CardRequest = {
   requested_at: string;
 };
 
+/** A client's request to fund a card. */
 export type CardFundingRequest = {
   reference: string;
   client_reference: string;
-  /** The issuer's id. */
+  /** The issuer's id of the card. */
   card: string;
   amount_minor: number;
   currency: 'NGN';
   requested_at: string;
 };
 
+/** A client's request to set a card's state; a higher `version` is newer. */
 export type CardStateRequest = {
   state: IssuerCardState;
   version: number;
@@ -26,15 +28,16 @@ export type CardStateRequest = {
   requested_at: string;
 };
 
+/** A simulated card payment. */
 export type AuthorizationRequest = {
   amount_minor: number;
   channel: 'online' | 'pos' | 'atm' | 'contactless';
   merchant: { name: string; category: string; country: string };
 };
 
-/** What a card looks like from outside. */
+/** The visible data of an issued card. */
 export type CardFace = {
-  /** Opaque; nothing can be read from it. */
+  /** Opaque: nothing can be derived from it. */
   id: string;
   brand: string;
   last4: string;
@@ -42,12 +45,15 @@ export type CardFace = {
   expiry_year: number;
 };
 
-/** The issuer's facts of the journal; each thing by the number that its first record gave it. */
+/**
+ * The issuer's facts in the journal; each number is assigned by the first record of its card, funding or
+ * authorization.
+ */
 export type CardRecord =
   | { kind: 'card_ordered'; card: number; order: CardRequest; at: number }
   | { kind: 'issued'; card: number; seq: number; face: CardFace; at: number }
   | { kind: 'issue_refused'; card: number; code: string; at: number }
-  /** Without `seq` the state was the same already, and only its version is new. */
+  /** `seq` is null if the state was already the same and only the version is new. */
   | { kind: 'state_set'; card: number; seq: number | null; order: CardStateRequest; at: number }
   | { kind: 'funding_ordered'; funding: number; order: CardFundingRequest; at: number }
   | { kind: 'funded' | 'funding_reversed'; funding: number; seq: number; at: number }

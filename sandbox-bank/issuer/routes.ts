@@ -12,6 +12,7 @@ import { readBody } from '../shared/http.js';
 import type { Issuer } from './issuer.js';
 import type { RouteEntry } from '../shared/route.js';
 
+/** The issuer's routes: cards, fundings, and the controls for tests. */
 export function cardRoutes({ cards, fundings, authorizations }: Issuer): RouteEntry[] {
   return [
     [

@@ -4,9 +4,10 @@ import { createCardState } from './card-state.js';
 import type { JournalEffects } from '../shared/journal-effects.js';
 import { createFundingState } from './funding-state.js';
 
+/** The issuer's cards, fundings and authorizations. */
 export type IssuerState = ReturnType<typeof createIssuerState>;
 
-/** All that the issuer knows. Like the bank's state, it changes by `apply` alone. */
+/** Holds the issuer's state. Only `apply` changes it, so a replay of the journal gives the same state. */
 export function createIssuerState(effects: JournalEffects) {
   const cards = createCardState(effects);
   const fundings = createFundingState(effects);

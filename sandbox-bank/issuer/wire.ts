@@ -7,6 +7,7 @@ import { clientReference, errorAnswer, reference, requestedAt } from '../shared/
 const amountMinor = z.int().min(1);
 const cardId = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
 
+/** The body of a request for a card. */
 export const cardBody = z.strictObject({
   reference,
   client_reference: clientReference,
@@ -15,6 +16,7 @@ export const cardBody = z.strictObject({
   requested_at: requestedAt,
 });
 
+/** The body of a request to fund a card. */
 export const fundingBody = z.strictObject({
   reference,
   client_reference: clientReference,
@@ -24,6 +26,7 @@ export const fundingBody = z.strictObject({
   requested_at: requestedAt,
 });
 
+/** The body of a request to set a card's state. */
 export const stateBody = z.strictObject({
   state: z.enum(['open', 'locked', 'closed']),
   version: z.int().min(1),
@@ -31,8 +34,10 @@ export const stateBody = z.strictObject({
   requested_at: requestedAt,
 });
 
+/** The body of the control that decides a funding. */
 export const setFundingOutcomeBody = z.strictObject({ outcome: z.enum(['funded', 'failed']) });
 
+/** The body of the control that simulates a card payment. */
 export const authorizationBody = z.strictObject({
   /** The client's reference of the card, or the issuer's id. */
   card: cardId,
@@ -53,6 +58,7 @@ export const authorizationBody = z.strictObject({
     .prefault({}),
 });
 
+/** The body of the control that ends an authorization. */
 export const endBody = z
   .strictObject({
     outcome: z.enum(['cleared', 'reversed', 'expired']),
@@ -63,13 +69,16 @@ export const endBody = z
     message: 'only what is cleared has an amount of its own',
   });
 
-/** What the client decides of an authorization. */
+/** The client's answer to an authorization request. */
 export const decisionAnswer = z.object({
   approved: z.boolean(),
   code: z.string().regex(/^[a-z0-9_]{1,100}$/),
 });
 
-/** A card as the issuer shows it; whoever knows its id was told that it is issued. */
+/**
+ * Presents a card; a withheld issuance is shown as `pending`. A client that knows the card's id knows that it is
+ * issued.
+ */
 export function presentCard(card: Card, isWithheld = false) {
   const isOpen = card.status === 'pending' || isWithheld;
   const face = isOpen ? null : card.face;
@@ -90,6 +99,7 @@ export function presentCard(card: Card, isWithheld = false) {
   };
 }
 
+/** Presents a funding; a withheld outcome is shown as `pending`. */
 export function presentFunding(funding: Funding, isWithheld = false) {
   const isOpen = funding.status === 'pending' || isWithheld;
   const { reference: ours, client_reference, card, amount_minor, currency } = funding.order;
@@ -105,6 +115,7 @@ export function presentFunding(funding: Funding, isWithheld = false) {
   };
 }
 
+/** Presents an authorization. */
 export function presentAuthorization({ token, status, amountMinor: amount, code }: Authorization) {
   return { token, status, amount_minor: amount, currency: 'NGN', code };
 }
@@ -116,6 +127,7 @@ function times(thing: { createdAt: number; updatedAt: number }, isOpen: boolean)
   };
 }
 
+/** The answer for an unknown card. */
 export function noSuchCard() {
   return errorAnswer(404, 'card_not_found', 'there is no such card');
 }

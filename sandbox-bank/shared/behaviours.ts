@@ -1,4 +1,7 @@
-/** What the bank does with an order, chosen by its last three characters: every outcome can be had by hand. */
+/**
+ * The bank's reaction to a request. The request's last three characters select it, so tests can produce every
+ * outcome.
+ */
 export type Behaviour =
   | 'done'
   | 'done_later'
@@ -13,21 +16,22 @@ export type Behaviour =
   | 'throttled_first'
   | 'enquiry_without_answer'
   | 'slow'
-  /** Slow, and never reversed when asked. */
+  /** Slow, and its reversal is always refused. */
   | 'slow_for_good'
   | 'refused_first'
-  /** For lack of funds, which another day may bring. */
+  /** Insufficient funds: a later attempt may succeed. */
   | 'declined_softly'
   | 'declined_softly_twice'
   | 'declined_as_expired'
   | 'another_amount'
   | 'lost_first';
 
-/** The outcome is told by callback alone: look-ups say pending until a callback was taken. */
+/** True if the outcome is reported by callback only: look-ups answer `pending` until a callback was accepted. */
 export function isReportedByCallbackOnly(behaviour: Behaviour): boolean {
   return behaviour === 'done_later' || behaviour === 'reported_out_of_order';
 }
 
+/** True if the bank executes the request before it answers. */
 export function isExecutedAtOnce(behaviour: Behaviour): boolean {
   return behaviour !== 'pending' && !isReportedByCallbackOnly(behaviour);
 }
@@ -39,23 +43,23 @@ const TIMES_TURNED_AWAY = new Map<Behaviour, number>([
   ['lost_first', 1],
 ]);
 
-/** How often an order is turned away, with nothing done, before one is taken. */
+/** Returns how many requests are rejected without being executed before one is accepted. */
 export function timesTurnedAway(behaviour: Behaviour): number {
   return TIMES_TURNED_AWAY.get(behaviour) ?? 0;
 }
 
-/** How long after acceptance a pending order is done by itself; null: not by itself. */
+/** Returns the delay from acceptance to the outcome of a pending request; null if none comes by itself. */
 export function doneAfterMs(behaviour: Behaviour): number | null {
   if (behaviour === 'done_later') return 2_000;
   return behaviour === 'reported_out_of_order' ? 500 : null;
 }
 
-/** How long after payment the money comes back; null: it stays. */
+/** Returns the delay from payment to reversal; null if it is not reversed. */
 export function reversedAfterMs(behaviour: Behaviour): number | null {
   return behaviour === 'reversed_later' ? 3_000 : null;
 }
 
-/** How long the answer of an order takes that was executed at once. */
+/** Returns the delay of the answer to a request that was executed at once. */
 export function answeredAfterMs(behaviour: Behaviour): number {
   return behaviour === 'slow' || behaviour === 'slow_for_good' ? 4_000 : 0;
 }

@@ -4,18 +4,18 @@ import type { CallbackRecord, EventName, Subject } from './callback-record.js';
 /** Pause between the deliveries of an outcome whose callbacks come out of order. */
 const STEP_MS = 150;
 
-/** An outcome to be told. */
+/** An outcome that callbacks report. */
 export type OutcomeNotice = {
   about: Subject;
   event: EventName;
   at: number;
-  /** What was before, if this is to be told several times and in the wrong order. */
+  /** The earlier state, if it is to be reported after the outcome, out of order. */
   before?: { event: EventName; at: number } | undefined;
 };
 
 type CallbackEvent = Pick<CallbackRecord, 'id' | 'event' | 'occurred_at'>;
 
-/** The callbacks that tell it, as records of the journal. `delivery` is the number of the first one. */
+/** Plans the callbacks of an outcome as journal records, numbered from `delivery` on. */
 export function planCallbacks(news: OutcomeNotice, delivery: number): CallbackRecord[] {
   const tell: CallbackEvent = { id: newEventId(), event: news.event, occurred_at: news.at };
   return inDeliveryOrder(news, tell).map((each, i) => ({
@@ -27,7 +27,7 @@ export function planCallbacks(news: OutcomeNotice, delivery: number): CallbackRe
   }));
 }
 
-/** Out of order: the outcome, an older "pending", the same event again, and the same outcome as an event of its own. */
+/** Out of order: the outcome, an older "pending", the same event again, and the same outcome as a new event. */
 function inDeliveryOrder({ before }: OutcomeNotice, tell: CallbackEvent): CallbackEvent[] {
   if (!before) return [tell];
   const stale: CallbackEvent = { id: newEventId(), event: before.event, occurred_at: before.at };

@@ -2,19 +2,21 @@ import { Agent, request } from 'undici';
 import type { Faults, FaultyCall } from './faults.js';
 import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from './signature.js';
 
-/** A client that was away for long must not be run over by all that it missed. */
+/** Bounds the load on a client that returns after a long outage, when all missed callbacks are due. */
 const CONNECTIONS = 32;
 const MAX_ANSWER_BYTES = 64 * 1024;
 
-/** Null: no answer was had, whether or not the client has it. */
+/** The client's answer. Null: none was received; the client may have received the request or not. */
 export type CallbackResponse = { status: number; text: string } | null;
 
+/** Sends signed requests to the client. */
 export type CallbackSender = {
-  /** One signed request to the client. Never throws, never tries again. */
+  /** Sends one signed request, without retries. Never throws. */
   post(call: FaultyCall, url: string, body: unknown, withinMs: number): Promise<CallbackResponse>;
   close(): Promise<void>;
 };
 
+/** Creates a sender with connections of its own; `close` ends them. */
 export function createCallbackSender({
   secret,
   faults,
@@ -41,7 +43,7 @@ export function createCallbackSender({
   }
 
   async function within(ms: number, url: string, body: string): Promise<CallbackResponse> {
-    // By hand, as AbortSignal.timeout would live on after the answer.
+    // AbortSignal.timeout would keep its timer after the answer.
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), ms);
     try {

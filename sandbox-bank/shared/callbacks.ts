@@ -8,24 +8,28 @@ const LAST_PAUSE_MS = 30_000;
 const GIVE_UP_AFTER_MS = 24 * 60 * 60 * 1000;
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Where the client wants to be called; null: nowhere. */
+/** The client's callback addresses; null disables them. */
 export type CallbackUrls = { transfers: string | null; cards: string | null };
 
+/** Delivers callbacks. */
 export type Callbacks = {
-  /** Whether there is anyone to call with this event. */
+  /** True if the client has an address for this event. */
   reaches(event: EventName): boolean;
-  /** Delivers at least once: tries until a 2xx, for a day. Never throws. */
+  /** Delivers at least once: retries until a 2xx, for a day. Never throws. */
   send(callback: CallbackRecord): void;
   close(): void;
 };
 
-/** Nothing leaves before the log has it on disk; `done` is told of what was taken or given up. */
+/**
+ * Creates the delivery of callbacks. The log is flushed before each attempt; `done` runs after acceptance or the last
+ * attempt.
+ */
 export function createCallbacks(parts: {
   urls: CallbackUrls;
   callbackSender: CallbackSender;
   log: Log;
   timers: Timers;
-  /** What the client gets. */
+  /** Builds the request's body. */
   bodyOf: (callback: CallbackRecord) => unknown;
   done: (delivery: number, delivered: boolean) => void;
 }): Callbacks {
@@ -55,7 +59,7 @@ export function createCallbacks(parts: {
     tries: number,
   ): void {
     timers.after(delayMs, () => {
-      // Rejects only when the log is broken or closed, and then there is nothing to tell any more.
+      // Rejects only if the log is broken or closed; nothing may be reported then.
       attempt(target, callback, tries).catch(() => {});
     });
   }

@@ -1,10 +1,11 @@
 /** Banks and account holders that the sandbox bank can reach. */
 
+/** A bank with its CBN code and its NIP institution code. */
 export type Bank = { name: string; code: string; nip_code: string };
 
 /**
- * CBN code and NIP institution code of well-known institutions. The two numberings are unrelated, hence a table: no
- * code can be made from the other by adding digits.
+ * CBN and NIP institution codes of well-known banks. The two numberings are unrelated, so neither code can be derived
+ * from the other.
  */
 export const BANKS: readonly Bank[] = [
   { name: 'Access Bank', code: '044', nip_code: '000014' },
@@ -43,21 +44,23 @@ const BY_CODE = new Map(
   ]),
 );
 
-/** The bank of a CBN or NIP code; undefined if there is none. */
+/** Finds the bank of a CBN or NIP code. */
 export function findBank(code: string): Bank | undefined {
   return BY_CODE.get(code);
 }
 
+/** Given names of invented account holders. */
 export const GIVEN_NAMES = (
   'Adaeze Aisha Babajide Chiamaka Chinedu Damilola Ebere Emeka Fatima Folake Gbenga Halima ' +
   'Ibrahim Ifeoma Kelechi Musa Ngozi Obinna Oluwaseun Rukayat Sadiq Temitope Uche Yetunde'
 ).split(' ');
+/** Family names of invented account holders. */
 export const FAMILY_NAMES = (
   'Abubakar Adebayo Adeyemi Balogun Bello Chukwu Danjuma Effiong Eze Garba Ibe Lawal ' +
   'Mohammed Nwachukwu Nwosu Obi Ogunleye Okafor Okonkwo Olatunji Onyekachi Sanusi Udo Yusuf'
 ).split(' ');
 
-/** A plausible holder, always the same for one account at one bank. */
+/** Returns an invented holder, always the same for one account at one bank. */
 export function accountName(account: string, bank: Bank): string {
   let hash = 0x811c9dc5;
   for (const character of bank.nip_code + account) {

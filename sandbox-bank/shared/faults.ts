@@ -18,6 +18,7 @@ const CALLS = [
   'revoke',
 ] as const;
 
+/** The body of the control that sets faults. */
 export const faultsBody = z.union([
   z.strictObject({
     seed: z.union([z.int(), z.string().max(100)]),
@@ -27,7 +28,7 @@ export const faultsBody = z.union([
           call: z.enum([...CALLS, 'any']),
           kind: z.enum(KINDS),
           probability: z.number().min(0).max(1),
-          /** Length of `slow`. */
+          /** The delay of a `slow` fault. */
           ms: z.int().min(1).max(60_000).default(1_000),
         }),
       )
@@ -36,20 +37,24 @@ export const faultsBody = z.union([
   z.strictObject({}),
 ]);
 
+/** The current faults. */
 export type FaultSetting = z.infer<typeof faultsBody>;
+/** A call that faults can hit. */
 export type FaultyCall = (typeof CALLS)[number];
+/** One fault to apply to a call. */
 export type Fault = { kind: (typeof KINDS)[number]; ms: number };
 
+/** The bank's fault injection. */
 export type Faults = {
   set(setting: FaultSetting): void;
   current(): FaultSetting;
-  /** The fault of this call, if any; the first rule that applies wins. */
+  /** Returns the fault of this call, if any; the first matching rule wins. */
   next(call: FaultyCall): Fault | null;
 };
 
 /**
- * Faults on purpose. Which call of a kind is hit depends on the seed and on how many of that kind came before it, on
- * nothing else: the same setting gives the same sequence again. Setting it starts the count anew.
+ * Creates the fault injection. A fault depends only on the seed and on the number of earlier calls of its kind, so
+ * the same setting repeats the same sequence. A new setting restarts the count.
  */
 export function createFaults(): Faults {
   let setting: FaultSetting = {};
@@ -75,7 +80,7 @@ export function createFaults(): Faults {
   };
 }
 
-/** A number in [0, 1) that looks random and is always the same for one text. */
+/** Returns a pseudo-random number in [0, 1), always the same for one text. */
 function draw(text: string): number {
   return createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;
 }

@@ -4,7 +4,7 @@ import { answer, errorAnswer, type Outcome } from './wire.js';
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Thrown to end a call with an answer of its own. */
+/** Ends a call with its own answer when thrown. */
 export class Refusal extends Error {
   readonly outcome: Outcome;
   constructor(outcome: Outcome) {
@@ -13,7 +13,7 @@ export class Refusal extends Error {
   }
 }
 
-/** The body as JSON of the schema's shape; refuses with 400, 413 or 415. */
+/** Reads the body as JSON of the schema's shape; refuses with 400, 413 or 415. */
 export async function readBody<Schema extends z.ZodType>(
   req: IncomingMessage,
   schema: Schema,
@@ -24,7 +24,7 @@ export async function readBody<Schema extends z.ZodType>(
   return validate(parseJson(await readBytes(req)), schema);
 }
 
-/** The fields of a form; refuses with 400, 413 or 415. */
+/** Reads the fields of a form; refuses with 400, 413 or 415. */
 export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(req.headers['content-type'] ?? '')) {
     throw new Refusal(errorAnswer(415, 'unsupported_media_type', 'send a form'));
@@ -32,7 +32,7 @@ export async function readForm(req: IncomingMessage): Promise<URLSearchParams> {
   return new URLSearchParams((await readBytes(req)).toString('utf8'));
 }
 
-/** Rejects when the client leaves before the last byte: half a request is never executed. */
+/** Rejects if the client disconnects before the last byte, so half a request is never executed. */
 function readBytes(req: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -61,7 +61,7 @@ function parseJson(raw: Buffer): unknown {
   }
 }
 
-/** The value in the schema's shape; refuses with a 400 that names the field and never repeats its value. */
+/** Returns the value in the schema's shape; refuses with a 400 that names the field and never repeats its value. */
 export function validate<Schema extends z.ZodType>(
   value: unknown,
   schema: Schema,
@@ -75,7 +75,7 @@ export function validate<Schema extends z.ZodType>(
   throw new Refusal(answer(400, { error }));
 }
 
-/** Sends the outcome as JSON, or as the text that it is, unless it is silence or the client has gone. */
+/** Sends the outcome as JSON or text; sends nothing for silence or if the client has disconnected. */
 export function send(res: ServerResponse, requestId: string, outcome: Outcome): void {
   if (outcome.kind === 'silence' || res.destroyed) return;
   const isText = typeof outcome.body === 'string';

@@ -10,6 +10,7 @@ const STATE_EFFECTS = {
   closed: 'card_closed',
 } as const;
 
+/** The kinds of effects in the journal. */
 export type EffectKind =
   | 'paid'
   | 'reversed'
@@ -24,7 +25,7 @@ export type EffectKind =
   | 'refunded'
   | 'authorization_revoked';
 
-/** An effect that really happened, as the journal tells it to an auditor. */
+/** An effect that happened, as the journal shows it to an auditor. */
 export type Effect = {
   seq: number;
   kind: EffectKind;
@@ -35,18 +36,20 @@ export type Effect = {
   session_id: string | null;
   /** The issuer's id of the card. */
   card: string | null;
-  /** Of a refund: the client's reference of its charge. */
+  /** For a refund: the client's reference of its charge. */
   charge?: string;
   at: number;
 };
 
+/** The effect of setting a card to this state. */
 export function stateEffect(state: IssuerCardState): EffectKind {
   return STATE_EFFECTS[state];
 }
 
+/** The effects of all parts of the bank. */
 export type JournalEffects = ReturnType<typeof createJournalEffects>;
 
-/** All effects in the order in which they happened, `seq` 1, 2, 3 … */
+/** Holds all effects, sorted by time, `seq` 1, 2, 3 … Throws if the journal misses one. */
 export function createJournalEffects() {
   const all: Effect[] = [];
   return {

@@ -3,11 +3,11 @@ import { createReadStream } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * An append-only file of lines. A line is all or nothing, and is on disk once `flushed()` has resolved. Lines that
- * wait together share one flush, so the disk's flush time bounds latency, not throughput.
+ * An append-only file of lines. A line is written whole or not at all, and is on disk once `flushed()` has resolved.
+ * Waiting lines share one flush, so the disk's flush time bounds latency, not throughput.
  */
 export type Log = {
-  /** Queues a line. Throws if the log is closed or broken: then the line was not taken. */
+  /** Queues a line. Throws if the log is closed or broken; then the line was not queued. */
   append(line: string): void;
   /** Resolves when every line appended so far is on disk; rejects for good once the disk has failed. */
   flushed(): Promise<void>;
@@ -16,7 +16,9 @@ export type Log = {
 
 const NEWLINE = 0x0a;
 
-/** Opens the log and hands every whole line to `replay`, in order. A torn last line is cut off: nobody was told of it. */
+/**
+ * Opens the log and replays every whole line in sequence. Cuts off a torn last line: it was never reported to anyone.
+ */
 export async function openLog(path: string, replay: (line: string) => void): Promise<Log> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(path, 'a');
@@ -48,7 +50,7 @@ function createLog(file: FileHandle): Log {
       await file.appendFile(batch);
       await file.datasync();
     } catch (error) {
-      // Whether the lines are on disk is unknown now: a bank that can't tell the truth stops answering.
+      // The lines may or may not be on disk. A bank that cannot know its own state must stop answering.
       stopped = new Error('the journal could not be written', { cause: error });
       throw stopped;
     }
@@ -78,7 +80,7 @@ function createLog(file: FileHandle): Log {
   };
 }
 
-/** Answers how many bytes are whole lines. A bad line in the middle is damage, and damage is never skipped. */
+/** Returns how many bytes are whole lines. A bad line in the middle is damage and never skipped. */
 async function replayLines(path: string, replay: (line: string) => void): Promise<number> {
   let rest: Buffer = Buffer.alloc(0);
   let wholeBytes = 0;
@@ -98,7 +100,7 @@ async function replayLines(path: string, replay: (line: string) => void): Promis
   return wholeBytes;
 }
 
-/** Without this a new file can be gone after a power cut, however well its bytes were flushed. */
+/** Without this flush, a power cut can remove a new file although its content was flushed. */
 async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, 'r');
   try {

@@ -1,6 +1,6 @@
 import type { Behaviour } from './behaviours.js';
 
-/** Something that was ordered, by its number. */
+/** Something that a client requested, by its number. */
 export type NumberedRecord<Order, Status> = {
   number: number;
   order: Order;
@@ -9,15 +9,16 @@ export type NumberedRecord<Order, Status> = {
   code: string | null;
   createdAt: number;
   updatedAt: number;
-  /** A callback with the outcome was taken, or the issuer has given up sending it. */
+  /** A callback with the outcome was accepted by the client, or the bank has stopped sending it. */
   isNotified: boolean;
 };
 
+/** The initial fields of a record that is created at this time. */
 export function newRecordAt(at: number) {
   return { code: null, createdAt: at, updatedAt: at, isNotified: false };
 }
 
-/** Things by number, 0, 1, 2 … A journal that skips one is damaged. */
+/** Holds records by number, 0, 1, 2 … Throws if the journal skips one. */
 export function createNumberedRecords<Thing>() {
   const all: (Thing & { number: number })[] = [];
   return {
@@ -34,6 +35,7 @@ export function createNumberedRecords<Thing>() {
   };
 }
 
+/** Appends to the list under the key. */
 export function addToIndex<Thing>(index: Map<string, Thing[]>, key: string, thing: Thing): void {
   const found = index.get(key);
   if (found) found.push(thing);

@@ -2,29 +2,30 @@ import { answeredAfterMs, timesTurnedAway, type Behaviour } from './behaviours.j
 import type { Journal } from './journal.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
 
-/** How far ahead of ours a client's clock may be where the age of a request matters: it adds to the age limit. */
+/** A client's clock may be this far ahead of ours; it adds to the age limit. */
 const CLOCK_AHEAD_MS = 250;
 
 type TimedRequest = { requested_at: string };
 
-/** What an intake has to know of the things that are ordered. */
+/** One kind of request, as the request handler uses it. */
 export type RequestKind<Order extends TimedRequest, Thing> = {
   what: string;
-  /** The oldest with the reference of this order. */
+  /** Finds the oldest record with the reference of this request. */
   find(order: Order): Thing | undefined;
   isSame(thing: Thing, order: Order): boolean;
   behaviourOf(order: Order): Behaviour;
-  /** What its turned away requests are counted under. */
+  /** The key under which rejected requests are counted. */
   keyOf(order: Order): string;
   accept(order: Order, at: number): Thing;
   present(thing: Thing): unknown;
 };
 
+/** The rules for repeated and rejected requests. */
 export type RequestRules = { turnAway: TurnAway; deduplicate: boolean; conclusiveAfterMs: number };
 
 /**
- * Takes an order, in one turn of the event loop: requests are judged one by one, each at the time at which it is
- * executed, however long it waited in a socket.
+ * Creates the handler of one kind of request. It runs in one turn of the event loop, so requests are decided one by
+ * one, each at its time of execution, however long it waited in a socket.
  */
 export function createRequestHandler<Order extends TimedRequest, Thing>(
   kind: RequestKind<Order, Thing>,
@@ -49,15 +50,19 @@ export function createRequestHandler<Order extends TimedRequest, Thing>(
   };
 }
 
-/** What is heard of an order that was executed. */
+/** The answer to an executed request: delayed or silent, as the behaviour says. */
 export function answered(behaviour: Behaviour, status: number, body: unknown): Outcome {
   if (behaviour === 'done_without_answer') return SILENCE;
   return { ...answer(status, body), afterMs: answeredAfterMs(behaviour) };
 }
 
+/** Decides whether a request is rejected without being executed; null accepts it. */
 export type TurnAway = (key: string, behaviour: Behaviour, at: number) => Outcome | null;
 
-/** Null: this one is taken. The count is durable, so that a restart does not begin it again. */
+/**
+ * Creates the rule that rejects the first requests of some behaviours. The count is in the journal, so it survives a
+ * restart.
+ */
 export function createTurnAway({
   state,
   journal,
@@ -77,8 +82,8 @@ export function createTurnAway({
 }
 
 /**
- * Without de-duplication the age of a request is all that stands between a freeze and a second payment. Says only
- * that this request did nothing: an earlier one with the same reference may have paid.
+ * Without de-duplication, the age limit is the only protection against a second payment after a freeze. The refusal
+ * says only that this request did nothing: an earlier one with the same reference may have paid.
  */
 function outOfTime(order: TimedRequest, at: number, conclusiveAfterMs: number): Outcome | null {
   const ageMs = at - Date.parse(order.requested_at);

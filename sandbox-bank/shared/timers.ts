@@ -1,10 +1,12 @@
+/** Timers that can be cancelled together. */
 export type Timers = {
   /** Runs `run` once, at least `delayMs` from now, unless `clear` comes first. */
   after(delayMs: number, run: () => void): void;
-  /** Forgets what is due and takes nothing more. What was due is found again in the journal. */
+  /** Cancels all timers and accepts no more. The journal restores them after the next start. */
   clear(): void;
 };
 
+/** Creates an empty set of timers. */
 export function createTimers(): Timers {
   const due = new Set<NodeJS.Timeout>();
   let cleared = false;

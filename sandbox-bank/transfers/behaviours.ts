@@ -1,6 +1,9 @@
 import type { Behaviour } from '../shared/behaviours.js';
 
-/** The accounts to test with, by their last digits: what the bank does, and what becomes of a transfer. */
+/**
+ * The test accounts by their last digits, with the bank's behaviour and the transfer's outcome; docs print this
+ * table.
+ */
 export const TEST_ACCOUNTS: readonly {
   ending: string;
   behaviour: Behaviour;
@@ -77,7 +80,7 @@ export const TEST_ACCOUNTS: readonly {
 
 const BY_ENDING = new Map(TEST_ACCOUNTS.map(({ ending, behaviour }) => [ending, behaviour]));
 
-/** Of a transfer; those of cards are in `card-behaviours.ts`, those of charges in `network/behaviours.ts`. */
+/** Returns the behaviour of transfers and name enquiries for this account. */
 export function behaviourOf(account: string): Behaviour {
   return BY_ENDING.get(account.slice(-3)) ?? 'done';
 }

@@ -14,7 +14,7 @@ type Parts = {
   present: (transfer: Transfer) => unknown;
 };
 
-/** Transfers as an intake takes them. */
+/** Describes transfers to the request handler. */
 export function transferRequestKind({
   state,
   journal,
@@ -57,7 +57,7 @@ function isSameTransfer(a: TransferRequest, b: TransferRequest): boolean {
   );
 }
 
-/** Two codes of one bank are equal; a code of no bank is equal to itself. */
+/** Two codes of one bank are equal; an unknown code equals only itself. */
 function bankKey(code: string): string {
   return findBank(code)?.nip_code ?? code;
 }

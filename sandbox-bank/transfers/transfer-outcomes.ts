@@ -6,9 +6,10 @@ import type { TransferRecord } from './records.js';
 import type { Transfer, TransferState } from './state.js';
 import type { Timers } from '../shared/timers.js';
 
+/** Decides transfers and reports their outcomes. */
 export type TransferOutcomes = ReturnType<typeof createTransferOutcomes>;
 
-/** What becomes of transfers. */
+/** Creates the part that decides transfers, now or after the time that their behaviour says. */
 export function createTransferOutcomes(parts: {
   state: TransferState;
   journal: Journal<TransferRecord>;
@@ -52,7 +53,7 @@ export function createTransferOutcomes(parts: {
     commitAndNotify(transfer, record, 'transfer.reversed');
   }
 
-  /** The times count from the journal, so that a restart neither loses nor prolongs them. */
+  /** Times count from the journal, so a restart neither loses nor prolongs them. */
   function scheduleNextOutcome(transfer: Transfer): void {
     const payAfterMs = transfer.status === 'pending' ? doneAfterMs(transfer.behaviour) : null;
     const reverseAfterMs = transfer.status === 'paid' ? reversedAfterMs(transfer.behaviour) : null;
@@ -69,13 +70,13 @@ export function createTransferOutcomes(parts: {
   }
 
   return {
-    /** The record of a payment that happens now; commit it in the same turn. */
+    /** Makes the record of a payment; commit it in the same turn, because it takes the next effect number. */
     paid,
     /** Decides a pending transfer, and calls back. */
     applyOutcome,
-    /** Plans what the table says will happen to this transfer by itself. */
+    /** Schedules the outcome that the transfer's behaviour prescribes, if it has one. */
     scheduleNextOutcome,
-    /** After a start: takes up what was left undone at the last stop. */
+    /** After a start: schedules the outcomes that were still open at the last stop. */
     resume(): void {
       for (const transfer of state.all) scheduleNextOutcome(transfer);
     },

@@ -9,16 +9,17 @@ import type { Status, Transfer, TransferState } from './state.js';
 import { transferRequestKind } from './submit.js';
 import { answer, errorAnswer, SILENCE, type Outcome } from '../shared/wire.js';
 
+/** The bank's operations on transfers, and name enquiry. */
 export type Transfers = {
   submit(order: TransferRequest): Outcome;
-  /** The newest transfer with this reference. */
+  /** Finds the newest transfer with this reference. */
   lookup(reference: string): Outcome;
   enquire(account: { account: string; bank_code: string }): Outcome;
-  /** Someone outside decides a pending transfer, named by its own or by the client's reference. */
+  /** Decides a pending transfer, for tests; finds it by its own or by the client's reference. */
   setOutcome(reference: string, outcome: 'paid' | 'failed'): Outcome;
 };
 
-/** The bank's operations. Nothing of their outcomes may be sent before the log has been flushed. */
+/** Creates the bank's operations. Their outcomes may be sent only after the log has been flushed. */
 export function createTransfers(parts: {
   state: TransferState;
   journal: Journal<TransferRecord>;
@@ -72,7 +73,7 @@ export function createTransfers(parts: {
   };
 }
 
-/** A transfer as the bank shows it: never with its account. */
+/** Presents a transfer; never with its account. */
 function present(transfer: Transfer, status: Status) {
   const isOpen = status === 'pending';
   return {
