@@ -29,6 +29,7 @@ export function sourceFiles(folders = PRODUCT, at = root) {
   return found.toSorted(byName);
 }
 
+/** The text of a source file. */
 export const readSource = (file, at = root) => readFileSync(path.join(at, file), 'utf8');
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
