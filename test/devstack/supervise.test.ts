@@ -101,7 +101,7 @@ test('stopping ends a service that is still being started', async () => {
       async start(onSpawn) {
         await service.start(onSpawn);
         const end = await service.spawned.at(-1)?.ended;
-        throw new Error(`slow ${end?.words}`);
+        throw new Error(`slow ${end?.reason}`);
       },
     },
     hooks([]),
