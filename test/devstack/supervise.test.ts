@@ -119,7 +119,7 @@ test('a service that ignores SIGTERM is killed after its grace', async () => {
   const supervised = keepRunning(service, hooks([]));
   await until(() => readSafely('deaf').includes('deaf'));
   await supervised.stop();
-  expect(await service.spawned[0]?.ended).toEqual({ words: 'was ended by SIGKILL', self: false });
+  expect(await service.spawned[0]?.ended).toEqual({ reason: 'was ended by SIGKILL', self: false });
 });
 
 function readSafely(name: string): string {
