@@ -1,12 +1,14 @@
 /** `npm start`: starts everything on one machine and prints a request to paste. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restartOnChange } from './dev.js';
-import { ensureDemo } from '../src/ops/cli/demo.js';
 import { loadConfig } from '../src/shared/config.js';
+import { compiled } from '../src/shared/package-root.js';
 import { startupBanner } from './startup-banner.js';
 import { logWarnings } from './log-warnings.js';
 import { findEngine } from './find.js';
-import { openDataDir, type DevFile, type DataDir } from './data-dir.js';
+import { openDataDir, type DevFile, type DataDir, type Secrets } from './data-dir.js';
 import { stopOrphans } from './orphans.js';
 import { dataDirPath } from './paths.js';
 import { readFrom, sizeOf } from './processes.js';
@@ -23,6 +25,9 @@ import {
 import { watchParentProcess } from './parent-process.js';
 import { keepRunning, type Service, type Supervised } from './supervise.js';
 import { isPolled } from './temporal.js';
+
+/** The tenant that the printed request belongs to, and its keys. */
+type Demo = { tenant: string; keys: { secret: string; public: string } };
 
 const READY_WITHIN_MS = 60_000;
 
@@ -89,7 +94,7 @@ async function main(): Promise<void> {
   await until('API', () => apiIsReady(`http://127.0.0.1:${ports.api.port}`), services, opened);
   await until('worker', () => isPolled(address, queue), services, opened);
 
-  const demo = await ensureDemo(config, { ...secrets.demo });
+  const demo = await ensureDemo(env, secrets);
   opened.saveSecrets({ ...secrets, demo: { tenant: demo.tenant, ...demo.keys } });
   dev = describe(ports, env, demo);
   writeDevFile();
@@ -100,6 +105,18 @@ async function main(): Promise<void> {
     restartOnChange(services, { log: say });
     say('a changed source starts API and worker again');
   }
+}
+
+/** Has the service create the demo tenant, or find the one of an earlier start. devstack imports nothing of its core. */
+async function ensureDemo(env: NodeJS.ProcessEnv, { demo }: Secrets): Promise<Demo> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [compiled('src', 'ops', 'demo.js')],
+    {
+      env: { ...env, BURSAR_LOG_LEVEL: 'error', BURSAR_DEMO: JSON.stringify(demo ?? {}) },
+    },
+  );
+  return JSON.parse(stdout) as Demo;
 }
 
 async function findEngines(): Promise<{ mongod: string | null; temporal: string | null }> {
@@ -173,11 +190,7 @@ function tail(text: string): string {
   return lines.map((line) => `  ${line.slice(0, 300)}`).join('\n');
 }
 
-function describe(
-  ports: Ports,
-  env: NodeJS.ProcessEnv,
-  demo: { tenant: string; keys: { secret: string; public: string } },
-): DevFile {
+function describe(ports: Ports, env: NodeJS.ProcessEnv, demo: Demo): DevFile {
   const api = `http://127.0.0.1:${ports.api.port}`;
   const { mongodbUri, temporalAddress, namespace } = addresses(env, ports);
   return {

@@ -1,6 +1,6 @@
 /** `npm run -s temporal -- …`: Temporal's command line, with the address of this copy's server. */
 import { spawnSync } from 'node:child_process';
-import { findService } from '../src/ops/cli/connect.js';
+import { findService } from '../src/shared/find-service.js';
 import { findEngine } from './find.js';
 
 try {

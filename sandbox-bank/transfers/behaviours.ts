@@ -1,8 +1,8 @@
 import type { Behaviour } from '../shared/behaviours.js';
 
 /**
- * The test accounts by their last digits, with the bank's behaviour and the transfer's outcome; docs print this
- * table.
+ * The test accounts by their last digits, with the bank's behaviour and the transfer's outcome; README and
+ * guide print this table.
  */
 export const TEST_ACCOUNTS: readonly {
   ending: string;

@@ -20,7 +20,7 @@ export function addCommand<Options extends object>(
     // Loaded when a command runs: `--help` is answered without MongoDB's and Temporal's clients.
     const [{ createDeps }, { findService }] = await Promise.all([
       import('../../composition/deps.js'),
-      import('./connect.js'),
+      import('../../shared/find-service.js'),
     ]);
     const deps = await createDeps(findService(), 'cli');
     try {

@@ -11,7 +11,7 @@ export function addDoctorCommand(program: Command): void {
     async ({ json }) => {
       const [{ examineService }, { findService }] = await Promise.all([
         import('../doctor/doctor.js'),
-        import('./connect.js'),
+        import('../../shared/find-service.js'),
       ]);
       const checks = await examineService(findService());
       if (json) printTable(json, checks);

@@ -1,6 +1,6 @@
 import { BursarError, createClient, type Client } from '../../../client/src/index.js';
 import { CommandError } from './command.js';
-import { readDevJson } from './connect.js';
+import { readDevJson } from '../../shared/find-service.js';
 
 /** The options of commands that call the public API. */
 export type ApiOptions = { api?: string; key?: string };

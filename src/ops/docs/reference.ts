@@ -1,5 +1,3 @@
-import { fillTables } from './tables.js';
-
 /** The pages of the guide in reading order: Markdown files in docs/guide, each with a title. */
 export const GUIDE = [
   'getting-started',
@@ -54,7 +52,7 @@ export function reference(openApi: OpenApi, read: (page: string) => string): obj
 
 /** Reads a page and rewrites links between files to links within the document. */
 function toPage(markdown: string): Page {
-  const [, title = '', text = ''] = /^# (.+)\n+([^]*)$/.exec(fillTables(markdown)) ?? [];
+  const [, title = '', text = ''] = /^# (.+)\n+([^]*)$/.exec(markdown) ?? [];
   if (title === '') throw new Error('A page of the guide begins with its title: # …');
   return { title, text: text.replaceAll(/\]\(([\w-]+)\.md\)/g, '](#tag/$1)') };
 }

@@ -1,19 +1,30 @@
 import { ERRORS } from '../../shared/errors.js';
 import { events } from '../../composition/operations.js';
-import { TEST_ACCOUNTS } from '../../../sandbox-bank/transfers/behaviours.js';
 import { PLANS } from '../../platform/tenants/tenant.js';
 
 type Row = readonly (string | number)[];
+/** Tables by the name between the marks, each as Markdown. */
+export type Tables = Readonly<Record<string, () => string>>;
 
 const table = (...rows: [Row, ...Row[]]) => {
   const [head, ...body] = rows;
   return [head, head.map(() => '---'), ...body].map((row) => `| ${row.join(' | ')} |`).join('\n');
 };
 
+/** The table of the sandbox bank's test accounts. The bank is a service of its own, so its list is passed in. */
+export const testAccountsTable = (
+  accounts: readonly { ending: string; bank: string; transfer: string }[],
+) =>
+  table(
+    ['ends in', 'what happens', 'what Bursar does'],
+    ['any other', 'paid at once', 'completed'],
+    ...accounts.map(({ ending, bank, transfer }) => [ending, bank, transfer]),
+  );
+
 const thousands = (count: number) => count.toLocaleString('en');
 
 /** Tables of the guide that are generated from the code, by the name between the marks. */
-const TABLES: Readonly<Record<string, () => string>> = {
+const TABLES: Tables = {
   errors: () =>
     table(
       ['code', 'status', 'meaning'],
@@ -41,23 +52,17 @@ const TABLES: Readonly<Record<string, () => string>> = {
         thousands(burstPerMinute),
       ]),
     ),
-  'test-accounts': () =>
-    table(
-      ['ends in', 'what happens', 'what Bursar does'],
-      ['any other', 'paid at once', 'completed'],
-      ...TEST_ACCOUNTS.map(({ ending, bank, transfer }) => [ending, bank, transfer]),
-    ),
 };
 
 /**
- * Replaces the text between `<!-- table: … -->` and `<!-- end -->` by the generated table. Throws if a table is
- * unknown.
+ * Replaces the text between `<!-- table: … -->` and `<!-- end -->` by the generated table, one of `tables` or of
+ * the service. Throws if a table is unknown.
  */
-export function fillTables(markdown: string): string {
+export function fillTables(markdown: string, tables: Tables): string {
   return markdown.replaceAll(
     /(<!-- table: ([\w-]+) -->\n)[^]*?(<!-- end -->)/g,
     (_all, begin: string, name: string, end: string) => {
-      const make = TABLES[name];
+      const make = tables[name] ?? TABLES[name];
       if (!make) throw new Error(`The guide names an unknown table: ${name}.`);
       return `${begin}\n${make()}\n\n${end}`;
     },

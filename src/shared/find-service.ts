@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { loadConfig, type Config } from '../../shared/config.js';
+import { loadConfig, type Config } from './config.js';
 
 /**
- * Finds the configuration of the service that the command line works on. The environment variables come first. If
+ * Finds the configuration of the service that a tool of the operator works on. The environment variables come first. If
  * MONGODB_URI is not set, missing ones come from `dev.json` of the service that `npm start` runs in BURSAR_HOME
  * (default: `.bursar` here). Throws if no service is found.
  */
@@ -25,7 +25,7 @@ export function findService(env: NodeJS.ProcessEnv = process.env): Config {
     SANDBOX_BANK_URL: dev?.sandbox_bank_url,
     SANDBOX_BANK_SECRET: secrets?.bank_secret,
     BURSAR_KEY_PEPPER: secrets?.key_pepper,
-    // The setting of `npm start`; a deployment isNamed by the environment does not get it.
+    // The setting of `npm start`; a deployment named by the environment does not get it.
     ...(!env.MONGODB_URI && { BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true' }),
   };
   return loadConfig({ BURSAR_LOG_LEVEL: 'error', ...definedOnly(found), ...definedOnly(env) });

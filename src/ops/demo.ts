@@ -1,6 +1,7 @@
+/** Prints the tenant and the keys of the demo as JSON. `npm start` runs it, with the keys of an earlier start in BURSAR_DEMO. */
 import { randomUUID } from 'node:crypto';
-import type { Config } from '../../shared/config.js';
-import { createDeps } from '../../composition/deps.js';
+import { createDeps } from '../composition/deps.js';
+import { loadConfig, type Config } from '../shared/config.js';
 
 const DEMO_BALANCE_MINOR = 1_000_000_000n;
 
@@ -10,7 +11,7 @@ type Saved = { secret?: string; public?: string; tenant?: string };
  * Creates the demo tenant of `npm start`: Sandbox plan, ₦10,000,000, an admin key and a public key. The keys of an
  * earlier start are used again as long as the database knows their tenant.
  */
-export async function ensureDemo(
+async function ensureDemo(
   config: Config,
   saved: Saved,
 ): Promise<{ tenant: string; keys: { secret: string; public: string } }> {
@@ -43,3 +44,7 @@ export async function ensureDemo(
     await deps.close();
   }
 }
+
+const saved = JSON.parse(process.env['BURSAR_DEMO'] ?? '{}') as Saved;
+const demo = await ensureDemo(loadConfig(process.env), saved);
+process.stdout.write(JSON.stringify(demo));
