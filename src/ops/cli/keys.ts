@@ -112,7 +112,7 @@ function addRotate(keys: Command): void {
         overlapMs: overlapHours * HOUR_MS,
         expiresAt: expiresInDays === undefined ? undefined : inDays(expiresInDays),
       });
-      if (!made) throw new CommandError(`there is no active key ${args[0]}`);
+      if (!made) throw new CommandError(`there is no key ${args[0]} that is active`);
       const { id, key, oldExpiresAt } = made;
       print(json, { id, key, old_expires_at: oldExpiresAt.toISOString() });
     },
