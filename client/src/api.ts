@@ -859,6 +859,19 @@ export type WebhookEvent =
 /** The operations, each with its input and the data of its answer. */
 export type Operations = {
   /**
+   * Create a bulk transfer.
+   *
+   * Up to 1,000 transfers in one request. Each item is accepted or refused by itself; the answer has the result of each.
+   */
+  createBulkTransfer: { input: NewBulkTransfer; data: BulkTransfer };
+  /** Get a bulk transfer */
+  getBulkTransfer: {
+    input: {
+      id: string;
+    };
+    data: BulkTransfer;
+  };
+  /**
    * Create a transfer.
    *
    * Sends money to a bank account. Amount and fee are held in the wallet. Every accepted transfer becomes `completed` or `failed`, also after crashes. While the bank does not answer, it is neither.
@@ -919,19 +932,6 @@ export type Operations = {
       limit?: number;
     };
     data: TimelineEntry;
-  };
-  /**
-   * Create a bulk transfer.
-   *
-   * Up to 1,000 transfers in one request. Each item is accepted or refused by itself; the answer has the result of each.
-   */
-  createBulkTransfer: { input: NewBulkTransfer; data: BulkTransfer };
-  /** Get a bulk transfer */
-  getBulkTransfer: {
-    input: {
-      id: string;
-    };
-    data: BulkTransfer;
   };
   /**
    * Resolve a bank account.
@@ -1399,6 +1399,13 @@ export type Operations = {
 
 /** The method, path and properties of each operation. */
 export const operations = {
+  createBulkTransfer: {
+    method: 'POST',
+    path: '/api/v1/transfers/bulk',
+    idempotent: true,
+    waits: true,
+  },
+  getBulkTransfer: { method: 'GET', path: '/api/v1/transfers/bulk/{id}', safe: true },
   createTransfer: { method: 'POST', path: '/api/v1/transfers', idempotent: true, waits: true },
   listTransfers: { method: 'GET', path: '/api/v1/transfers', list: true, safe: true },
   getTransfer: { method: 'GET', path: '/api/v1/transfers/{id}', safe: true },
@@ -1408,13 +1415,6 @@ export const operations = {
     list: true,
     safe: true,
   },
-  createBulkTransfer: {
-    method: 'POST',
-    path: '/api/v1/transfers/bulk',
-    idempotent: true,
-    waits: true,
-  },
-  getBulkTransfer: { method: 'GET', path: '/api/v1/transfers/bulk/{id}', safe: true },
   resolveAccount: { method: 'POST', path: '/api/v1/transfers/resolve-account', safe: true },
   listBanks: { method: 'GET', path: '/api/v1/transfers/banks', list: true, safe: true },
   createCard: { method: 'POST', path: '/api/v1/cards', idempotent: true, waits: true },

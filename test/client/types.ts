@@ -8,7 +8,7 @@ import type {
 } from '../../client/src/index.js';
 import type { ErrorCode as ServiceErrorCode } from '../../src/shared/errors.js';
 import type { events, operations } from '../../src/composition/operations.js';
-import type { bulkItemBody } from '../../src/capabilities/transfers/schema.js';
+import type { transferBody } from '../../src/capabilities/transfers/schema.js';
 
 /** A check by the compiler: this file compiles only if the client's types match the schemas of the service. */
 
@@ -41,7 +41,7 @@ type Checks = {
   methods: Same<keyof Client, Called>;
   codes: Same<ErrorCode, ServiceErrorCode>;
   events: Same<WebhookEvent['data'], z.output<(typeof events)[number]['data']>>;
-  item: Fits<NewTransfer, z.input<typeof bulkItemBody>>;
+  item: Fits<NewTransfer, z.input<typeof transferBody>>;
 } & {
   [Id in Called as `${Id} answers`]: Same<
     Operations[Id]['data'],

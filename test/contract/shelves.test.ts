@@ -15,7 +15,6 @@ const named = (found: { from: string; to: string }[]) =>
 /** Folders that import each other on purpose; docs/decisions/0014 gives the reasons. */
 const TIES: string[] = [
   'sandbox-bank <-> sandbox-bank/acquirer',
-  'src/capabilities/banks <-> src/capabilities/transfers',
   'src/capabilities/bulk-transfers <-> src/capabilities/transfers',
   'src/capabilities/card-authorizations <-> src/capabilities/cards',
   'src/capabilities/card-fundings <-> src/capabilities/cards',

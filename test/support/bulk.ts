@@ -1,4 +1,4 @@
-import type { presentBulkTransfer } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
+import type { presentBulkTransfer } from '../../src/capabilities/bulk-transfers/presenter.js';
 import { eventually } from './eventually.js';
 import type { ApiClient, CallOptions, Reply } from './tenant.js';
 

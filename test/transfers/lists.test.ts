@@ -6,16 +6,20 @@ import { auditLedger } from '../../src/core/ledger/audit.js';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
 import { newId } from '../../src/shared/ids.js';
 import { rebuildCounts } from '../../src/capabilities/transfers/counts.js';
-import { indexFor, type TransferListing } from '../../src/capabilities/transfers/lists.js';
 import { createTransfers } from '../../src/capabilities/transfers/store.js';
-import type { Transfer, TransferStatus } from '../../src/capabilities/transfers/transfer.js';
+import {
+  indexFor,
+  type Transfer,
+  type TransferListing,
+  type TransferStatus,
+} from '../../src/capabilities/transfers/transfer.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 
 let database: TestDatabase;
 let transfers: ReturnType<typeof createTransfers>;
 let commit: ReturnType<typeof createGroupCommit>;
-/** All records of the tenant below, as they came to be. */
+/** All records of `tenantId`, after every transfer has reached its state. */
 let records: Transfer[];
 const tenantId = newId('tenant');
 const other = newId('tenant');
@@ -31,7 +35,7 @@ const DAYS = ['2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01', '2026-11-2
 const day = (text: string) => new Date(`${text}T00:00:00.000Z`);
 const next = (text: string) => new Date(day(text).getTime() + 24 * 60 * 60 * 1000);
 
-/** Accepts one and brings it to a state, by the ways that are open to everybody. */
+/** Accepts a transfer and brings it to a state that depends on `n`, through the public methods of the store. */
 async function make(owner: string, n: number): Promise<string> {
   const at = new Date(`${DAYS[n % DAYS.length]}T${n % 2 === 0 ? '00:00:00.000' : '23:59:59.999'}Z`);
   const amount = BigInt(1_000 + ((n * 7) % 40));
@@ -48,8 +52,8 @@ async function make(owner: string, n: number): Promise<string> {
     await transfers.applyFact(owner, transfer._id, { ...byProvider, kind: 'rejected', code: 'x' });
   }
   if (n % 6 === 5) {
-    const refused = { ...byProvider, kind: 'rejected', code: 'x' } as const;
-    await transfers.applyFact(owner, transfer._id, refused);
+    const rejected = { ...byProvider, kind: 'rejected', code: 'x' } as const;
+    await transfers.applyFact(owner, transfer._id, rejected);
     await transfers.applyFact(owner, transfer._id, paid);
     if (n % 4 === 1)
       await transfers.applyFact(owner, transfer._id, { ...byProvider, kind: 'operator_confirmed' });
@@ -73,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** What a list has to be, by looking at every record. */
+/** The expected page and total, computed from every record. */
 function expected({ status, from, until, reference, sort, page, limit }: TransferListing) {
   const direction = sort.descending ? -1 : 1;
   const fits = records.filter(
@@ -113,7 +117,7 @@ const listing: fc.Arbitrary<TransferListing> = fc
   }));
 
 describe('lists of transfers', () => {
-  test('any filter, sort and page tells what is there, in order to the last tie, with the right total', async () => {
+  test('every filter, sort and page returns the matching transfers in a total order, and the exact total', async () => {
     await fc.assert(
       fc.asyncProperty(listing, async (query) => {
         const { items, total } = await transfers.list(tenantId, query);
@@ -123,12 +127,12 @@ describe('lists of transfers', () => {
     );
   });
 
-  test('all states are among what was listed', () => {
+  test('the listed transfers cover all four statuses', () => {
     const found = new Set(records.map(({ status }) => status));
     expect(found.size).toBe(4);
   });
 
-  test('the counts are what the records say, and the audit finds it out when they are not', async () => {
+  test('the counts equal the records, the audit reports a difference, and a rebuild corrects it', async () => {
     expect((await auditLedger(database, audits)).problems).toEqual([]);
     const counts = database.db.collection<{ _id: string }>('transfer_monthly_counts');
     const month = { _id: `${tenantId}/2026-02` };
@@ -141,7 +145,7 @@ describe('lists of transfers', () => {
     expect((await auditLedger(database, audits)).problems).toEqual([]);
   });
 
-  test('first pages are read from an index in its order: as many records are looked at as are shown', async () => {
+  test('a first page reads as many records as it shows, without a sort', async () => {
     const sorts = (['created_at', 'amount_minor'] as const).flatMap((field) =>
       [true, false].map((descending) => ({ field, descending })),
     );
@@ -161,7 +165,7 @@ describe('lists of transfers', () => {
     }
   });
 
-  test('an open transfer is listed by each of its two states as it goes through them', async () => {
+  test('an open transfer is listed under its present status only', async () => {
     const owner = newId('tenant');
     await creditWallet(commit, { tenantId: owner, amountMinor: 1_000_000n, reference: 'start' });
     const id = await make(owner, 0);

@@ -24,7 +24,7 @@ let appliers: { transfer: Applier };
 beforeAll(async () => {
   database = await openTestDatabase();
   transfers = createTransfers(database, createGroupCommit(database), 1_000);
-  // Nothing is driven here: what would be woken is not there.
+  // No worker runs, so no workflow can be notified.
   appliers = {
     transfer: transferEventHandler({
       transfers,
@@ -47,8 +47,8 @@ async function accepted(changes: Partial<Transfer> = {}): Promise<Transfer> {
 }
 const now = async ({ tenant_id: tenantId, _id }: Transfer) =>
   (await transfers.get(tenantId, _id)) as Transfer;
-const permit = ({ tenant_id: tenantId, _id }: Transfer, sends: number) =>
-  transfers.acquireSubmitPermit(tenantId, _id, sends, false);
+const permit = ({ tenant_id: tenantId, _id }: Transfer, submissions: number) =>
+  transfers.acquireSubmitPermit(tenantId, _id, submissions, false);
 const paid = { kind: 'succeeded', amountMinor: 250_000n, sessionId: 's' } as const;
 const callback = (reference: string, dedupeKey = reference) => ({
   dedupeKey,
@@ -57,8 +57,8 @@ const callback = (reference: string, dedupeKey = reference) => ({
   occurredAt: new Date(),
 });
 
-describe('the permission to send', () => {
-  test('is given once, whoever asks and however many at once', async () => {
+describe('the submit permit', () => {
+  test('each submission number is granted once, however many requests are concurrent', async () => {
     const transfer = await accepted();
     const first = await Promise.all(Array.from({ length: 20 }, () => permit(transfer, 0)));
     expect(first.filter((permitted) => permitted !== null)).toHaveLength(1);
@@ -68,7 +68,7 @@ describe('the permission to send', () => {
     expect(await now(transfer)).toMatchObject({ status: 'processing', submissions: 2 });
   });
 
-  test('is never given for what has ended', async () => {
+  test('an ended transfer gets no submit permit', async () => {
     const transfer = await accepted();
     await transfers.applyFact(transfer.tenant_id, transfer._id, {
       ...byProvider,
@@ -79,25 +79,25 @@ describe('the permission to send', () => {
   });
 });
 
-describe('a name enquiry that comes late', () => {
-  test('ends a transfer that never left us, and says nothing about one that did', async () => {
+describe('a name enquiry that is answered after acceptance', () => {
+  test('"no such account" fails a transfer that was never submitted, and changes no submitted one', async () => {
     const fact = { ...byProvider, kind: 'no_such_account' } as const;
-    const unsent = await accepted();
-    await transfers.applyFact(unsent.tenant_id, unsent._id, fact);
-    expect(await now(unsent)).toMatchObject({
+    const unsubmitted = await accepted();
+    await transfers.applyFact(unsubmitted.tenant_id, unsubmitted._id, fact);
+    expect(await now(unsubmitted)).toMatchObject({
       status: 'failed',
       failure: { code: 'invalid_account' },
     });
 
-    const sent = await accepted();
-    await permit(sent, 0);
-    await transfers.applyFact(sent.tenant_id, sent._id, fact);
-    expect(await now(sent)).toMatchObject({ status: 'processing', failure: null });
+    const submitted = await accepted();
+    await permit(submitted, 0);
+    await transfers.applyFact(submitted.tenant_id, submitted._id, fact);
+    expect(await now(submitted)).toMatchObject({ status: 'processing', failure: null });
   });
 });
 
-describe('the sweep', () => {
-  test('leaves alone what somebody goes on with after a pause, for that pause and its own slack', async () => {
+describe('supervision of transfers', () => {
+  test('a postponed transfer is not overdue before its pause and the stall timeout are over', async () => {
     const transfer = await accepted();
     const before = Date.now();
     await transfers.postpone(transfer.tenant_id, transfer._id, 60_000);
@@ -108,7 +108,7 @@ describe('the sweep', () => {
     );
   });
 
-  test('finds what is due by its small index, whatever else is stored', async () => {
+  test('overdue transfers are found by the partial index', async () => {
     await accepted();
     const plan = await database.db
       .collection('transfers')
@@ -122,11 +122,11 @@ describe('the sweep', () => {
     expect(stages).not.toMatch(/COLLSCAN|"SORT"/);
   });
 
-  test('the longer a transfer has been silent, the later it is looked at again; never sooner than the slack, nor for ever', async () => {
-    const pauseAfter = async (silentMs: number) => {
+  test('the pause before the next check grows with the time since the last change, between one and ten stall timeouts', async () => {
+    const pauseAfter = async (unchangedMs: number) => {
       const { _id: id } = await accepted();
       const before = Date.now();
-      const lastActivity = new Date(before - silentMs);
+      const lastActivity = new Date(before - unchangedMs);
       await database.db
         .collection<Transfer>('transfers')
         .updateOne(
@@ -140,20 +140,20 @@ describe('the sweep', () => {
         most: Number(found?.next_check_at) - Date.now(),
       };
     };
-    const slackMs = 1_000;
-    for (const [silentMs, from, to] of [
-      // Heard of just now, however long this takes to ask.
-      [-60 * slackMs, slackMs, slackMs],
-      [3 * slackMs, 6 * slackMs, 10 * slackMs],
-      [1_000 * slackMs, 10 * slackMs, 10 * slackMs],
+    const stallTimeoutMs = 1_000;
+    for (const [unchangedMs, from, to] of [
+      // A change in the future, so that the duration of this test does not matter.
+      [-60 * stallTimeoutMs, stallTimeoutMs, stallTimeoutMs],
+      [3 * stallTimeoutMs, 6 * stallTimeoutMs, 10 * stallTimeoutMs],
+      [1_000 * stallTimeoutMs, 10 * stallTimeoutMs, 10 * stallTimeoutMs],
     ] as const) {
-      const { least, most } = await pauseAfter(silentMs);
+      const { least, most } = await pauseAfter(unchangedMs);
       expect(least).toBeGreaterThanOrEqual(from);
       expect(most).toBeLessThanOrEqual(to);
     }
   });
 
-  test('what is handed over while the sweep starts it stays due', async () => {
+  test('a transfer that is scheduled while the dispatcher starts it stays overdue', async () => {
     const transfer = await accepted();
     const { tenant_id: tenantId, _id: id } = transfer;
     const all = database.db.collection<Transfer>('transfers');
@@ -164,7 +164,7 @@ describe('the sweep', () => {
     expect(Number((await now(transfer)).next_check_at)).toBeLessThanOrEqual(Date.now());
   });
 
-  test('an ended transfer is due no more; one that needs an operator stays due', async () => {
+  test('an ended transfer has no next check unless it needs an operator', async () => {
     const transfer = await accepted();
     const { tenant_id: tenantId, _id: id } = transfer;
     await transfers.applyFact(tenantId, id, { ...byProvider, kind: 'rejected', code: 'x' });
@@ -176,7 +176,7 @@ describe('the sweep', () => {
     });
   });
 
-  test('a watch whose time is over ends, and the transfer is due no more', async () => {
+  test('monitoring ends after its time, and the transfer has no next check', async () => {
     const transfer = await accepted();
     const { tenant_id: tenantId, _id: id } = transfer;
     await permit(transfer, 0);
@@ -200,17 +200,17 @@ describe('the sweep', () => {
   });
 });
 
-describe('callbacks', () => {
-  test('a provider speaks about its own payments only', async () => {
+describe('provider events of transfers', () => {
+  test('an event of another provider changes nothing', async () => {
     const transfer = await accepted();
     await permit(transfer, 0);
     const stored = await callbacks.store('another-bank', transferCallback(callback(transfer._id)));
-    if (!stored) throw new Error('it is the first of its kind');
+    if (!stored) throw new Error('the first event with a key must be stored');
     await callbacks.apply(stored);
     expect(await now(transfer)).toMatchObject({ status: 'processing' });
   });
 
-  test('a repeat is stored once, and what was stored and left is applied by the sweep', async () => {
+  test('a repeated event is stored once, and recovery applies a stored event once', async () => {
     const transfer = await accepted();
     await permit(transfer, 0);
     const later = new Date(Date.now() + 60_000);

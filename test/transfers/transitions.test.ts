@@ -11,16 +11,16 @@ const paid: TransferFact = {
   amountMinor: 250_000n,
   sessionId: 's1',
 };
-const refused: TransferFact = { ...byProvider, kind: 'rejected', code: 'account_closed' };
+const rejected: TransferFact = { ...byProvider, kind: 'rejected', code: 'account_closed' };
 const reversed: TransferFact = {
   ...byProvider,
   kind: 'reversed',
   amountMinor: 250_000n,
   sessionId: 's1',
 };
-const adopted: TransferFact = { ...byProvider, kind: 'operator_confirmed' };
+const confirmed: TransferFact = { ...byProvider, kind: 'operator_confirmed' };
 
-/** Applies facts in order to a transfer that is processing; answers where it ends and all that moved. */
+/** Applies facts one after another to a processing transfer. Returns the last state, and all postings and balance changes. */
 function after(facts: TransferFact[], available = 0n, start: Partial<Transfer> = {}) {
   let transfer = pendingTransfer({ status: 'processing', submissions: 1, ...start });
   const postings: string[] = [];
@@ -41,9 +41,9 @@ function after(facts: TransferFact[], available = 0n, start: Partial<Transfer> =
   return { transfer, verdicts, postings, gained: wallet - available, owed };
 }
 
-describe('the state guard', () => {
-  test('an unforced release counts only as long as nothing was sent, whoever sent it meanwhile', () => {
-    const released: TransferFact = { ...refused, via: 'operator', ifNotSubmitted: true };
+describe('transitions of a transfer', () => {
+  test('an unforced release is stale after a submission', () => {
+    const released: TransferFact = { ...rejected, via: 'operator', ifNotSubmitted: true };
     expect(after([released])).toMatchObject({ verdicts: ['stale'], postings: [], gained: 0n });
     expect(after([released], 0n, { status: 'pending', submissions: 0 })).toMatchObject({
       verdicts: ['applied'],
@@ -52,14 +52,14 @@ describe('the state guard', () => {
     });
   });
 
-  test('what comes back by a reversal pays first what the wallet owed for that payment', () => {
-    const { gained, owed, transfer } = after([refused, paid, adopted, reversed], -251_000n);
-    // The wallet was empty when it had to adopt the payment.
+  test('a reversal repays the receivable before it credits the wallet', () => {
+    const { gained, owed, transfer } = after([rejected, paid, confirmed, reversed], -251_000n);
+    // The wallet was empty at the suspense debit.
     expect([gained, owed]).toEqual([251_000n, 0n]);
     expect(transfer.status).toBe('failed');
   });
 
-  test('paid captures the hold and completes', () => {
+  test('a payment captures the hold and completes the transfer', () => {
     const { transfer, postings, gained } = after([paid]);
     expect(transfer).toMatchObject({
       status: 'completed',
@@ -72,8 +72,8 @@ describe('the state guard', () => {
     expect(gained).toBe(0n);
   });
 
-  test('refused releases amount and fee and fails with the code', () => {
-    const { transfer, postings, gained } = after([refused]);
+  test('a rejection releases amount and fee, and fails the transfer with its code', () => {
+    const { transfer, postings, gained } = after([rejected]);
     expect(transfer).toMatchObject({
       status: 'failed',
       failure: { code: 'account_closed' },
@@ -83,8 +83,8 @@ describe('the state guard', () => {
     expect(gained).toBe(251_000n);
   });
 
-  test('repeats change nothing', () => {
-    for (const fact of [paid, refused, reversed]) {
+  test('a repeated fact changes nothing', () => {
+    for (const fact of [paid, rejected, reversed]) {
       const { verdicts, postings } = after([fact, fact, fact]);
       expect(verdicts).toEqual(
         ['applied', 'unchanged', 'unchanged'].map((v, i) =>
@@ -106,7 +106,7 @@ describe('the state guard', () => {
     expect(gained).toBe(251_000n);
   });
 
-  test('a reversal that is told before the payment ends in the same books as the right order', () => {
+  test('a reversal before its payment makes the same postings as one after it', () => {
     const early = after([reversed, paid]);
     const late = after([paid, reversed, paid]);
     expect(early.verdicts).toEqual(['applied', 'stale']);
@@ -116,8 +116,8 @@ describe('the state guard', () => {
     expect(early.transfer.status).toBe(late.transfer.status);
   });
 
-  test('a payment that is proven after the release goes to suspense and asks for an operator', () => {
-    const { transfer, verdicts, postings, gained } = after([refused, paid, paid]);
+  test('a payment that is proven after the release goes to suspense and needs attention', () => {
+    const { transfer, verdicts, postings, gained } = after([rejected, paid, paid]);
     expect(verdicts).toEqual(['applied', 'attention', 'unchanged']);
     expect(transfer).toMatchObject({ status: 'failed', in_suspense: true });
     expect(transfer.attention?.reason).toMatch(/after the hold had been released/);
@@ -125,8 +125,8 @@ describe('the state guard', () => {
     expect(gained).toBe(251_000n);
   });
 
-  test('an operator lets the wallet pay for it after all; what the wallet lacks is owed', () => {
-    const rich = after([refused, paid, adopted]);
+  test('a suspense debit completes the transfer, and a receivable covers the missing balance', () => {
+    const rich = after([rejected, paid, confirmed]);
     expect(rich.transfer).toMatchObject({
       status: 'completed',
       in_suspense: false,
@@ -135,14 +135,14 @@ describe('the state guard', () => {
     });
     expect(rich.gained).toBe(0n);
     expect(rich.owed).toBe(0n);
-    const poor = after([refused, paid, adopted], -200_000n);
+    const poor = after([rejected, paid, confirmed], -200_000n);
     expect(poor.owed).toBe(200_000n);
     expect(poor.gained - poor.owed).toBe(0n);
     expect(poor.transfer.attention?.reason).toMatch(/could not cover/);
   });
 
-  test('a suspense payment that the bank takes back leaves nothing in suspense', () => {
-    const { transfer, postings } = after([refused, paid, reversed]);
+  test('a reversal of a payment in suspense clears the suspense', () => {
+    const { transfer, postings } = after([rejected, paid, reversed]);
     expect(transfer).toMatchObject({
       status: 'failed',
       in_suspense: false,
@@ -152,14 +152,14 @@ describe('the state guard', () => {
     expect(postings).toEqual(['resolve', 'suspense', 'suspense-reversal']);
   });
 
-  test('refused after completed moves no money and asks for an operator, once', () => {
-    const { transfer, verdicts, postings } = after([paid, refused, refused]);
+  test('a rejection of a completed transfer moves no money and needs attention once', () => {
+    const { transfer, verdicts, postings } = after([paid, rejected, rejected]);
     expect(verdicts).toEqual(['applied', 'attention', 'unchanged']);
     expect(transfer.status).toBe('completed');
     expect(postings).toEqual(['resolve']);
   });
 
-  test('another amount than was ordered is never a payment', () => {
+  test('a payment of another amount is a mismatch and moves no money', () => {
     const { transfer, verdicts, postings } = after([{ ...paid, amountMinor: 1n }]);
     expect(verdicts).toEqual(['attention']);
     expect(transfer).toMatchObject({ status: 'processing' });
@@ -167,14 +167,14 @@ describe('the state guard', () => {
     expect(postings).toEqual([]);
   });
 
-  test('nothing but suspense can be adopted', () => {
-    for (const before of [[], [paid], [refused], [reversed]]) {
-      const { verdicts } = after([...before, adopted]);
+  test('an operator can confirm a payment in suspense only', () => {
+    for (const before of [[], [paid], [rejected], [reversed]]) {
+      const { verdicts } = after([...before, confirmed]);
       expect(['stale', 'unchanged']).toContain(verdicts.at(-1));
     }
   });
 
-  test('every change is on the timeline with who said it', () => {
+  test('every change is on the timeline with its actor', () => {
     const { transfer } = after([
       { ...paid, via: 'webhook', actor: 'sandbox-bank', providerRequestId: 'evt_1' },
       reversed,

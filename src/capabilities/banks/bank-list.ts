@@ -1,15 +1,15 @@
 import type { Bank, TransferProvider } from '../../core/providers/transfer-provider.js';
 
-/** Banks come and go over weeks; within this a list is not asked for again. */
+/** Banks come and go over weeks, so a list may be one hour old. */
 const FRESH_MS = 60 * 60 * 1000;
 const CALL_TIMEOUT_MS = 5_000;
 
-/** All banks by name, or null where none were ever heard of. */
+/** Returns all banks sorted by name, or null if the provider has never answered. */
 export type BankList = () => Promise<readonly Bank[] | null>;
 
 /**
- * The banks that a provider reaches, remembered for an hour and asked for once by all who wait. A provider that does
- * not answer costs nobody the list that is known: an old one is better than none.
+ * Caches the banks that a provider reaches for an hour. Concurrent callers share one call. If the provider does not
+ * answer, callers get the old list.
  */
 export function createBankList(
   provider: Pick<TransferProvider, 'listBanks'>,
@@ -32,7 +32,7 @@ export function createBankList(
   return async () => {
     if (!known || clock() - known.at > FRESH_MS) {
       inFlight ??= refresh();
-      // Who has an old list takes it: the new one is for those who come next, and may fail to come.
+      // A caller that can have the old list does not wait for the new one, which later callers get.
       if (known) inFlight.catch(() => undefined);
       else await inFlight;
     }

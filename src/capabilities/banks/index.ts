@@ -1,6 +1,7 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { createBankList } from './bank-list.js';
 import { createNameEnquiry } from './name-enquiry.js';
+import { bankOperations } from './api.js';
 import { transferDirectoryRoutes } from './routes.js';
 
 export type { NameEnquiry } from './name-enquiry.js';
@@ -19,6 +20,7 @@ function createBankParts({ config, providers }: CoreDeps) {
 /** The capability `banks`: the banks that transfers can go to, and the holders of accounts there. */
 export const bankCapability = defineCapability({
   name: 'banks',
+  operations: bankOperations,
   create: createBankParts,
   routes: transferDirectoryRoutes,
 });

@@ -7,14 +7,16 @@ import type {
 const CACHE_ENTRIES = 10_000;
 const CACHE_MS = 10 * 60 * 1000;
 
+/** Asks the bank for the name of an account. Never throws because the bank is silent: that is `no_answer`. */
 export type NameEnquiry = (account: {
   account: string;
   bankCode: string;
 }) => Promise<NameEnquiryAnswer>;
 
 /**
- * Asks whose account it is, within a time limit and once for all who ask at the same moment. A name that was found is
- * kept for some minutes, in this process only; "no such account" is asked again, for it may have been opened since.
+ * Creates the name enquiry of a provider. A call ends within `timeoutMs`, and concurrent calls for one account share it.
+ * A found name is cached for ten minutes in this process. "No such account" is not cached, because the account may be
+ * opened at any time.
  */
 export function createNameEnquiry(provider: TransferProvider, timeoutMs: number): NameEnquiry {
   const found = new LRUCache<string, NameEnquiryAnswer>({ max: CACHE_ENTRIES, ttl: CACHE_MS });

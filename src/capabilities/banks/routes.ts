@@ -2,15 +2,15 @@ import { ApiError } from '../../shared/errors.js';
 import { sendData, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { withoutDeadline } from '../../platform/http/time-limit.js';
-import { listBanks, resolveAccount } from '../transfers/api.js';
+import { listBanks, resolveAccount } from './api.js';
 import type { BankList } from './bank-list.js';
 import type { NameEnquiry } from './name-enquiry.js';
-import { presentBank, presentRecipient } from '../transfers/presenter.js';
-import { recipientOf } from '../transfers/schema.js';
+import { presentBank, presentRecipient } from './presenter.js';
+import { recipientOf } from './schema.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
-/** What can be asked before a transfer is made: whose account it is, and which banks there are. */
+/** The routes for questions before a transfer: the holder of an account, and the list of banks. */
 export const transferDirectoryRoutes = ({
   banks: { nameEnquiry, list: bankList },
 }: {
@@ -20,19 +20,19 @@ export const transferDirectoryRoutes = ({
     const { account, bankCode } = recipientOf(body);
     const answer = await withoutDeadline(ctx, nameEnquiry({ account, bankCode }));
     if (answer.kind === 'not_found') throw new ApiError('invalid_account');
-    if (answer.kind === 'no_answer') throw silentBank();
+    if (answer.kind === 'no_answer') throw bankUnavailable();
     const { name, bankName: bank } = answer;
     sendData(ctx, 200, presentRecipient({ account, bank_code: bankCode, name, bank }));
   }),
 
   route(listBanks, async (ctx, { query }) => {
     const banks = await withoutDeadline(ctx, bankList());
-    if (!banks) throw silentBank();
+    if (!banks) throw bankUnavailable();
     sendPage(ctx, banks.map(presentBank), query);
   }),
 ];
 
-function silentBank(): ApiError {
+function bankUnavailable(): ApiError {
   const message = 'The bank does not answer now. Try again.';
   return new ApiError('service_unavailable', { message, retryAfterSeconds: RETRY_AFTER_SECONDS });
 }

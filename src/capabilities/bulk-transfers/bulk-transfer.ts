@@ -1,11 +1,8 @@
 import { nextCheckIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
-import type { z } from 'zod';
 import type { ApiError } from '../../shared/errors.js';
-import type { bulkTransferResource } from '../transfers/api.js';
-import type { TransferStatus } from '../transfers/transfer.js';
 
-/** Why an item was refused, as its caller is told. `details` is JSON. */
+/** The reason why an item was refused, in the form of the API. `details` is JSON. */
 export type ItemError = {
   code: string;
   message: string;
@@ -13,31 +10,33 @@ export type ItemError = {
   details?: Record<string, unknown>;
 };
 
-/** One item of a batch, at its caller's index: a transfer that was accepted, or why it was not. */
+/** One item of a bulk transfer, at its index in the request: the accepted transfer, or the reason of the refusal. */
 export type BulkTransferItem = {
-  /** The caller's own, or the id where it gave none; null where a refused item had none that could be read. */
+  /** The client's reference, or the transfer's id without one. Null if a refused item has no valid reference. */
   reference: string | null;
   id: string | null;
   error: ItemError | null;
 };
 
-/** Transfers that came in one request. Each goes its own way: the batch is how they came, and how they leave together. */
+/** Transfers that arrived in one request and are first submitted together. Each then has its own outcome. */
 export type BulkTransfer = {
   _id: string;
   tenant_id: string;
   provider: string;
   items: BulkTransferItem[];
-  /** When the sweep makes sure that a workflow lets the batch out; null once that is done. */
+  /** Time after which the dispatcher starts the workflow; null after all items were submitted or scheduled. */
   next_check_at: Date | null;
   created_at: Date;
 };
 
-/** The workflow that lets the orders of a batch out. */
+/** The id of the workflow that submits the transfers of a bulk transfer. */
 export const bulkTransferWorkflowId = (id: string) => `bulk-transfer/${id}`;
 
+/** Returns the ids of the accepted transfers, in the order of the request. */
 export const idsOf = (bulkTransfer: Pick<BulkTransfer, 'items'>): string[] =>
   bulkTransfer.items.flatMap(({ id }) => (id === null ? [] : [id]));
 
+/** Returns the stored form of a refusal, without its HTTP status. */
 export const itemError = ({ code, message, field, details }: ApiError): ItemError => ({
   code,
   message,
@@ -45,7 +44,7 @@ export const itemError = ({ code, message, field, details }: ApiError): ItemErro
   ...(details !== undefined && { details }),
 });
 
-/** The batch with those refused that could not be accepted after all, by their ids. */
+/** Marks the items refused that the commit refused. `refused` is keyed by the id of the transfer. */
 export function refuseItems(
   bulkTransfer: BulkTransfer,
   refused: ReadonlyMap<string, ApiError>,
@@ -59,37 +58,7 @@ export function refuseItems(
   return { ...bulkTransfer, items };
 }
 
-/** A batch as clients see it, with its transfers as they stand. */
-export function presentBulkTransfer(
-  bulkTransfer: BulkTransfer,
-  statuses: ReadonlyMap<string, TransferStatus>,
-): z.infer<typeof bulkTransferResource> {
-  const statusOf = (id: string) => statuses.get(id) ?? 'pending';
-  const ids = idsOf(bulkTransfer);
-  const count = (status: TransferStatus) => ids.filter((id) => statusOf(id) === status).length;
-  const counts = {
-    total: bulkTransfer.items.length,
-    accepted: ids.length,
-    refused: bulkTransfer.items.length - ids.length,
-    pending: count('pending'),
-    processing: count('processing'),
-    completed: count('completed'),
-    failed: count('failed'),
-  };
-  return {
-    id: bulkTransfer._id,
-    status: counts.pending + counts.processing > 0 ? 'processing' : 'completed',
-    counts,
-    items: bulkTransfer.items.map(({ reference, id, error }, index) =>
-      id === null
-        ? { index, reference, ...(error && { error: { ...error } }) }
-        : { index, reference, id, status: statusOf(id) },
-    ),
-    created_at: bulkTransfer.created_at.toISOString(),
-  };
-}
-
-/** Bulk transfers, each with the list of its items. */
+/** The collection of bulk transfers. */
 export const bulkTransfers = collection<BulkTransfer>('bulk_transfers', {
   validator: {
     bsonType: 'object',

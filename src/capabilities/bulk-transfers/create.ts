@@ -12,42 +12,41 @@ import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import {
-  itemError,
-  presentBulkTransfer,
-  type BulkTransferItem,
-  type BulkTransfer,
-} from './bulk-transfer.js';
+import { itemError, type BulkTransferItem, type BulkTransfer } from './bulk-transfer.js';
+import { presentBulkTransfer } from './presenter.js';
 import type { BulkTransferStore } from './store.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { NameEnquiry } from '../banks/index.js';
-import { amountWithin, newTransfer } from '../transfers/new-transfer.js';
-import { bulkItemBody, recipientOf, type TransferBody } from '../transfers/schema.js';
+import { amountWithin } from '../../core/instructions/api-fields.js';
+import { recipientOf } from '../banks/schema.js';
+import { newTransfer } from '../transfers/create.js';
+import { transferBody, type TransferBody } from '../transfers/schema.js';
 import type { Transfer } from '../transfers/transfer.js';
 
-/** Name enquiries of one batch at once, and for how long any are begun: what is unnamed by then, its workflow asks. */
+/** Concurrent name enquiries, and the time for starting them. The items' workflows make the remaining ones. */
 const ENQUIRIES_AT_ONCE = 32;
 const ENQUIRIES_WITHIN_MS = 3_000;
 
-/** A thousand items of nothing but mistakes still make an answer that can be kept. */
+/** Bounds the saved response of a thousand invalid items. */
 const MAX_ISSUES_OF_AN_ITEM = 10;
 
-/** The batch lets its transfers out. Those that it has not come to by then get a workflow each. */
+/** Time for the bulk transfer's workflow to submit an item. After it the dispatcher starts a workflow for the item. */
 const START_ITEMS_WITHIN_MS = 5 * 60 * 1000;
 
+/** Accepts or refuses each item, and returns the response. A repeat of a key gets the saved response. */
 export type CreateBulkTransfer = (
   tenant: Tenant,
   items: readonly unknown[],
   claim: Claim | null,
-  /** Puts the time that a bank takes on nobody's clock. */
+  /** Excludes the time of the name enquiries from the request's deadline. */
   withoutDeadline?: WithoutDeadline,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 type Read = { body: TransferBody; amountMinor: bigint } | { error: ApiError };
 
 /**
- * Accepts many transfers by one commit: batch, records, holds, limit, key and answer are all there or none of them.
- * Each item is accepted or refused on its own, in order, as if it had come alone.
+ * Creates the function that accepts bulk transfers. Bulk transfer, records, holds, limit, key and response are committed
+ * in one transaction. Each item is accepted or refused by itself, in the order of the request.
  */
 export function createBulkTransferCreation(deps: {
   store: BulkTransferStore;
@@ -58,18 +57,18 @@ export function createBulkTransferCreation(deps: {
 }): CreateBulkTransfer {
   const { store, starter, nameEnquiry, provider, clock = () => new Date() } = deps;
 
-  /** Asks for the names of all that can be asked for in time. */
-  async function enquire(reads: readonly Read[]): Promise<NameEnquiryAnswer[]> {
+  /** Makes the name enquiries that can start within the time; the others are `no_answer`. */
+  async function enquireNames(reads: readonly Read[]): Promise<NameEnquiryAnswer[]> {
     const end = performance.now() + ENQUIRIES_WITHIN_MS;
-    const silence: NameEnquiryAnswer = { kind: 'no_answer', reason: 'timeout' };
+    const noAnswer: NameEnquiryAnswer = { kind: 'no_answer', reason: 'timeout' };
     return mapWithConcurrency(ENQUIRIES_AT_ONCE, reads, async (read) =>
-      'error' in read || performance.now() > end ? silence : nameEnquiry(recipientOf(read.body)),
+      'error' in read || performance.now() > end ? noAnswer : nameEnquiry(recipientOf(read.body)),
     );
   }
 
   return async (tenant, items, claim, withoutDeadline = (wait) => wait) => {
     const reads = items.map((item) => readItem(tenant, item));
-    const names = await withoutDeadline(enquire(reads));
+    const names = await withoutDeadline(enquireNames(reads));
     const now = clock();
     const id = newId('bulkTransfer');
     const transfers: Transfer[] = [];
@@ -77,7 +76,7 @@ export function createBulkTransferCreation(deps: {
       const named = names[i] ?? { kind: 'no_answer', reason: 'timeout' };
       if ('error' in read) return refusal(items[i], read.error);
       if (named.kind === 'not_found') return refusal(items[i], new ApiError('invalid_account'));
-      // Without a name the workflow of its own asks first: the batch leaves it alone.
+      // The bulk transfer's workflow skips an item without a name; the item's own workflow repeats the enquiry.
       const startWithinMs = named.kind === 'found' ? START_ITEMS_WITHIN_MS : START_WITHIN_MS;
       const transfer = newTransfer({
         ...read,
@@ -110,7 +109,7 @@ export function createBulkTransferCreation(deps: {
 
 function readItem(tenant: Tenant, item: unknown): Read {
   try {
-    const body = validate(bulkItemBody, item, 'body', MAX_ISSUES_OF_AN_ITEM);
+    const body = validate(transferBody, item, 'body', MAX_ISSUES_OF_AN_ITEM);
     return { body, amountMinor: amountWithin(tenant, body) };
   } catch (error) {
     if (error instanceof ApiError) return { error };
@@ -118,7 +117,7 @@ function readItem(tenant: Tenant, item: unknown): Read {
   }
 }
 
-/** A refused item tells its reference as far as it is one: it is how the caller finds the item again. */
+/** Returns a refused item with its reference, if it has a valid one, because clients find an item by its reference. */
 function refusal(item: unknown, error: ApiError): BulkTransferItem {
   const given = typeof item === 'object' && item !== null && 'reference' in item && item.reference;
   const reference = typeof given === 'string' && given.length <= 100 ? given : null;

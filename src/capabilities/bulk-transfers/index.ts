@@ -4,6 +4,7 @@ import { supervised } from '../../core/supervision/supervision.js';
 import { createWorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import { bulkTransfersQueue } from '../../platform/temporal/queues.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
+import { bulkTransferOperations } from './api.js';
 import { bulkTransfers, bulkTransferWorkflowId, type BulkTransfer } from './bulk-transfer.js';
 import { createBulkTransferCreation } from './create.js';
 import { bulkTransferRoutes } from './routes.js';
@@ -60,6 +61,7 @@ export const bulkTransferCapability = defineCapability({
   name: 'bulk-transfers',
   needs: { banks: bankCapability },
   collections: [bulkTransfers],
+  operations: bulkTransferOperations,
   create: createBulkTransferParts,
   routes: bulkTransferRoutes,
   supervised: (deps: { bulkTransfers: BulkTransferParts }) => ({

@@ -6,8 +6,9 @@ import { sendData } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { CompletionWaiter } from '../../shared/completion-waiter.js';
-import { createBulkTransfer, getBulkTransfer } from '../transfers/api.js';
-import { presentBulkTransfer, type BulkTransfer } from './bulk-transfer.js';
+import { createBulkTransfer, getBulkTransfer } from './api.js';
+import type { BulkTransfer } from './bulk-transfer.js';
+import { presentBulkTransfer } from './presenter.js';
 import type { BulkTransferStore } from './store.js';
 import type { CreateBulkTransfer } from './create.js';
 

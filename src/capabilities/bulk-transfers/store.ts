@@ -5,12 +5,15 @@ import type { AcceptResult } from '../../core/commit/saved-response.js';
 import { acceptBulkTransfer, type AcceptBulkTransfer } from '../transfers/mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { idsOf, type BulkTransfer } from './bulk-transfer.js';
-import { OPEN } from '../transfers/lists.js';
-import type { Transfer, TransferStatus } from '../transfers/transfer.js';
+import { OPEN, type Transfer, type TransferStatus } from '../transfers/transfer.js';
 
+/** The store of bulk transfers. */
 export type BulkTransferStore = ReturnType<typeof createBulkTransferStore>;
 
-/** The store of batches. A batch is made by one commit together with its transfers; what changes is only its due date. */
+/**
+ * Creates the store of bulk transfers. One commit creates a bulk transfer and its transfers. Afterwards only the time of
+ * its next check changes.
+ */
 export function createBulkTransferStore(
   { db }: Database,
   groupCommit: GroupCommit,
@@ -20,7 +23,7 @@ export function createBulkTransferStore(
   const collection = db.collection<BulkTransfer>('bulk_transfers');
   const transfers = db.collection<Transfer>('transfers');
 
-  /** Stops at the first that is open. */
+  /** Stops at the first open transfer. */
   async function hasEnded(bulkTransfer: BulkTransfer): Promise<boolean> {
     const filter = { _id: { $in: idsOf(bulkTransfer) }, status: { $in: OPEN } };
     return (await transfers.findOne(filter, { projection: { _id: 1 } })) === null;
@@ -36,7 +39,7 @@ export function createBulkTransferStore(
 
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    /** How the transfers of a batch stand now. */
+    /** Returns the present status of each transfer, by id. */
     async statuses(bulkTransfer: BulkTransfer): Promise<Map<string, TransferStatus>> {
       const found = transfers.find(
         { _id: { $in: idsOf(bulkTransfer) } },
@@ -45,14 +48,14 @@ export function createBulkTransferStore(
       return new Map((await found.toArray()).map(({ _id, status }) => [_id, status]));
     },
 
-    /** Those of which every transfer has come to its end. */
+    /** Returns the bulk transfers in which every transfer is completed or failed. */
     async ended(ids: string[]): Promise<BulkTransfer[]> {
       const found = await collection.find({ _id: { $in: ids } }).toArray();
       const ended = await Promise.all(found.map(hasEnded));
       return found.filter((_, i) => ended[i]);
     },
 
-    /** The transfers of a batch from one index to another, the last not in it. */
+    /** Returns the accepted transfers from index `from` up to, not including, index `to`. */
     async chunk(
       tenantId: string,
       id: string,
@@ -66,7 +69,7 @@ export function createBulkTransferStore(
       return found ? { ids: idsOf(found), provider: found.provider } : { ids: [], provider: '' };
     },
 
-    /** Nothing is left to do for the batch as such. */
+    /** Clears the next check: every transfer was submitted or scheduled. */
     async complete(tenantId: string, id: string): Promise<void> {
       await collection.updateOne(
         { _id: id, tenant_id: tenantId },

@@ -7,7 +7,7 @@ import {
   type Claim,
 } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { amountWithin } from '../transfers/new-transfer.js';
+import { amountWithin } from '../../core/instructions/api-fields.js';
 import type { Card } from '../cards/card.js';
 import { newOperation, operationReference, type CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/index.js';

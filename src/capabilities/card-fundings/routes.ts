@@ -8,7 +8,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { amountWithin } from '../transfers/new-transfer.js';
+import { amountWithin } from '../../core/instructions/api-fields.js';
 import { cardFinder, presentOperation, type CardParts } from '../cards/index.js';
 import { fundCard, getCardAutoReload, jitFundCard, putCardAutoReload } from './api.js';
 import type { FundCard } from './create.js';

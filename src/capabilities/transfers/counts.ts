@@ -1,18 +1,27 @@
 import type { AnyBulkWriteOperation, ClientSession, Collection, Db } from 'mongodb';
 import type { Counter } from '../../core/commit/counter.js';
-import type { Transfer } from './transfer.js';
+import { withSnapshot, type Database } from '../../platform/database/client.js';
+import {
+  BY_REFERENCE,
+  LIST_INDEXES,
+  listFilter,
+  OPEN,
+  type Transfer,
+  type TransferListing,
+  type TransferStatus,
+} from './transfer.js';
 
 /**
- * How many transfers a tenant has, and how many of them failed, by the UTC day of their creation: what totals of lists
- * are read from. Only what changes together with the wallet is counted, so that counting never makes two commits
- * conflict that would not anyway; what is open is counted where it is listed, and the rest is completed.
+ * A change of the number of created and failed transfers of a tenant on one UTC day of creation. The totals of lists
+ * are read from these counts. Only changes that also write the wallet are counted, so that counting causes no conflict
+ * between commits. Open transfers are counted when they are listed; the others are completed.
  */
 export type CountChange = { tenantId: string; day: string; created: number; failed: number };
 
-/** The UTC day that a transfer is counted on, `YYYY-MM-DD`. */
+/** Returns the UTC day of a time, `YYYY-MM-DD`. */
 export const utcDay = (at: Date) => at.toISOString().slice(0, 10);
 
-/** What counts differently after a transfer was made (`before` is null) or changed; null if nothing does. */
+/** Returns the change of the counts after a transfer was created (`before` is null) or changed, or null. */
 export function countChange(before: Transfer | null, after: Transfer): CountChange | null {
   const created = before === null ? 1 : 0;
   const failed = Number(after.status === 'failed') - Number(before?.status === 'failed');
@@ -20,7 +29,7 @@ export function countChange(before: Transfer | null, after: Transfer): CountChan
   return { tenantId: after.tenant_id, day: utcDay(after.created_at), created, failed };
 }
 
-/** Changes of one commit, those of one tenant and day as one; what adds up to nothing is left out. */
+/** Adds the changes of one commit up by tenant and day. Omits the sums that are zero. */
 export function sumChanges(changes: readonly CountChange[]): CountChange[] {
   const sums = new Map<string, CountChange>();
   for (const change of changes) {
@@ -33,12 +42,12 @@ export function sumChanges(changes: readonly CountChange[]): CountChange[] {
 }
 
 type Counts = { created: bigint; failed: bigint };
-/** One month of a tenant, `_id` is `<tenant>/<YYYY-MM>`; days by their two digits. */
+/** The counts of a tenant in one month. `_id` is `<tenant>/<YYYY-MM>`; keys of `days` are two digits. */
 export type CountsDocument = Counts & { _id: string; days: Record<string, Counts> };
 
 const long = { bsonType: 'long' };
 
-/** Monthly counts of transfers, which commits keep in step with the records. */
+/** The collection of monthly counts. A commit writes it in the transaction that writes the transfers. */
 export const transferMonthlyCounts: Counter<CountChange> = {
   name: 'transfer_monthly_counts',
   validator: {
@@ -55,6 +64,7 @@ export const transferMonthlyCounts: Counter<CountChange> = {
   update: countUpdate as Counter<CountChange>['update'],
 };
 
+/** Returns the collection of monthly counts. */
 export const countsOf = (db: Db) => db.collection<CountsDocument>('transfer_monthly_counts');
 
 function countUpdate(change: CountChange): AnyBulkWriteOperation<CountsDocument> {
@@ -69,10 +79,10 @@ function countUpdate(change: CountChange): AnyBulkWriteOperation<CountsDocument>
   };
 }
 
-/** UTC days, both optional: `from` is in it, `until` is not. */
+/** A range of UTC days. `from` is included, `until` is not; without them the range is open. */
 export type DayRange = { from?: string | undefined; until?: string | undefined };
 
-/** The sums of a tenant. The cost grows with the months that it has been here, not with its transfers. */
+/** Returns the created and failed transfers of a tenant. The cost grows with months, not with transfers. */
 export async function readCounts(
   collection: Collection<CountsDocument>,
   tenantId: string,
@@ -80,7 +90,7 @@ export async function readCounts(
   session?: ClientSession,
 ): Promise<{ created: number; failed: number }> {
   const all = from === undefined && until === undefined;
-  // '0' follows '/': every month of this tenant and of no other. A month sorts before its days.
+  // '0' is the character after '/', so the range holds every month of this tenant only. A month sorts before its days.
   const months = {
     $gte: `${tenantId}/${from?.slice(0, 7) ?? ''}`,
     $lt: until === undefined ? `${tenantId}0` : `${tenantId}/${until}`,
@@ -107,7 +117,43 @@ function daysWithin({ _id, days }: CountsDocument, { from, until }: DayRange): C
     .map(([, counts]) => counts);
 }
 
-/** The counts as the records have them: for what was accepted before there were any, and for the audit. */
+/**
+ * Returns the total of a list without reading its records: from the counts, and from the open transfers, which are few.
+ */
+export async function countTotal(
+  database: Database,
+  tenantId: string,
+  query: TransferListing,
+): Promise<number> {
+  const { status, reference, from, until } = query;
+  const days: DayRange = { from: from && utcDay(from), until: until && utcDay(until) };
+  const transfers = database.db.collection<Transfer>('transfers');
+  const monthly = countsOf(database.db);
+  const countOpen = (
+    of: Collection<Transfer>,
+    statuses: TransferStatus[],
+    session?: ClientSession,
+  ) =>
+    of.countDocuments(
+      { ...listFilter(tenantId, query), status: { $in: statuses } },
+      { hint: LIST_INDEXES.byStatus, ...(session && { session }) },
+    );
+
+  if (reference !== undefined) {
+    return transfers.countDocuments(listFilter(tenantId, query), { hint: BY_REFERENCE });
+  }
+  if (status === undefined) return (await readCounts(monthly, tenantId, days)).created;
+  if (status === 'failed') return (await readCounts(monthly, tenantId, days)).failed;
+  if (status !== 'completed') return countOpen(transfers, [status]);
+  // One snapshot for both reads: a transfer that ends between two reads would count twice, or not at all.
+  return withSnapshot(database, async (db, session) => {
+    const open = await countOpen(db.collection<Transfer>('transfers'), OPEN, session);
+    const { created, failed } = await readCounts(countsOf(db), tenantId, days, session);
+    return created - failed - open;
+  });
+}
+
+/** Computes the counts from the records. Reads every transfer, so only the audit and a rebuild use it. */
 export async function countRecords(db: Db, session?: ClientSession): Promise<CountChange[]> {
   const groups = db.collection<Transfer>('transfers').aggregate<{
     _id: { tenantId: string; day: string };
@@ -131,7 +177,7 @@ export async function countRecords(db: Db, session?: ClientSession): Promise<Cou
   return (await groups.toArray()).map(({ _id, created, failed }) => ({ ..._id, created, failed }));
 }
 
-/** Writes all counts anew from the records. Only for a time when nobody writes transfers. */
+/** Replaces all counts by those of the records. The result is right only if no transfer is written meanwhile. */
 export async function rebuildCounts(db: Db): Promise<void> {
   const counts = countsOf(db);
   await counts.deleteMany({});

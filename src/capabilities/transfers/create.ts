@@ -1,4 +1,6 @@
 import { ApiError } from '../../shared/errors.js';
+import { transferFee } from '../../shared/fees.js';
+import { newId } from '../../shared/ids.js';
 import type { WithoutDeadline } from '../../platform/http/context.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import {
@@ -6,28 +8,34 @@ import {
   type SavedResponse,
   type Claim,
 } from '../../core/commit/saved-response.js';
+import { amountWithin } from '../../core/instructions/api-fields.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import { lagosDay } from '../../core/ledger/wallet.js';
+import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import type { NameEnquiry } from '../banks/index.js';
-import { amountWithin, newTransfer } from './new-transfer.js';
+import { recipientOf } from '../banks/schema.js';
 import { presentTransfer } from './presenter.js';
-import { recipientOf, type CreateTransferBody } from './schema.js';
+import type { CreateTransferBody, TransferBody } from './schema.js';
 import type { TransferStarter } from './workflow-starter.js';
 import type { Transfers } from './store.js';
 import type { Transfer } from './transfer.js';
 
+/** Accepts or refuses a transfer, and returns the response. A repeat of a key gets the saved response. */
 export type CreateTransfer = (
   tenant: Tenant,
   body: CreateTransferBody,
   claim: Claim | null,
-  /** Puts the time that a bank takes on nobody's clock. */
+  /** Excludes the time of the name enquiry from the request's deadline. */
   withoutDeadline?: WithoutDeadline,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
 /**
- * Accepts a transfer: name enquiry, then one commit of record, hold, limit, key and answer, then the start of its
- * workflow, which the answer does not wait for. Refusals come back as answers, for they too are kept under the key.
+ * Creates the function that accepts transfers. It makes the name enquiry, commits record, hold, limit, key and response
+ * in one transaction, and starts the workflow without waiting for the start. It returns a refusal as a response and does
+ * not throw it, because the idempotency key saves refusals too.
  */
 export function createTransferCreation(deps: {
   transfers: Transfers;
@@ -77,5 +85,63 @@ function acceptTransferInput(
     dailyLimitMinor: tenant.limits.dailyMinor,
     claim,
     answer: { status: 201, body },
+  };
+}
+
+/** Builds the record of a transfer with everything that does not depend on the commit. */
+export function newTransfer(given: {
+  tenant: Tenant;
+  body: TransferBody;
+  amountMinor: bigint;
+  /** Answer of the name enquiry. Without a name the workflow repeats the enquiry. */
+  named: NameEnquiryAnswer;
+  provider: string;
+  now: Date;
+  /** If the workflow is not started within this time, the dispatcher starts it. */
+  startWithinMs: number;
+  /** Id of the bulk transfer that it is an item of. */
+  bulkTransferId?: string;
+}): Transfer {
+  const { tenant, body, amountMinor, named, now, bulkTransferId } = given;
+  const id = newId('transfer');
+  const feeMinor = transferFee(amountMinor);
+  const { account, bankCode } = recipientOf(body);
+  const detail = `the total is held in the wallet${bulkTransferId === undefined ? '' : `; came in ${bulkTransferId}`}`;
+  return {
+    _id: id,
+    tenant_id: tenant.id,
+    version: 1,
+    event_sequence: 0,
+    status: 'pending',
+    amount_minor: amountMinor,
+    fee_minor: feeMinor,
+    total_minor: amountMinor + feeMinor,
+    currency: body.currency,
+    recipient: {
+      account,
+      bank_code: bankCode,
+      name: named.kind === 'found' ? named.name : null,
+      bank: named.kind === 'found' ? named.bankName : null,
+    },
+    reference: body.reference ?? id,
+    narration: body.narration,
+    session_id: null,
+    metadata: body.metadata ?? null,
+    provider: given.provider,
+    submissions: 0,
+    rejected_submissions: 0,
+    polls: 0,
+    next_attempt_at: null,
+    failure: null,
+    attention: null,
+    in_suspense: false,
+    monitor_until: null,
+    limit_day: lagosDay(now),
+    next_check_at: new Date(now.getTime() + given.startWithinMs),
+    timeline: [timelineEntry(now, 'accepted', 'api', { detail })],
+    created_at: now,
+    updated_at: now,
+    completed_at: null,
+    reversed_at: null,
   };
 }

@@ -6,15 +6,15 @@ import {
 import type { TransferMicroBatchInput } from './workflow-contract.js';
 import type { Transfer } from './transfer.js';
 
-/** Transfers of one wave: enough to make its cost small, few enough to end within moments. */
+/** Largest micro-batch: its transfers share the cost of one workflow, which still ends within moments. */
 export const MAX_MICRO_BATCH = 25;
 
-/** The workflow that tries the first orders of several transfers. Named by its first. */
+/** The id of the workflow that makes the first submissions of several transfers. `id` is that of the first transfer. */
 export const transferMicroBatchWorkflowId = (id: string) => `transfer-micro-batch/${id}`;
 
 /**
- * What can set out together: by provider, for a slow one must hold back no other. Who has no name yet has to be asked
- * for first, and sets out alone.
+ * Groups transfers into micro-batches by provider, so that a slow provider delays no other. A transfer without the
+ * recipient's name needs a name enquiry first and is alone in its group.
  */
 export function microBatchesOf(transfers: readonly Transfer[]): Transfer[][] {
   const microBatches = new Map<string, Transfer[]>();
@@ -28,7 +28,7 @@ export function microBatchesOf(transfers: readonly Transfer[]): Transfer[][] {
   return [...microBatches.values()];
 }
 
-/** Starts the workflow of a wave. It takes no commands and is not woken. */
+/** Creates the starter of micro-batches. Their workflow has no signals, so it can only be started. */
 export function createMicroBatchStarter(settings: StarterSettings) {
   const { start } = createWorkflowStarter<MicroBatch>({
     ...settings,

@@ -14,7 +14,7 @@ import { toWireAmount } from '../../shared/money.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
 import { bulkTransfers, refuseItems, type BulkTransfer } from '../bulk-transfers/bulk-transfer.js';
 import { countChange, transferMonthlyCounts } from './counts.js';
-import { withEvent } from './events.js';
+import { withEvent } from './presenter.js';
 import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
 import { holdPosting } from './postings.js';
 import { transfers, type Transfer } from './transfer.js';

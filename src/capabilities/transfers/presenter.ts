@@ -1,13 +1,13 @@
 import type { z } from 'zod';
 import { toWireAmount } from '../../shared/money.js';
-import type { Bank } from '../../core/providers/transfer-provider.js';
 import { presentAttention, presentFailure } from '../../core/instructions/api-fields.js';
-import type { bankResource, recipientResource, transferResource } from './api.js';
+import { countEvent } from '../../core/instructions/events.js';
+import type { transferResource } from './schema.js';
 import type { Transfer } from './transfer.js';
 
 const instant = (at: Date | null) => at?.toISOString() ?? null;
 
-/** A transfer as clients see it: every field is named here, so that a new stored field never leaks. */
+/** Presents a transfer. Every field is named here, so that a new stored field never reaches clients by accident. */
 export function presentTransfer(
   transfer: Omit<Transfer, 'timeline'>,
 ): z.infer<typeof transferResource> {
@@ -36,20 +36,16 @@ export function presentTransfer(
   };
 }
 
-/** The holder of an account, in the names that a transfer to it uses. */
-export function presentRecipient(
-  recipient: Transfer['recipient'],
-): z.infer<typeof recipientResource> {
-  return {
-    recipient_account: recipient.account,
-    recipient_name: recipient.name,
-    recipient_bank: recipient.bank,
-    recipient_bank_code: recipient.bank_code,
-  };
-}
+/** Returns the webhook event of a change of status, and the transfer with that event counted. */
+export const withEvent = (before: Transfer, after: Transfer) =>
+  countEvent(before, after, (previous, next) => ({
+    name: eventName(previous, next),
+    data: presentTransfer(next),
+  }));
 
-export function presentBank(bank: Bank): z.infer<typeof bankResource> {
-  return { code: bank.code, nip_code: bank.nipCode, name: bank.name };
+function eventName(before: Transfer, after: Transfer): string {
+  const reversed = after.reversed_at !== null && before.reversed_at === null;
+  return `transfer.${reversed ? 'reversed' : after.status}`;
 }
 
 /** The line of a transfer in the list for operators. */

@@ -9,16 +9,15 @@ import type { CompletionWaiter } from '../../shared/completion-waiter.js';
 import type { Deliveries } from '../../core/webhooks/deliveries.js';
 import { createTransfer, getTransfer, getTransferTimeline, listTransfers } from './api.js';
 import type { CreateTransfer } from './create.js';
-import type { TransferListing } from './lists.js';
 import { presentTimelineEntry } from '../../core/instructions/api-fields.js';
 import { presentTransfer } from './presenter.js';
 import type { ListTransfersQuery } from './schema.js';
 import type { Transfers } from './store.js';
 import { timelineWithDeliveries } from '../../core/instructions/timeline.js';
-import type { Transfer } from './transfer.js';
+import type { Transfer, TransferListing } from './transfer.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** As far as dates go. The day after it would be written in another form, and sort before all others. */
+/** The last day of the calendar. The day after it is written `+010000-01-01`, which would sort before all others. */
 const LAST_DAY = '9999-12-31';
 
 /** The routes of transfers. */
@@ -56,12 +55,12 @@ export function transferRoutes(deps: {
 
     route(getTransferTimeline, async (ctx, { params, query }) => {
       const transfer = await find(ctx, params.id);
-      const told = await webhooks.deliveries.timelineOf(transfer.tenant_id, transfer._id);
-      sendPage(ctx, timelineWithDeliveries(transfer, told).map(presentTimelineEntry), query);
+      const deliveries = await webhooks.deliveries.timelineOf(transfer.tenant_id, transfer._id);
+      sendPage(ctx, timelineWithDeliveries(transfer, deliveries).map(presentTimelineEntry), query);
     }),
   ];
 
-  /** The caller's transfer of that id; another tenant's is not found either. */
+  /** Returns the caller's transfer. A transfer of another tenant is `not_found`, so that its existence does not leak. */
   async function find(ctx: Context, id: string): Promise<Transfer> {
     const found = await transfers.get(callerOf(ctx).tenant.id, id);
     if (!found) throw new ApiError('not_found');
@@ -69,7 +68,7 @@ export function transferRoutes(deps: {
   }
 }
 
-/** The query in the store's terms: inclusive days become a half-open span, `successful` is `completed`. */
+/** Translates the query for the store: inclusive days become a half-open range, `successful` becomes `completed`. */
 function listing(query: ListTransfersQuery): TransferListing {
   const { page, limit, reference, status, start_date: start, end_date: end } = query;
   return {

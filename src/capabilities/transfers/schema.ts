@@ -1,80 +1,27 @@
 import { z } from 'zod';
-import { idempotencyKey, pageQuery, plainText } from '../../platform/http/wire.js';
-import { metadata } from '../../shared/metadata.js';
+import {
+  amountMinor,
+  idempotencyKey,
+  pageQuery,
+  plainText,
+  timestamp,
+} from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import { BELOW_MINIMUM } from '../../platform/tenants/tenant.js';
-
-const account = z
-  .string()
-  .regex(/^[0-9]{10}$/, 'must be 10 digits')
-  .meta({ description: 'NUBAN account number.', example: '0123456789' });
-const bankCode = z
-  .string()
-  .regex(/^[0-9]{3,6}$/, 'must be a bank code of 3 to 6 digits')
-  .meta({ description: 'CBN or NIP code, see `GET /transfers/banks`.', example: '058' });
-
-/** Who gets the money: `recipient_*`, or the older names `destination_*`, not both. */
-const recipientFields = {
-  recipient_account: account.optional(),
-  recipient_bank_code: bankCode.optional(),
-  destination_account_number: account
-    .optional()
-    .meta({ deprecated: true, description: 'Older name of `recipient_account`.' }),
-  destination_bank_code: bankCode
-    .optional()
-    .meta({ deprecated: true, description: 'Older name of `recipient_bank_code`.' }),
-  destination_account_name: plainText(200).optional().meta({
-    deprecated: true,
-    description: 'Taken from older callers; the name that counts is the bank’s own.',
-  }),
-};
-
-type RecipientFields = z.infer<z.ZodObject<typeof recipientFields>>;
-
-const RECIPIENT_NAMES = ['recipient_account', 'recipient_bank_code'] as const;
-const DESTINATION_NAMES = ['destination_account_number', 'destination_bank_code'] as const;
-
-function checkRecipient(body: RecipientFields, ctx: z.core.$RefinementCtx): void {
-  const older = Object.keys(body).find((name) => name.startsWith('destination_'));
-  const newer = Object.keys(body).find((name) => name.startsWith('recipient_'));
-  if (older && newer) {
-    const message = 'must be left out where a recipient_* field is given';
-    ctx.addIssue({ code: 'custom', path: [older], message });
-    return;
-  }
-  for (const name of older ? DESTINATION_NAMES : RECIPIENT_NAMES) {
-    if (body[name] === undefined)
-      ctx.addIssue({ code: 'custom', path: [name], message: 'This field is required.' });
-  }
-}
-
-/** Also where other fields are wrong: every issue is listed. */
-const ALWAYS = {
-  when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
-};
-
-/** What `checkRecipient` says, for the document. */
-const eitherRecipient = {
-  override: ({ jsonSchema }: { jsonSchema: object }) => {
-    const none = (names: readonly string[]) =>
-      Object.fromEntries(names.map((name) => [name, false]));
-    Object.assign(jsonSchema, {
-      oneOf: [
-        {
-          required: RECIPIENT_NAMES,
-          properties: none([...DESTINATION_NAMES, 'destination_account_name']),
-        },
-        { required: DESTINATION_NAMES, properties: none(RECIPIENT_NAMES) },
-      ],
-    });
-  },
-};
-
-/** The account that a checked body names, under whichever names. */
-export const recipientOf = (body: RecipientFields) => ({
-  account: (body.recipient_account ?? body.destination_account_number) as string,
-  bankCode: (body.recipient_bank_code ?? body.destination_bank_code) as string,
-});
+import { idSchema } from '../../shared/ids.js';
+import { metadata } from '../../shared/metadata.js';
+import {
+  attentionField,
+  failureField,
+  instructionStatus,
+} from '../../core/instructions/api-fields.js';
+import {
+  eitherRecipient,
+  exampleRecipient,
+  recipient,
+  recipientFields,
+  withRecipient,
+} from '../banks/schema.js';
 
 const transferFields = {
   amount_minor: z
@@ -99,47 +46,19 @@ const transferFields = {
   metadata: metadata.optional(),
 };
 
-/** The body of POST /transfers as it is sent. */
-export const createTransferBody = z
-  .strictObject({ ...transferFields, idempotency_key: idempotencyKey.optional() })
-  .superRefine(checkRecipient, ALWAYS)
-  .meta({ id: 'NewTransfer', ...eitherRecipient });
+/** A transfer without an idempotency key: an item of a bulk transfer, whose key belongs to the whole request. */
+export const transferBody = withRecipient(z.strictObject(transferFields));
 
-/** An item of POST /transfers/bulk: as for a single transfer, but the key belongs to the batch. */
-export const bulkItemBody = z.strictObject(transferFields).superRefine(checkRecipient, ALWAYS);
+/** A validated transfer, from `POST /transfers` or from an item of a bulk transfer. */
+export type TransferBody = z.infer<typeof transferBody>;
 
-export type TransferBody = z.infer<typeof bulkItemBody>;
+/** The body of POST /transfers. */
+export const createTransferBody = withRecipient(
+  z.strictObject({ ...transferFields, idempotency_key: idempotencyKey.optional() }),
+).meta({ id: 'NewTransfer', ...eitherRecipient });
 
-const MAX_BULK_ITEMS = 1_000;
-
-/** A body to go by, which is what clients are shown (`x-ref`), and whatever else is refused alone. */
-const bulkItem = z.unknown().meta({
-  override: {
-    'x-ref': '#/components/schemas/NewTransfer',
-    anyOf: [{ $ref: '#/components/schemas/NewTransfer' }, { $ref: '#/components/schemas/Json' }],
-  },
-});
-
-/** The body of POST /transfers/bulk. Items are read one by one: a bad one is refused alone. */
-export const bulkTransfersBody = z
-  .strictObject({
-    transfers: z.array(bulkItem).min(1).max(MAX_BULK_ITEMS).meta({
-      description:
-        'Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer.',
-    }),
-    idempotency_key: idempotencyKey.optional(),
-  })
-  .meta({ id: 'NewBulkTransfer' });
-
-/** The body of POST /transfers/resolve-account. */
-export const resolveAccountBody = z
-  .strictObject(recipientFields)
-  .superRefine(checkRecipient, ALWAYS)
-  .meta({ id: 'AccountToResolve', ...eitherRecipient });
-
+/** The validated body of POST /transfers. */
 export type CreateTransferBody = z.infer<typeof createTransferBody>;
-
-export type ListTransfersQuery = z.infer<typeof listTransfersQuery>;
 
 const day = (description: string) =>
   z.iso
@@ -168,5 +87,57 @@ export const listTransfersQuery = z
     message: 'must not be before start_date',
   });
 
-/** The query of lists that are short as a rule: all of it comes in one page unless less is asked for. */
-export const shortListQuery = z.strictObject(pageQuery(100));
+/** The validated query of GET /transfers. */
+export type ListTransfersQuery = z.infer<typeof listTransfersQuery>;
+
+/** The query of GET /transfers/{id}/timeline. The page is long enough for nearly every timeline. */
+export const timelineQuery = z.strictObject(pageQuery(100));
+
+/** The transfer in the examples of the API. */
+export const exampleTransfer = {
+  id: 'trf_01kaj2v6wte8v9kcz0t3yd4m5n',
+  amount_minor: 250_000,
+  fee_minor: 1_000,
+  total_minor: 251_000,
+  ...exampleRecipient,
+  status: 'completed',
+  reference: 'invoice-1042',
+  narration: 'Invoice 1042',
+  session_id: '999999261121093002000000000042',
+  currency: 'NGN',
+  metadata: { order: '1042' },
+  provider: 'sandbox-bank',
+  failure: null,
+  attention: null,
+  created_at: '2026-11-21T09:30:00.000Z',
+  updated_at: '2026-11-21T09:30:02.000Z',
+  completed_at: '2026-11-21T09:30:02.000Z',
+  reversed_at: null,
+};
+
+/** A transfer as clients get it. */
+export const transferResource = z
+  .object({
+    id: idSchema('transfer'),
+    amount_minor: amountMinor('Amount in kobo that the recipient gets.'),
+    fee_minor: amountMinor('Kobo.'),
+    total_minor: amountMinor('Amount and fee in kobo, taken from the wallet.'),
+    ...recipient,
+    status: instructionStatus,
+    reference: z.string(),
+    narration: z.string(),
+    session_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'NIP session id of the bank; null until the bank has paid.' }),
+    currency: z.literal('NGN'),
+    metadata: z.record(z.string(), z.unknown()),
+    provider: z.string(),
+    failure: failureField,
+    attention: attentionField,
+    created_at: timestamp('When it was accepted.'),
+    updated_at: timestamp('When the transfer last changed.'),
+    completed_at: timestamp('When the bank’s payment was confirmed and posted.').nullable(),
+    reversed_at: timestamp('When the bank reversed its payment.').nullable(),
+  })
+  .meta({ id: 'Transfer', example: exampleTransfer });

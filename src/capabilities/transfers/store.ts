@@ -1,4 +1,4 @@
-import type { Filter } from 'mongodb';
+import type { Collection, Filter, Sort } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
@@ -13,15 +13,23 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import type { TransferFact } from './transitions.js';
-import { transferLists } from './lists.js';
-import { transferQueries } from './queries.js';
-import type { Transfer } from './transfer.js';
+import { countTotal } from './counts.js';
+import {
+  indexFor,
+  isAmountInRange,
+  LIST_INDEXES,
+  listFilter,
+  type Transfer,
+  type TransferListing,
+  type TransferStatus,
+} from './transfer.js';
 
+/** The store of transfers. */
 export type Transfers = ReturnType<typeof createTransfers>;
 
 /**
- * The store of transfers. Money, states and events change only through `accept` and `applyFact`; the other methods
- * write what an attempt has learned and when somebody has to look again.
+ * Creates the store of transfers. Only `accept`, `applyFact` and the submit permit change money, status and events.
+ * The other writes record the progress of an attempt and the time of the next check.
  */
 export function createTransfers(
   { client, db }: Database,
@@ -45,7 +53,7 @@ export function createTransfers(
       },
     }),
 
-    /** What came in a batch and is open is due now, for a workflow of its own. */
+    /** Sets the next check of open transfers to now, so that the dispatcher starts a workflow for each. */
     async scheduleOwnWorkflows(tenantId: string, ids: string[]) {
       const now = clock();
       await collection.updateMany(
@@ -54,7 +62,7 @@ export function createTransfers(
       );
     },
 
-    /** Fills in what the name enquiry found after acceptance. */
+    /** Writes the recipient's name that a name enquiry found after acceptance. Never replaces a name. */
     async nameRecipient(tenantId: string, id: string, found: { name: string; bank: string }) {
       const filter = { _id: id, tenant_id: tenantId, 'recipient.name': null } as Filter<Transfer>;
       await collection.updateOne(filter, {
@@ -72,12 +80,156 @@ export function createTransfers(
     saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
       groupCommit.commit(saveRefusal, input),
 
-    /** Applies what became known, through the state guard; the answer is the transfer as it stands then. */
+    /** Applies a fact by the rules of the transition. Returns the verdict and the transfer afterwards. */
     applyFact: (
       tenantId: string,
       id: string,
       fact: TransferFact,
     ): Promise<ApplyTransferFactResult> =>
       groupCommit.commit(applyTransferFact, { tenantId, id, fact }),
+  };
+}
+
+/** Lists of transfers. The cost of first pages and totals does not grow with a tenant's transfers. */
+function transferLists(database: Database) {
+  const transfers = database.db.collection<Transfer>('transfers');
+
+  async function readPage(tenantId: string, query: TransferListing, hint: object) {
+    const direction = query.sort.descending ? -1 : 1;
+    const sort: Sort = { [query.sort.field]: direction, _id: direction };
+    return transfers
+      .find(listFilter(tenantId, query), { projection: { timeline: 0 }, hint })
+      .sort(sort)
+      .skip((query.page - 1) * query.limit)
+      .limit(query.limit)
+      .toArray();
+  }
+
+  return {
+    async list(
+      tenantId: string,
+      query: TransferListing,
+    ): Promise<{ items: Transfer[]; total: number }> {
+      if (query.page === 1 && !isAmountInRange(query)) {
+        const [items, total] = await Promise.all([
+          readPage(tenantId, query, indexFor(query)),
+          countTotal(database, tenantId, query),
+        ]);
+        return { items, total };
+      }
+      const total = await countTotal(database, tenantId, query);
+      if ((query.page - 1) * query.limit >= total) return { items: [], total };
+      const hint = await indexWithin(database, tenantId, query, total);
+      return { items: await readPage(tenantId, query, hint), total };
+    },
+  };
+}
+
+/**
+ * Returns the index for a list by amount within a range of days. No index has that order. Either all transfers of the
+ * range are read and sorted, or the index by amount is scanned until the page is full. The smaller estimate wins.
+ */
+async function indexWithin(
+  database: Database,
+  tenantId: string,
+  query: TransferListing,
+  within: number,
+): Promise<object> {
+  if (!isAmountInRange(query)) return indexFor(query);
+  const all = await countTotal(database, tenantId, {
+    ...query,
+    from: undefined,
+    until: undefined,
+  });
+  const scanned = (query.page * query.limit * all) / within;
+  return indexFor(
+    within < scanned ? { ...query, sort: { ...query.sort, field: 'created_at' } } : query,
+  );
+}
+
+/** The fields of a transfer that reconciliation compares with the provider. */
+export type Reconcilable = Pick<
+  Transfer,
+  | '_id'
+  | 'tenant_id'
+  | 'provider'
+  | 'status'
+  | 'amount_minor'
+  | 'in_suspense'
+  | 'reversed_at'
+  | 'monitor_until'
+  | 'created_at'
+  | 'updated_at'
+>;
+
+const RECONCILABLE = {
+  tenant_id: 1,
+  provider: 1,
+  status: 1,
+  amount_minor: 1,
+  in_suspense: 1,
+  reversed_at: 1,
+  monitor_until: 1,
+  created_at: 1,
+  updated_at: 1,
+} as const satisfies Record<Exclude<keyof Reconcilable, '_id'>, 1>;
+
+type OpenBefore = {
+  tenantId: string;
+  status: TransferStatus;
+  before: string;
+  after: Reconcilable | undefined;
+};
+
+/** Queries of operators and the worker. Those without a tenant must not serve a client's request. */
+function transferQueries(collection: Collection<Transfer>) {
+  return {
+    /** Finds a transfer by id alone, because a provider event does not name a tenant. */
+    ownerOf: (id: string): Promise<Pick<Transfer, 'tenant_id' | 'provider'> | null> =>
+      collection.findOne({ _id: id }, { projection: { tenant_id: 1, provider: 1 } }),
+
+    /** Returns the transfers that can be submitted at once: never submitted, and with the recipient's name. */
+    async unsent(tenantId: string, ids: string[]): Promise<string[]> {
+      const found = collection.find(
+        {
+          _id: { $in: ids },
+          tenant_id: tenantId,
+          status: 'pending',
+          'recipient.name': { $ne: null },
+        },
+        { projection: { _id: 1 } },
+      );
+      return (await found.toArray()).map(({ _id }) => _id);
+    },
+
+    /** Returns transfers between two ids, in the order of ids, which is the order of creation. */
+    madeBetween: (after: string, before: string, limit: number): Promise<Reconcilable[]> =>
+      collection
+        .find({ _id: { $gt: after, $lt: before } }, { projection: RECONCILABLE })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray(),
+
+    /** Returns transfers with a status, sorted by creation: those after `after` with an id below `before`. */
+    openBefore: (
+      { tenantId, status, before, after }: OpenBefore,
+      limit: number,
+    ): Promise<Reconcilable[]> =>
+      collection
+        .find(
+          {
+            tenant_id: tenantId,
+            status,
+            _id: { $lt: before },
+            ...(after && {
+              created_at: { $gte: after.created_at },
+              $nor: [{ created_at: after.created_at, _id: { $lte: after._id } }],
+            }),
+          },
+          { projection: RECONCILABLE, hint: LIST_INDEXES.byStatus },
+        )
+        .sort({ created_at: 1, _id: 1 })
+        .limit(limit)
+        .toArray(),
   };
 }

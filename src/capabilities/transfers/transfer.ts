@@ -1,8 +1,9 @@
+import type { Filter } from 'mongodb';
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 
-/** A transfer as it is stored. Amounts in kobo. */
+/** The stored form of a transfer. Amounts are in kobo. */
 export type Transfer = InstructionRecord & {
   amount_minor: bigint;
   fee_minor: bigint;
@@ -14,17 +15,18 @@ export type Transfer = InstructionRecord & {
   session_id: string | null;
   metadata: Record<string, unknown> | null;
   failure: { code: string; message: string } | null;
-  /** A payment that was proven after the hold was released stands in `suspense`. */
+  /** True while `suspense` holds a payment that was proven after the release of the hold. */
   in_suspense: boolean;
-  /** Africa/Lagos day of acceptance: the day whose limit this transfer uses. */
+  /** Africa/Lagos day of acceptance. The amount counts towards the daily limit of this day. */
   limit_day: string;
   completed_at: Date | null;
   reversed_at: Date | null;
 };
 
+/** The status of a transfer, in the database and in the API. */
 export type TransferStatus = Transfer['status'];
 
-/** The workflow that keeps this promise. */
+/** The id of the workflow that executes a transfer. */
 export const transferWorkflowId = (id: string) => `transfer/${id}`;
 
 const FAILURES: Record<string, string> = {
@@ -35,18 +37,22 @@ const FAILURES: Record<string, string> = {
   operator: 'An operator ended this transfer.',
 };
 
-/** A failure with our own words for its code; a code that we do not know is still told as it is. */
+/** Adds our message to the code of a failure. An unknown code stays as it is and gets a general message. */
 export const failure = (code: string) => ({
   code,
   message: FAILURES[code] ?? 'The bank refused the payment.',
 });
 
-/** States of transfers that have come to their end; a later fact may still follow. */
+/** Statuses of a transfer whose outcome is not known yet. */
+export const OPEN: TransferStatus[] = ['pending', 'processing'];
+
+/** Statuses of a transfer whose outcome is known. A later fact may still change it. */
 export const ENDED: TransferStatus[] = ['completed', 'failed'];
 
 /**
- * The indexes that lists are read from, each in its sort's order to the last tie. The day is in those by amount too, so
- * that a range is tested on the keys. By status and amount only what has ended: what is open is few, and sorted.
+ * The indexes of lists. Each has the complete sort order of its list, ties included. The indexes by amount end with the
+ * time of creation, so that a range of days is tested on the keys. The index by status and amount holds ended transfers
+ * only, because open ones are few and cheap to sort.
  */
 export const LIST_INDEXES = {
   byCreation: { tenant_id: 1, created_at: -1, _id: -1 },
@@ -55,9 +61,52 @@ export const LIST_INDEXES = {
   byStatusAndAmount: { tenant_id: 1, status: 1, amount_minor: -1, _id: -1, created_at: -1 },
 } as const;
 
+/** A page of a tenant's transfers: filters, sort order and position. */
+export type TransferListing = {
+  page: number;
+  limit: number;
+  sort: { field: 'created_at' | 'amount_minor'; descending: boolean };
+  status?: TransferStatus | undefined;
+  reference?: string | undefined;
+  /** Inclusive, the beginning of a UTC day. */
+  from?: Date | undefined;
+  /** Exclusive, the beginning of a UTC day. */
+  until?: Date | undefined;
+};
+
+/** The unique index that a list by reference is read from. */
+export const BY_REFERENCE = { tenant_id: 1, reference: 1 } as const;
+
+/** Returns true for a page that is sorted by amount within a range of days. No index has that sort order. */
+export const isAmountInRange = ({ sort, from, until }: TransferListing) =>
+  sort.field === 'amount_minor' && (from ?? until) !== undefined;
+
+/** Returns the index with a page's sort order, or else the one that leaves the fewest records to sort. */
+export function indexFor({ sort, status, reference }: TransferListing): object {
+  if (reference !== undefined) return BY_REFERENCE;
+  const isOpen = status !== undefined && OPEN.includes(status);
+  if (sort.field === 'created_at' || isOpen) {
+    return status ? LIST_INDEXES.byStatus : LIST_INDEXES.byCreation;
+  }
+  return status ? LIST_INDEXES.byStatusAndAmount : LIST_INDEXES.byAmount;
+}
+
+/** Returns the database filter of a page. */
+export function listFilter(tenantId: string, query: TransferListing): Filter<Transfer> {
+  const { status, reference, from, until } = query;
+  return {
+    tenant_id: tenantId,
+    ...(status && { status }),
+    ...(reference !== undefined && { reference }),
+    ...((from ?? until) && {
+      created_at: { ...(from && { $gte: from }), ...(until && { $lt: until }) },
+    }),
+  };
+}
+
 const long = { bsonType: 'long' };
 
-/** Transfers. Their list indexes are in `queries.ts`. */
+/** The collection of transfers. */
 export const transfers = collection<Transfer>('transfers', {
   validator: {
     bsonType: 'object',

@@ -29,6 +29,7 @@ export type TransferInput = InstructionInput & {
 /** The name enquiry found no such account. Fails only a transfer that was never submitted. */
 export type NoSuchAccount = { kind: 'no_such_account' };
 
+/** Result of the name enquiry that the workflow makes. `no_answer` lets the workflow go on without a name. */
 export type ResolveRecipientResult = { kind: 'resolved' | 'no_such_account' | 'no_answer' };
 
 /** Input of `transferMicroBatch`: transfers to one provider that were accepted within moments. */

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { invalidField } from '../../platform/http/validate.js';
 import { timestamp } from '../../platform/http/wire.js';
+import type { Tenant } from '../../platform/tenants/tenant.js';
 import { TIMELINE_TYPES, type TimelineEntry } from './timeline.js';
 
 /** Status of an instruction in the API. */
@@ -33,6 +35,19 @@ export const timelineEntryResource = z
       provider_request_id: 'sbr_3967265a6600_2',
     },
   });
+
+/** Returns the amount of a body. Throws a `validation_error` if it is outside the tenant's limits for one instruction. */
+export function amountWithin(tenant: Tenant, body: { amount_minor: number }): bigint {
+  const amountMinor = BigInt(body.amount_minor);
+  const { minMinor, maxMinor } = tenant.limits;
+  if (amountMinor < minMinor) {
+    throw invalidField('amount_minor', 'out_of_range', `must be at least ${minMinor}`);
+  }
+  if (amountMinor > maxMinor) {
+    throw invalidField('amount_minor', 'out_of_range', `must be at most ${maxMinor}`);
+  }
+  return amountMinor;
+}
 
 /** A failure with the fields that clients may see. */
 export const presentFailure = (failure: { code: string; message: string } | null) =>

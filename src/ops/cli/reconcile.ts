@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { toWireAmount } from '../../shared/money.js';
-import { reconcile } from '../../capabilities/transfers/reconcile.js';
+import { reconcile } from '../../capabilities/transfers/provider-calls.js';
 import { addCommand } from './command.js';
 import { addYes, confirm } from './confirm.js';
 import { print, printTable } from './print.js';

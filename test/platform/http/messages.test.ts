@@ -10,7 +10,7 @@ import {
 import { metadata } from '../../../src/shared/metadata.js';
 import { operations } from '../../../src/composition/operations.js';
 import type { Operation } from '../../../src/platform/http/operation.js';
-import { bulkItemBody } from '../../../src/capabilities/transfers/schema.js';
+import { transferBody } from '../../../src/capabilities/transfers/schema.js';
 
 /** The issues that the schema finds in the value, in order. */
 function issuesOf(schema: z.ZodType, value: unknown): FieldIssue[] {
@@ -141,7 +141,7 @@ const bodies: Bodied[] = [
     body ? [[`${id}, body`, body, (examples?.body ?? {}) as Record<string, unknown>]] : [],
   ),
   ...all.flatMap(({ id, query }): Bodied[] => (query ? [[`${id}, query`, query, {}]] : [])),
-  ['an item of createBulkTransfer', bulkItemBody, {}],
+  ['an item of createBulkTransfer', transferBody, {}],
 ];
 
 /** The path of each place of an object that its schema knows. */

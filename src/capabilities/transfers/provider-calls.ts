@@ -5,14 +5,12 @@ import type { VerifyAnswer } from '../../core/providers/transfer-provider.js';
 import type { Providers } from '../../core/providers/registry.js';
 import type { Tenants } from '../../platform/tenants/store.js';
 import type { TransferFact } from './transitions.js';
-import { OPEN } from './lists.js';
-import type { Reconcilable } from './queries.js';
 import type { TransferStarter } from './workflow-starter.js';
-import type { Transfers } from './store.js';
+import type { Reconcilable, Transfers } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import type { TransferStatus } from './transfer.js';
+import { OPEN, type TransferStatus } from './transfer.js';
 
-/** Something that the bank tells otherwise. `outcome` is what its word came to, where it was applied. */
+/** A transfer that differs from the bank's answer. `outcome` is the verdict if the answer was applied. */
 export type Difference = {
   id: string;
   tenantId: string;
@@ -24,25 +22,26 @@ export type Difference = {
   outcome: string | null;
 };
 
+/** The result of a reconciliation. The command line prints it under these names. */
 export type ReconcileReport = {
   asked: number;
-  /** The bank gave no usable answer about these. */
+  /** Number of transfers without a usable answer of the bank. */
   unanswered: number;
   differing: number;
-  /** Of those, how many were put right. */
+  /** Number of differing transfers that applying the bank's answer corrected. */
   settled: number;
-  /** The first of them. */
+  /** The first 1,000 differing transfers. */
   differences: Difference[];
 };
 
 const PAGE = 200;
 const CONCURRENT_CALLS = 8;
 const MAX_LISTED = 1_000;
-/** What is on its way at this moment is only behind, not different: it is looked at again after this. */
-const SECOND_LOOK_AFTER_MS = 2_000;
+/** A transfer that is in flight may only lag behind the bank, so it is compared again after this time. */
+const COMPARE_AGAIN_AFTER_MS = 2_000;
 const IN_FLIGHT_MS = 60_000;
 
-/** Whether a record says what the bank says. An open record says nothing, so only a final word is another one. */
+/** Compares a record with the bank's answer. An open record has no outcome, so only a final answer differs. */
 export function agrees(ours: Reconcilable, bank: VerifyAnswer): boolean {
   if ('amountMinor' in bank && bank.amountMinor !== null && bank.amountMinor !== ours.amount_minor)
     return false;
@@ -69,7 +68,7 @@ function describe(ours: Reconcilable, bank: VerifyAnswer): string {
   return amount && bank.amountMinor !== null ? `${difference}, of another amount` : difference;
 }
 
-/** The bank's word as a fact. Null where it rules nothing in or out: no fact, nothing to apply. */
+/** Returns the bank's answer as a fact, or null if the answer proves no outcome. */
 function toFact(bank: VerifyAnswer, actor: string): TransferFact | null {
   const { providerRequestId } = bank;
   const source = { via: 'poll', actor, providerRequestId, note: 'reconciliation' } as const;
@@ -97,8 +96,8 @@ type Deps = {
 type Options = { since: Date; apply: boolean; perSecond: number };
 
 /**
- * Holds records against the bank, which is asked by reference: what is open, however old, and whatever was made since
- * then. With `apply` the bank's word goes through the state guard like any other fact; money moves by its rules alone.
+ * Compares transfers with the bank, by reference: all open ones, and all that were created since `since`. With `apply`
+ * the bank's answer is applied as a fact, so that money moves only by the rules of the transition.
  */
 export async function reconcile(deps: Deps, options: Options): Promise<ReconcileReport> {
   const report: ReconcileReport = {
@@ -109,17 +108,17 @@ export async function reconcile(deps: Deps, options: Options): Promise<Reconcile
     differences: [],
   };
   const waitForTurn = createPace(options.perSecond);
-  const ask = async ({ provider, _id }: Reconcilable): Promise<VerifyAnswer> => {
+  const verify = async ({ provider, _id }: Reconcilable): Promise<VerifyAnswer> => {
     await waitForTurn();
     const found = deps.providers.find(provider);
-    // A call has its own time limit.
+    // The adapter sets the timeout of the call.
     if (found) return found.verify(_id, new AbortController().signal);
     return { kind: 'unknown', reason: 'connection', providerRequestId: null };
   };
   for await (const page of pages(deps, options.since)) {
     await mapWithConcurrency(CONCURRENT_CALLS, page, async (ours) => {
       report.asked += 1;
-      const found = await compare(deps, ask, ours);
+      const found = await compare(deps, verify, ours);
       if (found === 'agrees') return;
       if (found === 'unanswered') report.unanswered += 1;
       else await recordDifference(deps, options, report, found);
@@ -129,20 +128,20 @@ export async function reconcile(deps: Deps, options: Options): Promise<Reconcile
 }
 
 type Found = { ours: Reconcilable; bank: VerifyAnswer };
-type Ask = (ours: Reconcilable) => Promise<VerifyAnswer>;
+type Verify = (ours: Reconcilable) => Promise<VerifyAnswer>;
 
 async function compare(
   { transfers }: Deps,
-  ask: Ask,
+  verify: Verify,
   ours: Reconcilable,
 ): Promise<Found | 'agrees' | 'unanswered'> {
-  const first = await ask(ours);
+  const first = await verify(ours);
   if (first.kind === 'unknown') return 'unanswered';
   if (agrees(ours, first)) return 'agrees';
   const inFlight = isOpen(ours) || Date.now() - ours.updated_at.getTime() < IN_FLIGHT_MS;
-  if (inFlight) await sleep(SECOND_LOOK_AFTER_MS);
+  if (inFlight) await sleep(COMPARE_AGAIN_AFTER_MS);
   const now = await transfers.get(ours.tenant_id, ours._id);
-  const bank = await ask(ours);
+  const bank = await verify(ours);
   if (!now || bank.kind === 'unknown') return 'unanswered';
   return agrees(now, bank) ? 'agrees' : { ours: now, bank };
 }
@@ -156,7 +155,7 @@ async function recordDifference(
   const { _id: id, tenant_id: tenantId, provider } = ours;
   const fact = apply ? toFact(bank, provider) : null;
   const applied = fact && (await transfers.applyFact(tenantId, id, fact));
-  // A workflow that waits sees at once that it may end, or that an operator is needed.
+  // Wakes a waiting workflow, so that it ends or asks for attention without waiting for its timer.
   if (applied) starter.notifyChangedSoon({ _id: id });
   const verdict = applied?.kind === 'fact' ? applied.verdict : 'nothing to apply';
   report.differing += 1;
@@ -174,7 +173,7 @@ async function recordDifference(
   });
 }
 
-/** Pages of records: what is older than `since` and open, tenant by tenant, then what was made from then until now. */
+/** Yields pages of records: first the open ones older than `since`, by tenant, then all created from then until now. */
 async function* pages(
   { transfers, tenants }: Deps,
   since: Date,
@@ -201,7 +200,7 @@ async function* paged(
   } while (after);
 }
 
-/** Turns at even distances: the bank's limit is for those who wait for their payments first. */
+/** Spaces calls evenly, because payments share the bank's rate limit and have priority. */
 function createPace(perSecond: number): () => Promise<void> {
   let next = 0;
   return async () => {

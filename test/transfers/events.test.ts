@@ -14,20 +14,20 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** A store whose tenants listen or do not, and what they would be told. */
-function openStore(listens: boolean) {
-  const told: EventDraft[] = [];
+/** A store with or without webhook subscribers, and the events that it emits. */
+function openStore(subscribed: boolean) {
+  const emitted: EventDraft[] = [];
   const outbox: Outbox = {
     ...noOutbox,
-    hasSubscribers: async () => listens,
+    hasSubscribers: async () => subscribed,
     async address(drafts) {
-      told.push(...drafts);
+      emitted.push(...drafts);
       return [];
     },
   };
   const transfers = createTransfers(database, createGroupCommit(database, outbox), 1_000);
-  const names = () => told.map(({ name, sequence }) => [name, sequence]);
-  return { transfers, told, names };
+  const names = () => emitted.map(({ name, sequence }) => [name, sequence]);
+  return { transfers, emitted, names };
 }
 
 async function accept(transfers: Transfers) {
@@ -45,19 +45,19 @@ async function accept(transfers: Transfers) {
 
 const paid: TransferFact = { ...byProvider, kind: 'succeeded', amountMinor: null, sessionId: 's' };
 const reversed: TransferFact = { ...paid, kind: 'reversed' };
-const refused: TransferFact = { ...byProvider, kind: 'rejected', code: 'account_closed' };
+const rejected: TransferFact = { ...byProvider, kind: 'rejected', code: 'account_closed' };
 const confirmed: TransferFact = { ...byProvider, kind: 'operator_confirmed' };
 
-describe('the permission to send', () => {
+describe('the submit permit of a transfer', () => {
   test.each([true, false])(
-    'is given once, and makes the same record (listened to: %s)',
-    async (listens) => {
-      const { transfers, told } = openStore(listens);
+    'is granted once and writes the same record with and without webhook subscribers (subscribed: %s)',
+    async (subscribed) => {
+      const { transfers, emitted } = openStore(subscribed);
       const { tenantId, id } = await accept(transfers);
-      const asked = await Promise.all(
+      const requests = await Promise.all(
         Array.from({ length: 8 }, () => transfers.acquireSubmitPermit(tenantId, id, 0, false)),
       );
-      expect(asked.filter((one) => one !== null)).toHaveLength(1);
+      expect(requests.filter((granted) => granted !== null)).toHaveLength(1);
       expect(await transfers.acquireSubmitPermit('ten_other', id, 1, false)).toBeNull();
       expect(await transfers.get(tenantId, id)).toMatchObject({
         status: 'processing',
@@ -66,19 +66,19 @@ describe('the permission to send', () => {
         version: 2,
         timeline: [{ type: 'accepted' }, { type: 'submitted', actor: 'bursar', detail: null }],
       });
-      expect(told.map(({ name }) => name)).toEqual(listens ? ['transfer.processing'] : []);
+      expect(emitted.map(({ name }) => name)).toEqual(subscribed ? ['transfer.processing'] : []);
       expect(await transfers.acquireSubmitPermit(tenantId, id, 1, false)).toMatchObject({
         submissions: 2,
         event_sequence: 1,
       });
-      expect(told).toHaveLength(listens ? 1 : 0);
+      expect(emitted).toHaveLength(subscribed ? 1 : 0);
     },
   );
 });
 
-describe('the events of a transfer', () => {
-  test('are its changes of state, each once, numbered from one, with the transfer as it was then', async () => {
-    const { transfers, told, names } = openStore(true);
+describe('the webhook events of a transfer', () => {
+  test('each change of status emits one event, numbered from one, with the transfer at that moment', async () => {
+    const { transfers, emitted, names } = openStore(true);
     const { tenantId, id, apply } = await accept(transfers);
     await transfers.acquireSubmitPermit(tenantId, id, 0, false);
     await apply(paid, paid, reversed, reversed, paid);
@@ -87,27 +87,27 @@ describe('the events of a transfer', () => {
       ['transfer.completed', 2],
       ['transfer.reversed', 3],
     ]);
-    expect(told.map(({ data }) => data)).toMatchObject([
+    expect(emitted.map(({ data }) => data)).toMatchObject([
       { id, status: 'processing', completed_at: null },
       { id, status: 'completed', reversed_at: null },
       { id, status: 'failed', failure: { code: 'reversed' }, reversed_at: expect.any(String) },
     ]);
   });
 
-  test('count on where nobody listened before', async () => {
-    const quiet = openStore(false);
-    const { tenantId, id } = await accept(quiet.transfers);
-    await quiet.transfers.acquireSubmitPermit(tenantId, id, 0, false);
+  test('the sequence counts events that had no subscriber', async () => {
+    const unsubscribed = openStore(false);
+    const { tenantId, id } = await accept(unsubscribed.transfers);
+    await unsubscribed.transfers.acquireSubmitPermit(tenantId, id, 0, false);
     const { transfers, names } = openStore(true);
-    await transfers.applyFact(tenantId, id, refused);
+    await transfers.applyFact(tenantId, id, rejected);
     expect(names()).toEqual([['transfer.failed', 2]]);
   });
 
-  test('say nothing of what concerns operators alone, and speak again when the state changes', async () => {
+  test('a change for operators alone emits no event, and the next change of status emits one', async () => {
     const { transfers, names } = openStore(true);
     const { apply } = await accept(transfers);
-    // Failed, found paid after all, and paid by the wallet in the end.
-    await apply(refused, paid);
+    // The payment is proven after the failure; the suspense debit then completes the transfer.
+    await apply(rejected, paid);
     expect(names()).toEqual([['transfer.failed', 1]]);
     await apply(confirmed);
     expect(names()).toEqual([
@@ -116,7 +116,7 @@ describe('the events of a transfer', () => {
     ]);
   });
 
-  test('leave out what was never seen: reversed while processing is one event', async () => {
+  test('a reversal of a processing transfer emits one event, without a completion', async () => {
     const { transfers, names } = openStore(true);
     const { tenantId, id, apply } = await accept(transfers);
     await transfers.acquireSubmitPermit(tenantId, id, 0, false);
