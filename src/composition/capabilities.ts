@@ -3,19 +3,27 @@ import { bulkTransferCapability } from '../capabilities/bulk-transfers/index.js'
 import { cardAuthorizationCapability } from '../capabilities/card-authorizations/index.js';
 import { cardFundingCapability } from '../capabilities/card-fundings/index.js';
 import { cardStateCapability } from '../capabilities/card-states/index.js';
-import { cardCapability } from '../capabilities/cards/index.js';
+import { cardCapability, type createCards } from '../capabilities/cards/index.js';
 import { chargeCapability } from '../capabilities/charges/index.js';
 import { paymentTokenCapability } from '../capabilities/payment-tokens/index.js';
 import { recurringChargeCapability } from '../capabilities/recurring-charges/index.js';
 import { refundCapability } from '../capabilities/refunds/index.js';
-import { transferCapability } from '../capabilities/transfers/index.js';
+import { transferCapability, type createTransferParts } from '../capabilities/transfers/index.js';
 import type { Deps } from './deps.js';
-import type { Capability } from '../core/capability.js';
+import type { createPayments } from '../capabilities/charges/payments.js';
+import { defineCapability, type Capability, type CoreDeps } from '../core/capability.js';
+import type { ProviderEventHandler } from '../core/provider-events/handler.js';
 import { providerEventCapability } from '../core/provider-events/capability.js';
 import type { createSafeguard } from '../platform/http/rate-limit.js';
 
 /** The parts that routes and supervision take: those of the composition root, and the limits of single routes. */
 export type CapabilityDeps = Deps & { safeguard: ReturnType<typeof createSafeguard> };
+
+/** The parts that exist before the pipeline of provider events, which handlers are made of. */
+export type ProviderEventParts = CoreDeps &
+  ReturnType<typeof createTransferParts> &
+  ReturnType<typeof createCards> &
+  ReturnType<typeof createPayments>;
 
 const list = [
   bulkTransferCapability,
@@ -29,11 +37,15 @@ const list = [
   chargeCapability,
   refundCapability,
   recurringChargeCapability,
-  providerEventCapability,
+  defineCapability(providerEventCapability),
 ] as const;
 
 /** The one list of capabilities. The dispatcher starts overdue records in this order. */
-export const capabilities: readonly Capability<CapabilityDeps>[] = list;
+export const capabilities: readonly Capability<
+  CapabilityDeps,
+  CapabilityDeps,
+  ProviderEventParts
+>[] = list;
 
 type Listed = (typeof list)[number];
 type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
@@ -47,6 +59,12 @@ export type Operations = Merged<NonNullable<Listed['operations']>>;
 
 /** The webhook events of any capability, with the type of their data. */
 export type CapabilityEvents = NonNullable<Listed['events']>;
+
+/** Each capability's handler of provider events, made of the parts that exist before the pipeline. */
+export const providerEventHandlers = (
+  parts: ProviderEventParts,
+): ProviderEventHandler[] =>
+  capabilities.flatMap(({ providerEvents }) => providerEvents?.(parts) ?? []);
 
 /** Each capability's part of the ledger audit. */
 export const audits = capabilities.flatMap(({ audit }) => audit ?? []);

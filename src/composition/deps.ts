@@ -1,4 +1,3 @@
-import type { CallbackDrafts } from '../core/provider-events/callback-routes.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
 import { createCards } from '../capabilities/cards/index.js';
 import type { Config } from '../shared/config.js';
@@ -10,30 +9,16 @@ import { armFailpoint } from '../shared/failpoints.js';
 import { createIdempotency } from '../core/idempotency/store.js';
 import { createGroupCommit } from '../core/commit/group-commit.js';
 import { createLog } from '../shared/log.js';
-import { chargeApplier, chargeCallback } from '../capabilities/charges/provider-events.js';
 import { createPayments } from '../capabilities/charges/payments.js';
-import { refundApplier, refundCallback } from '../capabilities/refunds/provider-events.js';
 import { createProviders } from '../core/providers/registry.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
-import {
-  transferEventHandler,
-  transferCallback,
-} from '../capabilities/transfers/provider-events.js';
 import { createTransferParts } from '../capabilities/transfers/index.js';
 import { createCompletionWaiters } from '../shared/completion-waiter.js';
-import { createCallbacks } from '../core/provider-events/callbacks.js';
+import { createProviderEvents, type ProviderEvents } from '../core/provider-events/index.js';
+import { providerEventHandlers } from './capabilities.js';
 import { createWebhooks } from '../core/webhooks/index.js';
-
-/** Converts the events of each port into the callbacks that are stored. */
-const callbackDrafts: CallbackDrafts = {
-  transfer: transferCallback,
-  payment: (event) =>
-    event.about.subject === 'charge'
-      ? chargeCallback(event, event.about.state)
-      : refundCallback(event, event.about.refund),
-};
 
 /** The connected parts that API, worker and command line share. */
 export type Deps = Awaited<ReturnType<typeof createDeps>>;
@@ -61,11 +46,10 @@ export async function createDeps(config: Config, name: string) {
   const transfers = createTransferParts(core);
   const cards = createCards(core);
   const payments = createPayments({ ...core, tenants });
-  const appliers = {
-    transfer: transferEventHandler({ ...transfers, log }),
-    charge: chargeApplier({ ...payments, log }),
-    refund: refundApplier({ ...payments, log }),
-  };
+  const providerEvents: ProviderEvents = createProviderEvents({
+    ...core,
+    handlers: providerEventHandlers({ ...core, ...transfers, ...cards, ...payments }),
+  });
   const rateLimits = createRateLimits({ db, log });
 
   return {
@@ -83,16 +67,16 @@ export async function createDeps(config: Config, name: string) {
     ...payments,
     webhooks,
     idempotency: createIdempotency(database),
-    callbacks: createCallbacks(database, { appliers, log }),
-    callbackDrafts,
+    providerEvents,
     rateLimits,
 
     /** Waits until work in progress has ended, then closes the connections. */
     async close(): Promise<void> {
-      const { cardStarters, authorizations, providerEvents } = cards;
+      const { cardStarters, authorizations } = cards;
+      await idle([providerEvents]);
       await idle([authorizations.decisions, groupCommit]);
       await idle([transfers.starter, transfers.bulkTransferStarter]);
-      await idle([cardStarters, authorizations.starter, providerEvents, payments.paymentStarters]);
+      await idle([cardStarters, authorizations.starter, payments.paymentStarters]);
       await webhooks.close();
       await idle([apiKeys, rateLimits]);
       await temporal.close();

@@ -9,6 +9,7 @@ import type { Config } from '../shared/config.js';
 import type { Database } from '../platform/database/client.js';
 import type { GroupCommit } from './commit/group-commit.js';
 import type { Log } from '../shared/log.js';
+import type { ProviderEventHandler } from './provider-events/handler.js';
 import type { Providers } from './providers/registry.js';
 import type { CompletionWaiters } from '../shared/completion-waiter.js';
 
@@ -27,7 +28,7 @@ export type CoreDeps = {
  * All that a capability contributes to the service. `src/composition/capabilities.ts` lists the capabilities; API, OpenAPI document,
  * migrations, ledger audit, dispatcher, metrics and doctor read that list and know no capability by name.
  */
-export type Capability<RouteDeps, SupervisionDeps = RouteDeps> = {
+export type Capability<RouteDeps, SupervisionDeps = RouteDeps, EventDeps = RouteDeps> = {
   /** Plural kebab-case, as in the command line: `card-fundings`. */
   name: string;
   /** Collections that the first migration creates. Their indexes say which of them have a backlog. */
@@ -41,6 +42,8 @@ export type Capability<RouteDeps, SupervisionDeps = RouteDeps> = {
   routes?(deps: RouteDeps): Route[];
   /** Records whose workflows the dispatcher starts when their next check is due, by the collection's name. */
   supervised?(deps: SupervisionDeps): Readonly<Record<string, SupervisedRecords>>;
+  /** Applies the events of providers to its records. */
+  providerEvents?(deps: EventDeps): ProviderEventHandler;
 };
 
 /** The operations and events of a capability with their own types, which the check of the client's types compares. */
@@ -50,8 +53,9 @@ type Surface<O, E> = { operations?: O; events?: E };
 export const defineCapability = <
   RouteDeps,
   SupervisionDeps,
+  EventDeps,
   O extends Readonly<Record<string, Operation>> = never,
   E extends Events = never,
 >(
-  capability: Capability<RouteDeps, SupervisionDeps> & Surface<O, E>,
-): Omit<Capability<RouteDeps, SupervisionDeps>, keyof Surface<O, E>> & Surface<O, E> => capability;
+  capability: Capability<RouteDeps, SupervisionDeps, EventDeps> & Surface<O, E>,
+): Omit<Capability<RouteDeps, SupervisionDeps, EventDeps>, keyof Surface<O, E>> & Surface<O, E> => capability;

@@ -11,8 +11,7 @@ import { createCardStateChange } from '../card-states/create.js';
 import { createCardExpiry } from '../card-states/expiry.js';
 import { createCardFunding } from '../card-fundings/create.js';
 import { createAuthorizations } from '../card-authorizations/index.js';
-import { createApplyProviderEvent, createFindOwner } from './provider-events.js';
-import { createProviderEvents } from '../../core/provider-events/index.js';
+import { cardEventHandler } from './provider-events.js';
 import { createCardCreation } from './create.js';
 
 /** Creates the parts of cards, their states, fundings and authorizations. */
@@ -35,12 +34,6 @@ export function createCards(deps: CoreDeps) {
     cards,
     log,
   });
-  const apply = createApplyProviderEvent({
-    groupCommit,
-    cardOperations,
-    cardStarters,
-    authorizations,
-  });
   const provider = providers.forCards.name;
   // Auto-reloads are created inside other commits, so no caller starts their workflow: start it here.
   groupCommit.onCreated(cardOperationRecords, (created) => {
@@ -59,7 +52,6 @@ export function createCards(deps: CoreDeps) {
     changeCardState: createCardStateChange({ groupCommit, starter: cardStarters }),
     expireCards: createCardExpiry({ db: database.db, groupCommit }),
     fundCard: createCardFunding({ groupCommit, starter: cardStarters }),
-    providerEvents: createProviderEvents({ ...deps, apply, findOwner: createFindOwner(database) }),
   };
 }
 
@@ -70,6 +62,7 @@ export const cardCapability = defineCapability({
   operations,
   audit: auditCards,
   routes: cardRoutes,
+  providerEvents: cardEventHandler,
   supervised: (deps: { cardOperations: CardOperations; cardStarters: CardStarters }) => ({
     card_operations: supervised(deps.cardOperations, deps.cardStarters),
   }),

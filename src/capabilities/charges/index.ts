@@ -2,6 +2,7 @@ import { defineCapability } from '../../core/capability.js';
 import { chargeEvents, chargeOperations } from './api.js';
 import { auditCharges } from './audit.js';
 import { charges } from './charge.js';
+import { chargeEventHandler } from './provider-events.js';
 import { chargeRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import type { ChargeStarter } from './starters.js';
@@ -15,6 +16,7 @@ export const chargeCapability = defineCapability({
   events: chargeEvents,
   audit: auditCharges,
   routes: chargeRoutes,
+  providerEvents: chargeEventHandler,
   supervised: (deps: { charges: Charges; chargeStarter: ChargeStarter }) => ({
     charges: supervised(deps.charges, deps.chargeStarter),
   }),

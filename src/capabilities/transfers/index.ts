@@ -1,6 +1,7 @@
 import { transferEvents, transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
 import { transferMonthlyCounts } from './counts.js';
+import { transferEventHandler } from './provider-events.js';
 import { transferRoutes } from './routes.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { transfers, type Transfer } from './transfer.js';
@@ -48,6 +49,7 @@ export const transferCapability = defineCapability({
   events: transferEvents,
   audit: auditTransfers,
   routes: transferRoutes,
+  providerEvents: transferEventHandler,
   supervised: ({
     transfers: store,
     starter,
