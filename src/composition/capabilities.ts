@@ -61,10 +61,8 @@ export type Operations = Merged<NonNullable<Listed['operations']>>;
 export type CapabilityEvents = NonNullable<Listed['events']>;
 
 /** Each capability's handler of provider events, made of the parts that exist before the pipeline. */
-export const providerEventHandlers = (
-  parts: ProviderEventParts,
-): ProviderEventHandler[] =>
-  capabilities.flatMap(({ providerEvents }) => providerEvents?.(parts) ?? []);
+export const providerEventHandlers = (parts: ProviderEventParts): ProviderEventHandler[] =>
+  capabilities.flatMap((capability) => capability.providerEvents?.(parts) ?? []);
 
 /** Each capability's part of the ledger audit. */
 export const audits = capabilities.flatMap(({ audit }) => audit ?? []);

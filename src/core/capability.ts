@@ -58,4 +58,5 @@ export const defineCapability = <
   E extends Events = never,
 >(
   capability: Capability<RouteDeps, SupervisionDeps, EventDeps> & Surface<O, E>,
-): Omit<Capability<RouteDeps, SupervisionDeps, EventDeps>, keyof Surface<O, E>> & Surface<O, E> => capability;
+): Omit<Capability<RouteDeps, SupervisionDeps, EventDeps>, keyof Surface<O, E>> & Surface<O, E> =>
+  capability;

@@ -59,7 +59,6 @@ const NOUNS: string[] = [
   'starters.ts',
   'transfer.ts',
   'void-approval.ts',
-  'webhook-routes.ts',
   'workflow-starter.ts',
 ];
 

@@ -198,7 +198,11 @@ describe('callbacks of the bank', () => {
     }
     expect(await callbacks.countStored()).toBe(before + bodies.length);
     const { db } = service.deps.database;
-    const failed = { reading: 'unreadable', status: 'failed', 'attention.since': { $type: 'date' } };
+    const failed = {
+      reading: 'unreadable',
+      status: 'failed',
+      'attention.since': { $type: 'date' },
+    };
     expect(await db.collection('provider_events').countDocuments(failed as object)).toBe(
       bodies.length,
     );

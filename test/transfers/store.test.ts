@@ -223,9 +223,9 @@ describe('provider events', () => {
     expect(await providerEvents.store.insert(event)).toBe(true);
     expect(await providerEvents.application.applyFirst(event)).toEqual({ kind: 'retry' });
     expect(await now(transfer)).toMatchObject({ status: 'processing' });
-    expect(await providerEvents.application.applyProviderEvent({ id: event._id, nextMs: null })).toEqual(
-      { kind: 'failed', reason: 'unknown_reference' },
-    );
+    expect(
+      await providerEvents.application.applyProviderEvent({ id: event._id, nextMs: null }),
+    ).toEqual({ kind: 'failed', reason: 'unknown_reference' });
     expect(await now(transfer)).toMatchObject({ status: 'processing' });
   });
 

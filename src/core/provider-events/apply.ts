@@ -12,8 +12,7 @@ import type { ProviderEventStore } from './store.js';
 import type { ProviderEventReplayResult, ProviderEventResult } from './workflow-contract.js';
 
 type Handled =
-  | { done: true; outcome: string }
-  | { done: false; reason: string; ends: 'ignored' | 'failed' };
+  { done: true; outcome: string } | { done: false; reason: string; ends: 'ignored' | 'failed' };
 
 const BROKEN = 'it could not be applied: the log of the worker says why';
 const UNREADABLE_STILL = 'its adapter still cannot read the message';
@@ -38,7 +37,8 @@ export type ProviderEventApplication = ReturnType<typeof createProviderEventAppl
  * Throws only while our own store is unavailable.
  */
 export function createProviderEventApplication(deps: Deps) {
-  const { events, replays, facts, scheduleMs, stallTimeoutMs, log } = deps;
+  const { events, scheduleMs, stallTimeoutMs, log } = deps;
+  const handle = createHandle(deps);
 
   /** One attempt. `nextMs`: the pause before the next one, null after the last; `slackMs`: the dispatcher's patience. */
   async function attempt(
@@ -65,26 +65,6 @@ export function createProviderEventApplication(deps: Deps) {
     return { kind: 'done' };
   }
 
-  async function handle(stored: ProviderEvent): Promise<Handled> {
-    const event = await facts.withOwner(stored, true);
-    const outcomes = new Set<string>();
-    try {
-      for (const fact of event.facts) {
-        const applied = await facts.apply(fact, event);
-        if (applied.kind === 'unknown') {
-          return { done: false, reason: applied.reason, ends: applied.ends };
-        }
-        outcomes.add(applied.outcome);
-      }
-      failpoint('provider_event.applied');
-      return { done: true, outcome: [...outcomes].join(', ') || NOTHING_TO_APPLY.outcome };
-    } catch (error) {
-      if (isUnavailable(error)) throw error;
-      log.error({ err: error, event: event._id }, 'provider event not applied');
-      return { done: false, reason: BROKEN, ends: 'failed' };
-    }
-  }
-
   async function applyStored(
     id: string,
     pause: { nextMs: number | null; slackMs: number },
@@ -93,39 +73,6 @@ export function createProviderEventApplication(deps: Deps) {
     if (event?.status === 'failed') return { kind: 'failed', reason: event.result ?? BROKEN };
     if (event?.status !== 'received') return { kind: 'done' };
     return attempt(event, pause);
-  }
-
-  /** Applies an event for a replay. The result is the replay's end, whatever the event's was before. */
-  async function reapply(stored: ProviderEvent | null): Promise<ReplayEnd> {
-    if (!stored) return { code: 'not_found', message: 'The event is not kept any more.' };
-    const event = stored.reading === 'event' ? stored : await readAgain(stored);
-    if (event === 'ignored') return { outcome: 'irrelevant' };
-    if (!event) return notApplied(UNREADABLE_STILL);
-    const handled = await handle(event);
-    if (!handled.done) return notApplied(handled.reason);
-    await events.processed(event._id, handled.outcome);
-    return { outcome: handled.outcome };
-  }
-
-  /** Reads the stored copy of a message again, by an adapter that may know more than when it arrived. */
-  async function readAgain(event: ProviderEvent): Promise<ProviderEvent | 'ignored' | null> {
-    const { _id: id, port, provider, message } = event;
-    const reading = deps.providers.messageReader(port, provider)?.readStored(message);
-    switch (reading?.kind) {
-      case 'event': {
-        const occurred_at = reading.event.occurredAt;
-        const read = { facts: facts.of(port, reading.event, id), occurred_at };
-        await events.learn(id, read);
-        return { ...event, ...read, reading: 'event' };
-      }
-      case 'irrelevant':
-      // The issuer that asked for a decision has long had to do without it.
-      case 'authorization':
-        await events.ignore(id, 'irrelevant');
-        return 'ignored';
-      default:
-        return null;
-    }
   }
 
   return {
@@ -142,13 +89,73 @@ export function createProviderEventApplication(deps: Deps) {
       applyStored(id, { nextMs: scheduleMs[count] ?? null, slackMs: 0 }),
 
     /** Carries out a replay, once. */
-    async replayProviderEvent({ id }: { id: string }): Promise<ProviderEventReplayResult> {
-      const replay = await replays.find(id);
-      const event = replay && (await events.find(replay.event_id));
-      if (replay?.status === 'pending') await replays.end(id, await reapply(event));
-      // The event's own workflow, if it has one, may wait for this.
-      return { waitingEventId: event && event.workflow_slot !== null ? event._id : null };
-    },
+    replayProviderEvent: createReplaying(deps, handle),
+  };
+}
+
+/** Applies all facts of an event. An error that is not our store's is logged, and is no reason to stop trying. */
+function createHandle({ facts, log }: Deps) {
+  return async (stored: ProviderEvent): Promise<Handled> => {
+    const event = await facts.withOwner(stored, true);
+    const outcomes = new Set<string>();
+    try {
+      for (const fact of event.facts) {
+        const result = await facts.apply(fact, event);
+        if (result.kind === 'unknown') {
+          return { done: false, reason: result.reason, ends: result.ends };
+        }
+        outcomes.add(result.outcome);
+      }
+      failpoint('provider_event.applied');
+      return { done: true, outcome: [...outcomes].join(', ') || NOTHING_TO_APPLY.outcome };
+    } catch (error) {
+      if (isUnavailable(error)) throw error;
+      log.error({ err: error, event: event._id }, 'provider event not applied');
+      return { done: false, reason: BROKEN, ends: 'failed' };
+    }
+  };
+}
+
+/** Applies an event for a replay. The result is the replay's end, whatever the event's was before. */
+function createReplaying(
+  { events, replays, facts, providers }: Deps,
+  handle: (event: ProviderEvent) => Promise<Handled>,
+) {
+  /** Reads the stored copy of a message again, by an adapter that may know more than when it arrived. */
+  async function readAgain(event: ProviderEvent): Promise<ProviderEvent | 'irrelevant' | null> {
+    const { _id: id, port, provider, message } = event;
+    const reading = providers.messageReader(port, provider)?.readStored(message);
+    if (reading?.kind === 'event') {
+      const occurred_at = reading.event.occurredAt;
+      const read = { facts: facts.of(port, reading.event, id), occurred_at };
+      await events.learn(id, read);
+      return { ...event, ...read, reading: 'event' };
+    }
+    // The issuer that asked for a decision has long had to do without it.
+    const isOver = reading?.kind === 'irrelevant' || reading?.kind === 'authorization';
+    return isOver ? 'irrelevant' : null;
+  }
+
+  async function reapply(stored: ProviderEvent | null): Promise<ReplayEnd> {
+    if (!stored) return { code: 'not_found', message: 'The event is not kept any more.' };
+    const event = stored.reading === 'event' ? stored : await readAgain(stored);
+    if (event === 'irrelevant') {
+      await events.ignore(stored._id, event);
+      return { outcome: event };
+    }
+    if (!event) return notApplied(UNREADABLE_STILL);
+    const handled = await handle(event);
+    if (!handled.done) return notApplied(handled.reason);
+    await events.processed(event._id, handled.outcome);
+    return { outcome: handled.outcome };
+  }
+
+  return async ({ id }: { id: string }): Promise<ProviderEventReplayResult> => {
+    const replay = await replays.find(id);
+    const event = replay && (await events.find(replay.event_id));
+    if (replay?.status === 'pending') await replays.end(id, await reapply(event));
+    // The event's own workflow, if it has one, may wait for this.
+    return { waitingEventId: event && event.workflow_slot !== null ? event._id : null };
   };
 }
 

@@ -164,7 +164,10 @@ export const providerEvents: CollectionSpec = {
         items: {
           bsonType: 'object',
           properties: {
-            state: { bsonType: 'object', properties: { amount_minor: amount, amountMinor: amount } },
+            state: {
+              bsonType: 'object',
+              properties: { amount_minor: amount, amountMinor: amount },
+            },
           },
         },
       },

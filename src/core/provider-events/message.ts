@@ -63,7 +63,7 @@ const hasCardNumber = (text: string): boolean =>
   );
 
 function hasCheckDigit(digits: string): boolean {
-  const sum = [...digits].reverse().reduce((total, digit, i) => {
+  const sum = [...digits].toReversed().reduce((total, digit, i) => {
     const value = Number(digit) * (i % 2 === 0 ? 1 : 2);
     return total + (value > 9 ? value - 9 : value);
   }, 0);

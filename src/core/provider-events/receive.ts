@@ -68,7 +68,10 @@ export function createReceiveProviderEvent(deps: {
         .applyFirst(event)
         .then(() => undefined)
         .catch((error: unknown) => {
-          log.warn({ err: error, event: event._id }, 'provider event not applied, left to recovery');
+          log.warn(
+            { err: error, event: event._id },
+            'provider event not applied, left to recovery',
+          );
         })
         .finally(() => underWay.delete(attempt));
       underWay.add(attempt);

@@ -66,8 +66,8 @@ function receiveRoutes(deps: ReceiveDeps): Route[] {
       if (read.kind === 'other_port' && hasNext) continue;
       const reading = read.kind === 'other_port' ? { ...read, kind: 'unreadable' as const } : read;
       const message = maskMessage(raw, reader.safeFields);
-      const { after } = await providerEvents.receive(provider, { port, reading, message });
-      ctx.res.once('finish', after);
+      const received = await providerEvents.receive(provider, { port, reading, message });
+      ctx.res.once('finish', () => received.after());
       return sendData(ctx, 200, { received: true });
     }
     if (!known) throw new ApiError('not_found');

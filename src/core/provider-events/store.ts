@@ -32,7 +32,9 @@ export function createProviderEventStore(
 ) {
   const collection = db.collection<ProviderEvent>('provider_events');
   return {
-    ...outcomes(collection, clock),
+    ...workflowSlots(collection),
+    ...progress(collection, clock),
+    ...ends(collection, clock),
     ...supervisionOf(collection, 'received_at', { clock, stallTimeoutMs }),
 
     /** Stores an event. False for one that was stored before. */
@@ -80,7 +82,12 @@ export function createProviderEventStore(
         .limit(limit)
         .toArray();
     },
+  };
+}
 
+/** The places for open workflows. */
+function workflowSlots(collection: Collection<ProviderEvent>) {
+  return {
     /**
      * Takes one of the places for open workflows of the event's provider and type. False if all are taken, or if the event
      * has ended. A unique index makes the bound exact over all processes.
@@ -112,9 +119,8 @@ export function createProviderEventStore(
   };
 }
 
-/** Writes of an event's progress and end. */
-function outcomes(collection: Collection<ProviderEvent>, clock: () => Date) {
-  const forgetSecrets = { 'facts.$[].sealed': 1 } as const;
+/** Writes of an event's progress. */
+function progress(collection: Collection<ProviderEvent>, clock: () => Date) {
   return {
     /** Records the owner of an event whose card was unknown when it was stored. */
     async give(id: string, { tenantId, card }: ProviderEventOwner): Promise<void> {
@@ -135,6 +141,27 @@ function outcomes(collection: Collection<ProviderEvent>, clock: () => Date) {
       );
     },
 
+    /** Records an attempt without an end; the dispatcher looks at the event after `nextMs`. */
+    async postpone(id: string, reason: string, nextMs: number): Promise<void> {
+      const next_check_at = new Date(clock().getTime() + nextMs);
+      await collection.updateOne(
+        { _id: id, status: 'received' },
+        { $set: { result: reason, next_check_at }, $inc: { attempt_count: 1 } },
+      );
+    },
+
+    /** Ends the dispatcher's checks of an event that has failed: its workflow waits for an operator, or the list alone. */
+    async unschedule(id: string): Promise<void> {
+      await collection.updateOne({ _id: id, status: 'failed' }, { $set: { next_check_at: null } });
+    },
+  };
+}
+
+const FORGET_SECRETS = { 'facts.$[].sealed': 1 } as const;
+
+/** Writes of an event's end. */
+function ends(collection: Collection<ProviderEvent>, clock: () => Date) {
+  return {
     /** Ends an event that was applied, and forgets its secrets. The first end is kept. */
     async processed(id: string, outcome: string): Promise<void> {
       await collection.updateOne(
@@ -148,17 +175,8 @@ function outcomes(collection: Collection<ProviderEvent>, clock: () => Date) {
             processed_at: clock(),
             result: outcome,
           },
-          $unset: forgetSecrets,
+          $unset: FORGET_SECRETS,
         },
-      );
-    },
-
-    /** Records an attempt without an end; the dispatcher looks at the event after `nextMs`. */
-    async postpone(id: string, reason: string, nextMs: number): Promise<void> {
-      const next_check_at = new Date(clock().getTime() + nextMs);
-      await collection.updateOne(
-        { _id: id, status: 'received' },
-        { $set: { result: reason, next_check_at }, $inc: { attempt_count: 1 } },
       );
     },
 
@@ -175,7 +193,7 @@ function outcomes(collection: Collection<ProviderEvent>, clock: () => Date) {
             result: reason,
           },
           $inc: { attempt_count: 1 },
-          $unset: forgetSecrets,
+          $unset: FORGET_SECRETS,
         },
       );
     },
@@ -194,11 +212,6 @@ function outcomes(collection: Collection<ProviderEvent>, clock: () => Date) {
           $inc: { attempt_count: 1 },
         },
       );
-    },
-
-    /** Ends the dispatcher's checks of an event that has failed: its workflow waits for an operator, or the list alone. */
-    async unschedule(id: string): Promise<void> {
-      await collection.updateOne({ _id: id, status: 'failed' }, { $set: { next_check_at: null } });
     },
   };
 }

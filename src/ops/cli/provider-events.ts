@@ -51,7 +51,7 @@ export function addProviderEventCommands(program: Command): void {
         throw new CommandError('name either an event or a --type');
       }
       if (id !== undefined) {
-        return print(json, await replayEvent(deps, await findEvent(deps, String(id))));
+        return print(json, await replayEvent(deps, await findEvent(deps, id)));
       }
       const selection = selectionOf({ ...options, attention: true }, REPLAYED);
       const replays = [];

@@ -36,7 +36,10 @@ export const PAYMENT_SAFE_FIELDS: SafeFields = {
 };
 
 /** Reads an authentic message of the payment network. Never throws. */
-export function readPaymentMessage(body: unknown, hash: () => string): MessageReading<PaymentEvent> {
+export function readPaymentMessage(
+  body: unknown,
+  hash: () => string,
+): MessageReading<PaymentEvent> {
   const parsed = eventBody.safeParse(body);
   if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
   const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
