@@ -19,8 +19,8 @@ const script = fileURLToPath(new URL('chaos-random.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'bursar-seeded-bugs-'));
 
 /**
- * What a bug leaves open stays open, and is not waited for as long as else; but for longer than a healthy build leaves a
- * callback whose first try has failed, which is a minute.
+ * Records that a bug leaves open stay open, so the wait for them is shorter than in other runs; but longer than a healthy
+ * build leaves an event or a delivery between two attempts.
  */
 const STUCK_SECONDS = '100';
 

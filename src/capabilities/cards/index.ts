@@ -17,6 +17,7 @@ import { cards } from './card.js';
 import { cardOperations, type CardOperation, type CardOperationType } from './card-operation.js';
 import { createCardCreation } from './create.js';
 import { presentOperationDetails, presentOperationRow } from './presenter.js';
+import { cardEventHandler } from './provider-events.js';
 import { cardRoutes } from './routes.js';
 import { createCardOperationStore, createCardStore } from './store.js';
 import {
@@ -119,6 +120,7 @@ export const cardCapability = defineCapability({
   audit: auditCards,
   create: createCardParts,
   routes: cardRoutes,
+  providerEvents: cardEventHandler,
   supervised: ({ cards: { operations: store, starter } }: { cards: CardParts }) => ({
     card_operations: supervised(store, starter),
   }),

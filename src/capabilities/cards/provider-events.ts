@@ -1,12 +1,19 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { FactSource } from '../../core/instructions/fact.js';
+import type { ProviderEventOwner, StoredFact } from '../../core/provider-events/event.js';
+import {
+  applied,
+  NOTHING_TO_APPLY,
+  sourceOf,
+  type Applied,
+  type OpenFact,
+  type ProviderEventHandler,
+} from '../../core/provider-events/handler.js';
 import type {
-  Applied,
-  ApplyProviderEvent,
-  ProviderEventOwner,
-  FindOwner,
-  ProviderEvent,
-} from '../../core/provider-events/event.js';
+  AuthorizationState,
+  CardEvent,
+  FundingState,
+  IssueState,
+} from '../../core/providers/card-issuer.js';
 import type { Database } from '../../platform/database/client.js';
 import { isId } from '../../shared/ids.js';
 import {
@@ -23,78 +30,116 @@ import { isFunding, type CardOperation } from './card-operation.js';
 import type { CardOperationStarter } from './index.js';
 import type { CardOperations } from './store.js';
 
-const NOT_THERE: Applied = { kind: 'not_there' };
-const applied = (outcome: string): Applied => ({ kind: 'applied', outcome });
-const NOTHING_TO_APPLY = applied('nothing_to_apply');
+const UNKNOWN_CARD: Applied = {
+  kind: 'unknown',
+  reason: 'it is about no card of ours',
+  ends: 'ignored',
+};
+const NOT_THERE: Applied = {
+  kind: 'unknown',
+  reason: 'it is about something that is not there',
+  ends: 'failed',
+};
 
-/** Applies an issuer's events by the transition of their record, and wakes its workflow. Repeatable, in any order. */
-export function createApplyProviderEvent(deps: {
+/** Applies an issuer's events by the transition of their record, and notifies its workflow. */
+export function cardEventHandler(deps: {
+  database: Database;
   groupCommit: GroupCommit;
-  cardOperations: Pick<CardOperations, 'get' | 'issueOf'>;
-  cardStarters: Pick<CardOperationStarter, 'notifyChangedSoon'>;
-  authorizations: Pick<CardAuthorizationParts, 'applyAuthorizationState'>;
-}): ApplyProviderEvent {
-  const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
+  cards: {
+    operations: Pick<CardOperations, 'get' | 'issueOf'>;
+    starter: Pick<CardOperationStarter, 'notifyChangedSoon'>;
+  };
+  cardAuthorizations: Pick<CardAuthorizationParts, 'applyAuthorizationState'>;
+}): ProviderEventHandler {
+  const { groupCommit, cardAuthorizations } = deps;
+  const { operations, starter } = deps.cards;
 
-  /** Of this card, and a funding: whatever an issuer may mix up. */
-  async function fundingOf({ reference }: ProviderEvent, { tenantId, card }: ProviderEventOwner) {
-    const found = reference === null ? null : await cardOperations.get(tenantId, reference);
+  /** The funding of this card with this reference: an issuer may confuse references. */
+  async function fundingOf(reference: string | null, { tenantId, card }: ProviderEventOwner) {
+    const found = reference === null ? null : await operations.get(tenantId, reference);
     return found?.card_id === card && isFunding(found) ? found : null;
   }
 
-  /** An operation that has ended and needs an operator now is brought back by its due date. */
+  /** An operation that has ended and needs an operator now is started again at its next check. */
   async function toOperation(
     operation: CardOperation | null,
-    book: (operation: CardOperation) => Promise<{ verdict: string } | { kind: string }> | null,
+    commit: (operation: CardOperation) => Promise<{ verdict: string } | { kind: string }> | null,
   ): Promise<Applied> {
     if (!operation) return NOT_THERE;
-    const booking = book(operation);
-    if (!booking) return NOTHING_TO_APPLY;
-    const outcome = await booking;
-    cardStarters.notifyChangedSoon(operation);
+    const committing = commit(operation);
+    if (!committing) return NOTHING_TO_APPLY;
+    const outcome = await committing;
+    starter.notifyChangedSoon(operation);
     return applied('verdict' in outcome ? outcome.verdict : outcome.kind);
   }
 
-  return async (event, { tenantId, card }) => {
-    const { subject, state } = event.state;
-    const source = sourceOf(event);
-    switch (subject) {
-      case 'card':
-        return toOperation(
-          await cardOperations.issueOf({ _id: card, tenant_id: tenantId }),
-          (operation) => {
-            const fact = issuanceFactOf(state, source);
-            return fact && commitIssuanceFact(groupCommit, operation, fact);
-          },
-        );
-      case 'funding':
-        return toOperation(await fundingOf(event, { tenantId, card }), (operation) => {
-          const fact = fundingFactOf(state, source);
-          return fact && commitFundingFact(groupCommit, operation, fact);
-        });
-      case 'authorization': {
-        const { provider, reference: token, dedupe_key: key, occurred_at: at, received_at } = event;
-        if (token === null) return NOT_THERE;
-        const told = { tenantId, card, provider, token, key, state, at: at ?? received_at };
-        const { verdict } = await authorizations.applyAuthorizationState(told);
-        return verdict === 'unknown_card' ? NOT_THERE : applied(verdict);
+  return {
+    port: 'cards',
+    subjects: ['card', 'funding', 'authorization'],
+    findOwner: createFindOwner(deps.database),
+
+    toFacts(event) {
+      const { reference, card, state } = event as CardEvent;
+      return [{ subject: state.subject, reference, issuer_card: card, state: state.state }];
+    },
+
+    async apply(fact, event) {
+      const { tenant_id: tenantId, card_id: card, provider } = event;
+      if (tenantId === null || card === null) return UNKNOWN_CARD;
+      const source = sourceOf(event);
+      const state = stateOf(fact);
+      switch (state.subject) {
+        case 'card':
+          return toOperation(
+            await operations.issueOf({ _id: card, tenant_id: tenantId }),
+            (operation) => {
+              const issuance = issuanceFactOf(state.state, source);
+              return issuance && commitIssuanceFact(groupCommit, operation, issuance);
+            },
+          );
+        case 'funding':
+          return toOperation(await fundingOf(fact.reference, { tenantId, card }), (operation) => {
+            const funding = fundingFactOf(state.state, source);
+            return funding && commitFundingFact(groupCommit, operation, funding);
+          });
+        case 'authorization': {
+          const { dedupe_key: key, occurred_at: at, received_at } = event;
+          const { reference: token } = fact;
+          if (token === null) return unknownAuthorization(state.state);
+          const { verdict } = await cardAuthorizations.applyAuthorizationState({
+            tenantId,
+            card,
+            provider,
+            token,
+            key,
+            state: state.state,
+            at: at ?? received_at,
+          });
+          return verdict === 'unknown_card' ? unknownAuthorization(state.state) : applied(verdict);
+        }
       }
-    }
+    },
   };
 }
 
-const sourceOf = ({ _id, provider }: ProviderEvent): FactSource => ({
-  via: 'webhook',
-  actor: provider,
-  providerRequestId: _id,
-  note: null,
+/** An authorization that we never decided and that moved no money changes nothing. */
+const unknownAuthorization = ({ kind }: AuthorizationState): Applied => ({
+  ...NOT_THERE,
+  ends: kind === 'cleared' ? 'failed' : 'ignored',
 });
+
+/** Facts are stored as `toFacts` makes them, so that subject and state match. */
+const stateOf = ({ subject, state }: OpenFact) =>
+  ({ subject, state }) as
+    | { subject: 'card'; state: IssueState }
+    | { subject: 'funding'; state: FundingState }
+    | { subject: 'authorization'; state: AuthorizationState };
 
 /**
  * Finds the card of an issuer's message by our own reference, which exists before the issuer has anything, or by the
  * issuer's id of the card. An issuer's message counts for its own cards only.
  */
-export function createFindOwner({ db }: Database): FindOwner {
+function createFindOwner({ db }: Database) {
   const cards = db.collection<Card>('cards');
   const operations = db.collection<CardOperation>('card_operations');
   const authorizations = db.collection<CardAuthorization>('card_authorizations');
@@ -114,10 +159,13 @@ export function createFindOwner({ db }: Database): FindOwner {
     return ofRecord(await operations.findOne(own, { projection }));
   }
 
-  return async (provider, { reference, issuer_card: card }) => {
+  return async (
+    provider: string,
+    { reference, issuer_card: card }: StoredFact,
+  ): Promise<ProviderEventOwner | null> => {
     const named = reference === null ? null : await byReference(provider, reference);
     if (named) return named;
-    if (card !== null) {
+    if (card) {
       const found = await cards.findOne(
         { provider, 'issued.issuer_card_id': card },
         { projection },
