@@ -1,4 +1,5 @@
 import { createActivities } from '../../activities/index.js';
+import { withEmptyParts } from '../support/parts.js';
 import { bulkTransferWorkflowId } from '../../src/capabilities/bulk-transfers/bulk-transfer.js';
 import { authorizationWorkflowId } from '../../src/capabilities/card-authorizations/workflow-contract.js';
 import {
@@ -87,8 +88,7 @@ describe('names in histories, saved queries and scripts', () => {
 
   test('activities', () => {
     // Only names are read, so every capability may be without parts.
-    const none = new Proxy({}, { get: () => ({}) });
-    const activities = createActivities(none as Parameters<typeof createActivities>[0]);
+    const activities = createActivities(withEmptyParts({}));
     expect(Object.keys(activities).toSorted()).toEqual([
       'applyCardFundingOutcome',
       'applyCardIssuanceOutcome',

@@ -1,3 +1,5 @@
+import type { ActivityDeps } from '../../../activities/index.js';
+import { withEmptyParts } from '../../support/parts.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -99,15 +101,14 @@ async function drive(transfer: Transfer, during: (hour: () => Promise<void>) => 
     providers: [
       { name: `${provider.name}-transfers`, callsPerSecond: 1_000, bulkTransfersOf: provider.name },
     ],
-    activities: {
-      transfers,
-      bulkTransfers,
+    activities: withEmptyParts({
+      transfers: { store: transfers },
+      bulkTransfers: { store: bulkTransfers },
       providers: { transfer: () => provider },
       localSubmissions: noLocalSubmissions,
       webhooks: { retry: async () => ({ kind: 'closed' }) },
       log: createLog({ level: 'silent', name: 'test' }),
-      // Of cards nothing is used.
-    } as unknown as Parameters<typeof createWorkers>[0]['activities'],
+    } as unknown as ActivityDeps),
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
   const input: TransferInput = {

@@ -1,3 +1,5 @@
+import type { ActivityDeps } from '../../../activities/index.js';
+import { withEmptyParts } from '../../support/parts.js';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { DefaultLogger, Runtime } from '@temporalio/worker';
 import { loadConfig } from '../../../src/shared/config.js';
@@ -90,8 +92,7 @@ async function run({ _id: id }: Delivery): Promise<number[]> {
     taskQueue: id,
     workflowBundle: { codePath: String(process.env.BURSAR_TEST_BUNDLE) },
     providers: [],
-    // Of transfers nothing is used.
-    activities: { webhooks } as unknown as Parameters<typeof createWorkers>[0]['activities'],
+    activities: withEmptyParts<ActivityDeps>({ webhooks }),
   });
   const running = Promise.all(workers.map((worker) => worker.run()));
   try {
