@@ -28,6 +28,12 @@ import {
 
 export { CARDS_TAG, cardParams, offsetListQuery } from './api.js';
 export { presentOperation } from './presenter.js';
+export {
+  applyToOperation,
+  createFindOwner,
+  issuerEventHandler,
+  NOT_THERE,
+} from './provider-events.js';
 export { cardFinder } from './routes.js';
 export type { OffsetListing } from './store.js';
 export { operationWorkflowId, type OperationKey } from './workflow-contract.js';
