@@ -1,14 +1,14 @@
 /**
- * How long somebody with a card in hand waits for our decision: 100 a second, each sent when it is due, whether or not
- * those before it are answered; and how many a second there can be. Requests are signed as the sandbox issuer signs
- * them. Every approval is followed by a workflow, as in production. See docs/performance.md.
+ * Measures how long a cardholder waits for our decision at 100 authorizations a second, each sent on schedule even if
+ * earlier ones are unanswered; and the highest rate. Requests are signed as the sandbox issuer signs them, and each
+ * approval starts a workflow, as in production. See docs/performance.md.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import { connectDatabase } from '../src/platform/database/client.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
-import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../sandbox-bank/signature.js';
+import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../sandbox-bank/shared/signature.js';
 import { measureCpu } from './cpu.js';
 import { answers, environmentOf, openStack, type Stack } from './stack.js';
 import {
@@ -71,7 +71,7 @@ async function start(stack: Stack) {
   };
 }
 
-/** Just-in-time cards of one tenant: all of them hold in one wallet, which is the hardest case. */
+/** Creates just-in-time cards of one tenant: all of them hold money in one wallet, which is the hardest case. */
 async function issueCard(stack: Stack, { url, key }: { url: string; key: string }, n: number) {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   const body = JSON.stringify({ customer_id: `bench-${n}-789`, type: 'virtual', funding: 'jit' });
@@ -86,7 +86,7 @@ async function issueCard(stack: Stack, { url, key }: { url: string; key: string 
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-/** Pays with one of the cards; what is declined for its deadline is counted, anything else is no measurement. */
+/** Pays with one of the cards. Declines for a passed deadline are counted; any other failure ends the bench. */
 function createPayer({ url, secret, cards }: Started) {
   const pool = new Pool(url, { connections: CONNECTIONS, pipelining: 1 });
   let count = 0;
@@ -133,7 +133,7 @@ function signed(secret: string, card: string) {
   return { headers, body };
 }
 
-/** One act each time that one is due, timed from then on: who has to wait for others is not left out. */
+/** Starts each call on schedule and times it from then, so waiting for earlier calls is included. */
 async function openLoop(act: () => Promise<void>): Promise<Loop> {
   const latenciesMs: number[] = [];
   const all: Promise<void>[] = [];

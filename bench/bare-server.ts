@@ -1,6 +1,6 @@
 /**
- * What GET /transfers/{id} costs at least: a bare Koa, the same query through the same driver, the same bytes of the
- * transfer. And the same once more behind the limiter alone. A process of its own, as the API is.
+ * The lower bound of GET /transfers/{id}: a bare Koa with the same query by the same driver and the same response
+ * bytes; and the same behind the rate limiter. It runs in a process of its own, like the API.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -12,10 +12,12 @@ import { presentTransfer } from '../src/capabilities/transfers/presenter.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 import { serveParent } from './child.js';
 
+/** The settings that this process receives. */
 export type BareQuestion = { uri: string; database: string; tenant: string };
+/** The address that this process answers. */
 export type BareAnswer = { url: string };
 
-/** Far above what a bench can ask for. */
+/** Far above the load of a bench. */
 const ALLOWANCE = { rate: 1_000_000_000, burst: 1_500_000_000 };
 
 async function serve({ uri, database, tenant }: BareQuestion): Promise<BareAnswer> {

@@ -1,4 +1,6 @@
-/** A thousand transfers in one request, against a thousand requests: from the first byte to the last completion. */
+/**
+ * Compares a thousand transfers in one request with a thousand requests, from the first byte to the last completion.
+ */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { connectDatabase } from '../src/platform/database/client.js';
@@ -22,9 +24,9 @@ import {
 import { createRichTenant, transferBody } from './transfers.js';
 
 const TRANSFERS = isShort ? 200 : 1_000;
-/** The last of a thousand comes late. */
+/** The last of a thousand completes late. */
 const WITHIN_MS = 10 * 60_000;
-/** Single requests in flight: what a client that is in a hurry would do. */
+/** Requests in flight, as a client in a hurry would send them. */
 const CLIENTS = 32;
 const ROUNDS = isShort ? 1 : 5;
 
@@ -80,7 +82,7 @@ async function createSubjects(stack: Stack) {
   };
 }
 
-/** `send` answers the ids of what was accepted; then all of them have to be completed. */
+/** `send` returns the ids of the accepted transfers; the measurement ends when all of them are completed. */
 function measured(
   processes: Processes<string>,
   completed: (ids: string[]) => Promise<unknown>,

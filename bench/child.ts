@@ -4,13 +4,14 @@ import { fileURLToPath } from 'node:url';
 /** A process of the bench itself, compiled next to this file. */
 export type Child<Question, Answer> = {
   pid: number;
-  /** One question at a time; rejects when the process ends instead of answering. */
+  /** One question at a time; rejects if the process ends instead of answering. */
   ask(question: Question): Promise<Answer>;
-  /** Without an answer. */
+  /** Sends a message that is not answered. */
   tell(question: Question): void;
   stop(): Promise<void>;
 };
 
+/** Starts a process of the bench; `stop` disconnects it and waits for its end. */
 export function startChild<Question extends object, Answer>(
   script: string,
   env: NodeJS.ProcessEnv = {},
@@ -40,7 +41,7 @@ export function startChild<Question extends object, Answer>(
   };
 }
 
-/** The other side: answers what is asked; null says that it was only told. Ends with its parent. */
+/** The child's side: answers each question; null sends no answer. The process ends with its parent. */
 export function serveParent(handle: (question: unknown) => Promise<object | null>): void {
   process.on('message', (question) => {
     handle(question).then(

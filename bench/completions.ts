@@ -4,8 +4,8 @@ import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 const WITHIN_MS = 60_000;
 
 /**
- * Tells when transfers are completed, from the database's own change stream: nothing is asked of the processes that
- * are measured. Throws from `of` when a transfer is not completed in time.
+ * Watches the database's change stream for completed transfers, so the measured processes do no extra work. `of`
+ * rejects if a transfer is not completed in time.
  */
 export function watchCompletions(db: Db, withinMs = WITHIN_MS) {
   const waiting = new Map<string, () => void>();

@@ -3,21 +3,21 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Processes by the name under which their time is shown. */
+/** Process ids by the name under which their time is printed. */
 export type Processes<Name extends string> = Record<Name, number>;
 
-/** Linux counts in hundredths of a second, whatever the kernel's own tick is. */
+/** Linux reports hundredths of a second, independent of the kernel's own tick. */
 const TICKS_PER_SECOND = 100;
 const CALM_WINDOW_MS = 200;
-/** Of one core: what an idle mongod or Temporal uses is far below it. */
+/** Share of one core; an idle mongod or Temporal uses far less. */
 const CALM_BELOW = 0.15;
 const CALM_WITHIN_MS = 15_000;
 
-/** Processor time of a process since it began, in user and kernel mode and over all its threads. */
+/** Processor time of a process since its start, in user and kernel mode, over all threads. */
 function cpuMs(pid: number): number {
   if (process.platform === 'linux') {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the name, in parentheses, and may hold anything.
+    // The second field is the name, in parentheses, and may contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
   }
@@ -25,7 +25,7 @@ function cpuMs(pid: number): number {
   return parseTime(stdout.trim());
 }
 
-/** `[[days-]hours:]minutes:seconds[.fraction]`, as `ps` prints it. */
+/** Parses `[[days-]hours:]minutes:seconds[.fraction]`, the format of `ps`. */
 function parseTime(text: string): number {
   const [clock = '', days = '0'] = text.split('-').toReversed();
   const seconds = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
@@ -36,14 +36,15 @@ function readCpu<Name extends string>(processes: Processes<Name>): Record<Name, 
   return mapValues(processes, cpuMs);
 }
 
+/** A result with the processor time of each process. */
 export type Measured<Name extends string, Result> = {
   result: Result;
   usedMs: Record<Name, number>;
-  /** The part of the machine, 0 to 1, that processes other than these used meanwhile. */
+  /** The share of the machine, 0 to 1, that other processes used meanwhile. */
   othersShare: number;
 };
 
-/** Runs `work`, waits until its processes are calm again, and answers what each of them used up to then. */
+/** Runs `work`, waits until its processes are calm, and returns the processor time of each until then. */
 export async function measureCpu<Name extends string, Result>(
   processes: Processes<Name>,
   work: () => Promise<Result>,
@@ -76,7 +77,7 @@ function readMachine(): { busyMs: number; allMs: number } {
 
 const QUIET_WINDOW_MS = 500;
 
-/** Waits until the whole machine does next to nothing, or the time is over. */
+/** Waits until the whole machine is nearly idle, or the time is over. */
 export async function quiet({ withinMs }: { withinMs: number }): Promise<void> {
   const giveUpAt = performance.now() + withinMs;
   let calmWindows = 0;
@@ -89,7 +90,7 @@ export async function quiet({ withinMs }: { withinMs: number }): Promise<void> {
   }
 }
 
-/** Waits until these processes do next to nothing: what one subject leaves behind is not charged to the next. */
+/** Waits until these processes are nearly idle, so the remaining work of one subject is not charged to the next. */
 async function calm(pids: readonly number[]): Promise<void> {
   const total = () => pids.reduce((sum, pid) => sum + cpuMs(pid), 0);
   const giveUpAt = performance.now() + CALM_WITHIN_MS;

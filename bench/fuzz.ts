@@ -1,6 +1,7 @@
 /**
- * Holds the service to its document: schemathesis generates requests, valid and not, from /openapi.json, and checks each
- * answer. `--seed S` for other ones, `--examples N` for more of each, `--minutes M` to go on for so long.
+ * Checks the service against its document: schemathesis generates valid and invalid requests from /openapi.json and
+ * checks each answer. `--seed S` selects other requests, `--examples N` more of each operation, `--minutes M` repeats
+ * for that long.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -23,7 +24,7 @@ const { values: options } = parseArgs({
     minutes: { type: 'string' },
   },
 });
-/** Of each operation, where nothing else is asked for: two or three minutes on two cores. */
+/** Default for each operation: two or three minutes on two cores. */
 const EXAMPLES = '25';
 
 const REQUIREMENTS = join(packageRoot, 'test', 'fuzz', 'requirements.txt');
@@ -40,7 +41,7 @@ function python(args: string[], what: string, env: NodeJS.ProcessEnv = {}): stri
   throw new Error(`${what}: ${error?.message ?? `python3 ended with ${status}`}. ${hint}`);
 }
 
-/** Where schemathesis is: in the user's cache, beside the engines. Nothing is installed into the system's Python. */
+/** Installs schemathesis into the user's cache, beside the engines, and never into the system's Python. */
 function installed(): string {
   const version = python(['-c', 'import sys; print(sys.implementation.cache_tag)'], 'no Python');
   const hash = createHash('sha256').update(version).update(readFileSync(REQUIREMENTS));
@@ -53,7 +54,7 @@ function installed(): string {
   try {
     const args = ['install', '--quiet', '--only-binary=:all:', '--target', staging];
     python(['-m', 'pip', ...args, '-r', REQUIREMENTS], 'pip could not fetch schemathesis', {
-      // A user's pip settings may ask for what can't go with --target, or be for other purposes.
+      // A user's pip settings may conflict with --target.
       PIP_USER: '0',
       PIP_REQUIRE_VIRTUALENV: '0',
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
@@ -67,7 +68,7 @@ function installed(): string {
   return folder;
 }
 
-/** The service as `npm start` has it, and the key of a tenant that no limit of its plan stops. */
+/** Starts the service as `npm start` does, with a key of a tenant that no limit stops. */
 async function start(stack: Stack): Promise<{ url: string; key: string }> {
   const [mongod, temporal] = await Promise.all([stack.mongod(), stack.temporal()]);
   const [bankPort, apiPort] = [await stack.freePort(), await stack.freePort()];
@@ -75,7 +76,7 @@ async function start(stack: Stack): Promise<{ url: string; key: string }> {
   const { env, config } = environmentOf(stack, at);
   const url = `http://127.0.0.1:${apiPort}`;
   stack.node('bank', env);
-  // All come from one address, those without a key too.
+  // All requests come from one address, also those without a key.
   stack.node('api', { ...env, BURSAR_UNAUTHENTICATED_PER_MINUTE: '1000000' });
   stack.node('worker', env);
   const { address, namespace, taskQueue } = config.temporal;
@@ -96,7 +97,7 @@ async function fuzz({ url, key }: { url: string; key: string }, library: string)
   if (most !== undefined) args.push('--max-examples', most);
   if (minutes !== undefined) args.push('--max-time', String(Math.ceil(Number(minutes) * 60)));
   const child = spawn('python3', args, {
-    // Here is schemathesis.toml.
+    // schemathesis.toml is in this folder.
     cwd: packageRoot,
     stdio: ['ignore', 'inherit', 'inherit'],
     env: { ...process.env, PYTHONPATH: library, PYTHONDONTWRITEBYTECODE: '1' },

@@ -13,20 +13,26 @@ import { closedLoop, type Loop } from './support.js';
 import { createMutationMaker, createRichTenant, type MakeMutation } from './transfers.js';
 
 const WALLETS = 100;
-/** How often the settling process is told what has been accepted. */
+/** Interval at which the applying process learns of accepted transfers. */
 const TELL_EVERY_MS = 2;
 
+/** One run of a subject. */
 export type Run = {
   loop: Loop;
   usedMs: Record<string, number>;
   othersShare: number;
   settledPerSecond: number | null;
 };
+/** The load of a run. */
 export type Pace = { clients: number; forMs: number };
+/** One way to accept transfers. */
 export type Subject = (pace: Pace) => Promise<Run>;
 type Engines = { mongod: { uri: string; pid: number }; temporal: { address: string; pid: number } };
 
-/** Starts what the subjects need and answers them. All share one mongod, one database and one kind of document. */
+/**
+ * Starts the processes that the subjects need and returns the subjects. All share one mongod, one database and one
+ * kind of document.
+ */
 export async function createSubjects(stack: Stack, engines: Engines) {
   const { mongod, temporal } = engines;
   const { config, load, settler, beside, alone } = await startProcesses(stack, engines);
@@ -37,7 +43,7 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   const plainHot = await newTenant();
   const many = await Promise.all(Array.from({ length: WALLETS }, newTenant));
   const tenants = many.map(({ tenant }) => tenant);
-  /** Accepted on the hot wallet and not settled. */
+  /** Transfers that were accepted on the hot wallet and have no outcome yet. */
   const open: string[] = [];
   const store = async (item: AcceptTransfer) => {
     const outcome = await groupCommit.commit(acceptTransfer, item);
@@ -75,7 +81,7 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   };
 }
 
-/** Two API processes, with Temporal and without, the bank, and the bench's own: HTTP clients and settlement. */
+/** Two API processes, with Temporal and without, the bank, and the bench's own: HTTP clients and applied outcomes. */
 async function startProcesses(stack: Stack, { mongod, temporal }: Engines) {
   const bankPort = await stack.freePort();
   const nobody = `127.0.0.1:${await stack.freePort()}`;
@@ -113,7 +119,7 @@ function createOverHttp(mongod: number, load: Child<LoadQuestion, Loop>, key: st
 
 const PROVIDER = 'sandbox-bank';
 
-/** Clients inside this process, each with one item after the other; several tenants take turns. */
+/** Clients inside this process, each with one mutation after the other; several tenants take turns. */
 function createInProcess(mongod: number, makeMutation: MakeMutation) {
   return (tenants: readonly Tenant[], act: (item: AcceptTransfer) => Promise<unknown>): Subject =>
     async ({ clients, forMs }) => {
@@ -145,8 +151,8 @@ function acceptLoop({
 }
 
 /**
- * Acceptance while another process settles, as a worker does: each acceptance lets it settle one transfer that was
- * accepted before and has been sent since.
+ * Acceptance while another process applies outcomes, like a worker: each acceptance permits the outcome of one
+ * transfer that was accepted and submitted before.
  */
 function createSettling(parts: {
   tenant: Tenant;
@@ -179,7 +185,7 @@ function createSettling(parts: {
 
   return async (pace) => {
     for (;;) {
-      // Enough to settle for longer than the run lasts, whatever the machine does meanwhile.
+      // Enough transfers for longer than the run, however fast the machine is.
       await acceptLoop({
         clients: pace.clients,
         forMs: 1.5 * pace.forMs,

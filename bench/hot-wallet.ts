@@ -1,4 +1,4 @@
-/** How many transfers one hot wallet accepts, against what one would do without group commit. See docs/performance.md. */
+/** Measures how many transfers one hot wallet accepts, with and without group commit. See docs/performance.md. */
 import { createSubjects, type Run } from './hot-wallet-subjects.js';
 import { openStack } from './stack.js';
 import {

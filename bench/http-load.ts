@@ -1,10 +1,11 @@
-/** The clients of POST /transfers, in a process of their own: what they cost is not charged to anything measured. */
+/** The clients of POST /transfers, in a process of their own, so their cost is not charged to a measured process. */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
 import { serveParent } from './child.js';
 import { closedLoop, type Loop } from './support.js';
 import { transferBody } from './transfers.js';
 
+/** The load that this process produces. */
 export type LoadQuestion = { url: string; key: string; clients: number; forMs: number };
 
 const pools = new Map<string, Pool>();

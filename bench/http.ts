@@ -1,6 +1,6 @@
 /**
- * What a request pays for being one of ours: key, limit, validation and envelope against a bare Koa with the same query;
- * a replay against a first time; a refusal against an answer. See docs/performance.md.
+ * Measures the fixed cost of a request: key, limit, validation and envelope against a bare Koa with the same query; a
+ * replay against a first request; a refusal against an answer. See docs/performance.md.
  */
 import { randomUUID } from 'node:crypto';
 import { Pool } from 'undici';
@@ -31,7 +31,7 @@ import { createRichTenant, transferBody } from './transfers.js';
 
 const ROUNDS = isShort ? 1 : 7;
 const FOR_MS = isShort ? 1_000 : 4_000;
-/** One at a time: what is compared is the way of one request, without a queue before it. */
+/** One at a time, to compare the path of a single request without a queue. */
 const GET_CLIENTS = 1;
 const POST_CLIENTS = 16;
 const TRANSFERS = 500;
@@ -74,7 +74,7 @@ async function start(stack: Stack) {
   };
 }
 
-/** One request in a minute: all others are refused. */
+/** A key with one request a minute: all others are refused. */
 async function createPoorKey({ keyPepper: pepper, environment }: Config, { db }: Database) {
   const tenants = createTenants({ db, environment });
   const { id } = await tenants.create({ name: 'Poor', plan: 'enterprise', ratePerMinute: 1 });
@@ -83,7 +83,7 @@ async function createPoorKey({ keyPepper: pepper, environment }: Config, { db }:
   return (await apiKeys.create({ tenantId: id, level: 'read', kind: 'secret' })).key;
 }
 
-/** Sends what `next` makes, and takes no other status than those. */
+/** Sends the requests of `next`, and rejects any status that is not listed. */
 function caller(url: string, connections: number, statuses: readonly number[]) {
   const pool = new Pool(url, { connections, pipelining: 1 });
   return {
@@ -129,7 +129,7 @@ async function createSubjects(started: Awaited<ReturnType<typeof start>>) {
   const { url, bareUrl, key, poorKey, ours, bare } = started;
   const posts = caller(url, POST_CLIENTS, [201]);
   const gets = caller(url, GET_CLIENTS, [200]);
-  // The first of each minute passes the limit, and asks for what is another tenant's.
+  // The first request of each minute passes the limit; it reads another tenant's transfer.
   const refused = caller(url, GET_CLIENTS, [429, 404]);
   const others = caller(bareUrl, GET_CLIENTS, [200]);
   const made = Array.from({ length: TRANSFERS }, () => firstTime(key));

@@ -1,4 +1,4 @@
-/** What a running copy costs when nobody uses it, how soon it is of use, and how long a POST takes at half load. */
+/** Measures the idle cost of a running copy, the time until it is usable, and the latency of a POST at half load. */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -20,7 +20,7 @@ import {
 import { createTransferSubjects, type TransferSubject } from './transfer-subjects.js';
 
 const ROUNDS = isShort ? 1 : 5;
-/** So long after its first transfer a copy counts as idle. */
+/** A copy counts as idle this long after its first transfer. */
 const IDLE_AFTER_MS = isShort ? 5_000 : 60_000;
 const CLIENTS = 32;
 const WARM_UP_MS = isShort ? 2_000 : 10_000;
@@ -29,10 +29,10 @@ const HALF_MS = isShort ? 2_000 : 20_000;
 
 const GOALS = { idleMb: 400, startMs: 15_000, postP99Ms: 50, helpMs: 400, helpRatio: 2 };
 
-/** What `npm start` does, in a folder of its own that is there from one start to the next. */
+/** Does the same as `npm start`, in a folder that survives from one start to the next. */
 function startCopy(home: string, port: number): ChildProcess {
   const env = { ...process.env, BURSAR_HOME: home, PORT: String(port) };
-  // Without npm in between, which does not wait for what it passes a signal on to.
+  // Without npm, which does not wait for the process to which it passes a signal.
   const command = 'node scripts/setup.mjs && exec node dist/devstack/start.js';
   return spawn('sh', ['-c', command], { cwd: packageRoot, env, stdio: 'ignore' });
 }
@@ -43,7 +43,7 @@ async function stopCopy(copy: ChildProcess): Promise<void> {
   await once(copy, 'exit');
 }
 
-/** Sends a transfer as soon as there is somebody to take it; resolves when it is completed. */
+/** Sends a transfer as soon as the API accepts it; resolves when it is completed. */
 async function firstTransfer(copy: ChildProcess, home: string): Promise<DevFile> {
   const file = join(home, 'dev.json');
   for (; !existsSync(file); await sleep(20)) {
@@ -69,7 +69,7 @@ async function firstTransfer(copy: ChildProcess, home: string): Promise<DevFile>
   return dev;
 }
 
-/** Memory in use, as the kernel counts it for this process alone. Linux. */
+/** Memory in use that belongs to this process alone, by the kernel's count. Linux only. */
 function residentMb(pid: number | null): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1] ?? NaN) / 1024;
@@ -77,7 +77,7 @@ function residentMb(pid: number | null): number {
 
 type Start = { startMs: number; apiMb: number; workerMb: number };
 
-/** Starts of one copy, the first of which is not counted: it makes the data. */
+/** Starts one copy several times. The first start is not counted, because it creates the data. */
 async function measureStarts(port: number): Promise<Start[]> {
   const home = mkdtempSync(join(tmpdir(), 'bursar-idle-'));
   const starts: Start[] = [];
@@ -107,7 +107,7 @@ const PARSER_ALONE = `import('commander').then(({ Command }) => new Command('alo
 
 type Help = { helpMs: number; aloneMs: number };
 
-/** The command line's help, beside that of a program which has the parser of options and no command. */
+/** The command line's help, compared with a program that has only the option parser. */
 function measureHelp(): Help[] {
   const timeOf = (args: string[]) => {
     const began = performance.now();
@@ -124,7 +124,7 @@ function measureHelp(): Help[] {
   }));
 }
 
-/** Each is sent when it is due, whether or not those before it are answered. */
+/** Sends each request on schedule, even if earlier ones are unanswered. */
 async function steadily(
   { act }: TransferSubject,
   perSecond: number,

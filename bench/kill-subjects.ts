@@ -10,22 +10,29 @@ import { answers, environmentOf, type Stack } from './stack.js';
 import { BARE_QUEUE } from './transfer-subjects.js';
 import { createRichTenant, type transferBody } from './transfers.js';
 
-/** Pays as often as it is told to. Orders older than this are refused, which is what proves an absence. */
+/**
+ * The bank pays every request, also repeats. It refuses requests older than this, which proves that they were not
+ * executed.
+ */
 const BANK = { SANDBOX_BANK_DEDUPLICATE: 'false', SANDBOX_BANK_CONCLUSIVE_AFTER_MS: '2000' };
 
+/** A transfer as a client requests it. */
 export type Order = ReturnType<typeof transferBody>;
-/** `told`: an operator is called. */
+/** `attention`: an operator has been called. */
 export type SubjectStatus = 'none' | 'open' | 'told' | 'completed' | 'failed';
 
-/** A service that makes transfers, and what it keeps them in. */
+/** A service that makes transfers, with its processes and database. */
 export type Target = {
-  /** Its processes; what calls the bank dies at the point, if one is named. Resolves when all of them are there. */
+  /**
+   * Starts its processes; the one that calls the bank dies at the failpoint, if one is named. Resolves when all are
+   * ready.
+   */
   start(point?: Failpoint): Promise<void>;
-  /** kill -9 of whatever is left of them. */
+  /** Kills the remaining processes with kill -9. */
   kill(): Promise<void>;
-  /** Whether what calls the bank has died of itself. */
+  /** True if the process that calls the bank has died at its failpoint. */
   isDead(): boolean;
-  /** One try of a client. Rejects where it got no answer, and where that says to try again. */
+  /** One attempt of a client. Rejects if it gets no answer, or one that permits a retry. */
   order(order: Order, signal: AbortSignal): Promise<void>;
   standing(reference: string): Promise<SubjectStatus>;
   keptIn: readonly Database[];
@@ -38,7 +45,7 @@ export type Database = {
   back(): Promise<void>;
 };
 
-/** All of them beside one bank, on engines of one kind. */
+/** Opens all services beside one bank, each on engines of the same kind. */
 export async function openTargets(stack: Stack) {
   const [mongod, temporal] = [await stack.mongod(), await stack.temporal()];
   const ports = [await stack.freePort(), await stack.freePort(), await stack.freePort()] as const;
@@ -92,7 +99,7 @@ function restartable<Engine extends { pid: number; port: number }>(
   };
 }
 
-/** kill -9, of all of them at once. */
+/** Kills all of them at once with kill -9. */
 async function killAll(processes: Running[]): Promise<void> {
   const all = processes.splice(0);
   for (const one of all) if (!one.hasEnded()) process.kill(one.pid, 'SIGKILL');
@@ -123,12 +130,12 @@ async function createOurs({ stack, config, env, engines, url }: Shared & { url: 
   const running: Running[] = [];
   const { address, namespace, taskQueue } = config.temporal;
   const start = async (point?: Failpoint) => {
-    // What calls the bank, and so what dies at the point: it is the first.
+    // The worker calls the bank, so it is the process that dies at the failpoint; it must be the first.
     running.push(stack.node('worker', pointed(env, point)), stack.node('api', env));
     await stack.until('api', () => answers(`${url}/health/ready`));
     await stack.until('worker', () => isPolled(address, { namespace, taskQueue }));
   };
-  // The first start makes the collections.
+  // The first start creates the collections.
   await start();
   await killAll(running);
   const { key } = await createRichTenant(config, database, createGroupCommit(database));
@@ -218,5 +225,5 @@ function createNaive({ stack, config, env, engines, port }: Shared & { port: num
   };
 }
 
-/** Until all that was killed answers again. */
+/** Pause until the killed processes answer again. */
 export const breathe = () => sleep(1_000);

@@ -1,6 +1,6 @@
 /**
- * The same five kills against ours, a bare Temporal workflow and a naive service, at a bank that pays as often as it is
- * told to. What became of each order is read from the bank's own journal. See docs/reliability.md.
+ * Applies the same five kills to Bursar, to a bare Temporal workflow and to a naive service, at a bank that pays
+ * every request. The bank's journal shows what happened to each transfer. See docs/reliability/results.md.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Failpoint } from '../src/shared/failpoints.js';
@@ -17,12 +17,12 @@ import { transferBody } from './transfers.js';
 
 const ROUNDS = isShort ? 1 : 3;
 const ORDERS = 8;
-/** Each order is given so long to come to its end, and each client tries again for so long. */
+/** Time limit for each transfer to end, and for each client's retries. */
 const SETTLED_WITHIN_MS = 60_000;
 const CLIENT_TRIES_FOR_MS = 40_000;
 const CLIENT_WAITS_MS = 10_000;
 const CLIENT_PAUSES_MS = 300;
-/** A slow bank, which is still quick enough for everybody. */
+/** A slow bank, still within everyone's time limits. */
 const SLOW_MS = 1_500;
 const DIES_WITHIN_MS = 30_000;
 
@@ -38,7 +38,7 @@ const KILLS = {
   'client gives up at once, and repeats its request': repeatRequests,
 };
 
-/** A client that wants its order to be taken: the same reference and key, again and again. */
+/** A client that retries with the same reference and key until its transfer is accepted. */
 async function insist(target: Target, order: Order, firstWaitMs = CLIENT_WAITS_MS): Promise<void> {
   const giveUpAt = Date.now() + CLIENT_TRIES_FOR_MS;
   for (let waitMs = firstWaitMs; Date.now() < giveUpAt; waitMs = CLIENT_WAITS_MS) {
@@ -79,7 +79,7 @@ async function loseAnswers({ target, bank }: Arena): Promise<Order[]> {
   return orders;
 }
 
-/** Frozen at the bank's first payment, and then killed: what is to be recorded from then on can't be. */
+/** Freezes the database at the bank's first payment, and then kills it, so the outcomes cannot be recorded. */
 async function killDatabase({ target, bank }: Arena): Promise<Order[]> {
   const orders = newOrders();
   const clients = orders.map((order) => insist(target, order));
@@ -96,7 +96,7 @@ async function killDatabase({ target, bank }: Arena): Promise<Order[]> {
 async function repeatRequests({ target, bank }: Arena): Promise<Order[]> {
   const orders = newOrders();
   await setFaults(bank, { call: 'submit', kind: 'slow', probability: 1, ms: SLOW_MS });
-  // Both at once, as a client does whose time is up while its first request is still on its way.
+  // Both at once, like a client that times out while its first request is still in flight.
   const clients = orders.flatMap((order) => [insist(target, order, 1), insist(target, order, 20)]);
   await Promise.all(clients);
   await setFaults(bank);
@@ -109,7 +109,7 @@ async function setFaults(bank: string, ...rules: Fault[]): Promise<void> {
   await fetch(`${bank}/faults`, { method: 'POST', headers, body });
 }
 
-/** How often the bank has paid, by the client's own reference. */
+/** Counts the bank's payments by client reference. */
 async function payments(bank: string): Promise<Map<string, number>> {
   const response = await fetch(`${bank}/journal`);
   const { entries } = (await response.json()) as { entries: { client_reference: string }[] };
@@ -130,7 +130,7 @@ async function untilPaid(bank: string, orders: Order[], least: number): Promise<
 
 type Verdict = 'right' | 'paidTwice' | 'wrong' | 'told' | 'stuck';
 
-/** `wrong`: paid and called failed, not paid and called completed, or nobody knows of it. */
+/** `wrong`: paid and reported as failed, not paid and reported as completed, or unknown to the service. */
 function judge(paid: number, standing: SubjectStatus): Verdict {
   if (paid > 1) return 'paidTwice';
   if (standing === 'told') return 'told';
@@ -139,7 +139,7 @@ function judge(paid: number, standing: SubjectStatus): Verdict {
   return isRight ? 'right' : 'wrong';
 }
 
-/** What has become of these once nothing moves any more. */
+/** The verdict on each transfer, once nothing changes any more. */
 async function outcomes({ target, bank }: Arena, orders: Order[]): Promise<Verdict[]> {
   const standings = async () =>
     Promise.all(orders.map(({ reference }) => target.standing(reference).catch(() => 'open')));

@@ -1,4 +1,7 @@
-/** First pages with and without filters, totals included, and a single transfer: for ten thousand and for a million. */
+/**
+ * Measures first pages with and without filters, with totals, and a single transfer, for ten thousand and a million
+ * records.
+ */
 import { Pool } from 'undici';
 import { connectDatabase, type Database } from '../src/platform/database/client.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
@@ -27,7 +30,7 @@ import { createRichTenant, transferBody } from './transfers.js';
 const SIZES = { small: 10_000, large: isShort ? 50_000 : 1_000_000 };
 const ROUNDS = isShort ? 1 : 5;
 const FOR_MS = isShort ? 500 : 2_000;
-/** Few, so that latency is the work's and not the queue's. */
+/** Few clients, so that latency shows the work and not the queue. */
 const CLIENTS = 2;
 const INSERT = 5_000;
 const DAYS = 730;
@@ -35,7 +38,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const NEWEST = Date.parse('2026-10-31T12:00:00Z');
 const GOAL_MS = 20;
 
-/** A month in the middle of what there is. */
+/** A month in the middle of the data. */
 const MONTH = 'start_date=2025-10-01&end_date=2025-10-31';
 
 const QUERIES = {
@@ -57,7 +60,7 @@ type Size = keyof typeof SIZES;
 type Run = { loop: Loop; othersShare: number };
 type Seeded = { key: string; ids: string[] };
 
-/** One in twenty has failed, one in two thousand is on its way: spread evenly over time. */
+/** One in twenty has failed, and one in two thousand is in progress, spread evenly over time. */
 function transferOf(tenant: Tenant, number: number, count: number): Transfer {
   const now = new Date(NEWEST - Math.floor((number / count) * DAYS * DAY_MS));
   const body = { ...transferBody(number), currency: 'NGN' as const };
@@ -70,7 +73,7 @@ function transferOf(tenant: Tenant, number: number, count: number): Transfer {
   return { ...made, status, submissions: 1, next_check_at: null };
 }
 
-/** Straight into the collection: what is measured is reading, and the counts are made from the records afterwards. */
+/** Inserts records directly, because the bench measures reading; the counts are made from the records afterwards. */
 async function seed(database: Database, tenant: Tenant, count: number): Promise<string[]> {
   const collection = database.db.collection<Transfer>('transfers', {
     writeConcern: { w: 1, journal: false },

@@ -7,9 +7,9 @@ import { holdPosting } from '../src/capabilities/transfers/postings.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 
 /**
- * What the store is measured against: a transaction for each transfer, with the same checks, documents and durability
- * as group commit, retried by the driver (which backs off) when it conflicts. Of the orders that were tried, this is
- * the fastest on a hot wallet: the wallet comes first, so that what conflicts has cost one round trip.
+ * The baseline of group commit: one transaction for each transfer, with the same checks, documents and durability,
+ * retried by the driver (with backoff) after a conflict. It writes the wallet first, which measured fastest on a hot
+ * wallet, because a conflict then costs only one round trip.
  */
 export function createPlainTransactions(client: MongoClient, databaseName: string) {
   const collections = ledgerCollections(client.db(databaseName));
@@ -66,7 +66,7 @@ async function accept(
   );
 }
 
-/** Takes the total and counts the day, which never goes backwards. */
+/** Debits the total and counts the daily limit. The day never moves backwards. */
 function takeFromWallet({ limit_day: day, amount_minor: amount, total_minor: total }: Transfer) {
   const used = { $cond: [{ $lt: ['$limit_day', day] }, 0n, '$limit_used_minor'] };
   return [

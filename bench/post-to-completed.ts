@@ -1,4 +1,4 @@
-/** From POST to completed, against what one would write instead, making the same call. See docs/performance.md. */
+/** Compares the time from POST to completion with simpler designs that make the same call. See docs/performance.md. */
 import { measureCpu } from './cpu.js';
 import { openStack } from './stack.js';
 import {
@@ -59,7 +59,7 @@ function print(results: Record<string, Run[]>): void {
   printGoals(IN_FLIGHT.flatMap((clients) => goalsAt(results, clients)));
 }
 
-/** The bare workflow is what goals are set against; what keeping nothing for sure saves is only shown. */
+/** Goals compare with the bare workflow; the naive service is only shown, because it loses interrupted transfers. */
 function goalsAt(results: Record<string, Run[]>, clients: number) {
   const over = (peer: string, pick: (run: Run) => number) => {
     const of = (name: string) => (results[`${name}, ${clients}`] ?? []).map(pick);

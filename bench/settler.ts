@@ -1,26 +1,28 @@
-/** Settles transfers in a process of its own, as a worker does: the books as paid, through `applyFact`. */
+/** Applies the outcome `succeeded` to transfers in a process of its own, like a worker. */
 import { connectDatabase } from '../src/platform/database/client.js';
 import { createGroupCommit } from '../src/core/commit/group-commit.js';
 import { createTransfers } from '../src/capabilities/transfers/store.js';
 import { serveParent } from './child.js';
 
+/** The messages that this process receives. */
 export type SettlerQuestion =
-  /** Makes these transfers ready to be settled: their orders count as sent. */
+  /** Makes these transfers ready for their outcomes: their requests count as submitted. */
   | { kind: 'prepare'; tenant: string; ids: string[] }
-  /** So many more may be settled now. Only told. */
+  /** Permits this many more outcomes. Not answered. */
   | { kind: 'settle'; count: number }
-  /** Answers when all that was let in is settled. */
+  /** Answered when all permitted outcomes are applied. */
   | { kind: 'finish' };
+/** The counts since the last `finish`. */
 export type SettlerAnswer = {
-  /** Settled since the last `finish`. */
+  /** Outcomes applied since the last `finish`. */
   settled: number;
-  /** Let in and not yet settled when `finish` was asked. */
+  /** Outcomes permitted and not yet applied when `finish` arrived. */
   behind: number;
-  /** Prepared and never let in. */
+  /** Transfers prepared without a permitted outcome. */
   left: number;
 };
 
-/** As many as a worker has local activities at once. */
+/** The number of concurrent local activities of a worker. */
 const PARALLEL = 200;
 const STALL_TIMEOUT_MS = 30_000;
 

@@ -5,32 +5,37 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { loadConfig, type Config } from '../src/shared/config.js';
+import { compiled } from '../src/shared/package-root.js';
 import { findEngine } from '../devstack/find.js';
 import { startMongod } from '../devstack/mongod.js';
 import { claimPort } from '../devstack/ports.js';
 import { launch, readFrom, type Running } from '../devstack/processes.js';
 import { startTemporal } from '../devstack/temporal.js';
 
-/** Away from the ports of `npm start`, so that a bench runs beside it. */
+/** Outside the ports of `npm start`, so that a bench can run beside it. */
 const FIRST_PORT = 31_700;
 const READY_WITHIN_MS = 60_000;
 const STOP_GRACE_MS = 20_000;
 const NAMESPACE = 'bursar-sandbox';
 
+const ownScript = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+/** The product's processes run from its own build in dist/, the bench's from the bench's build. */
 const SCRIPTS = {
-  api: '../src/main.js',
-  worker: '../worker/main.js',
-  bank: '../sandbox-bank/main.js',
-  bareWorker: './peers/bare-temporal/worker.js',
-  naive: './peers/naive/main.js',
+  api: compiled('src', 'main.js'),
+  worker: compiled('worker', 'main.js'),
+  bank: compiled('sandbox-bank', 'main.js'),
+  bareWorker: ownScript('./peers/bare-temporal/worker.js'),
+  naive: ownScript('./peers/naive/main.js'),
 };
 
 type Engine = { pid: number; port: number; version: string };
 
+/** The engines and processes of one bench. */
 export type Stack = Awaited<ReturnType<typeof openStack>>;
 
 /**
- * Engines and processes of one bench, in a folder of their own that is removed at the end. They are the real ones, with
+ * Opens the engines and processes of one bench, in a folder that is removed at the end. They are the real ones, with
  * the settings of `npm start`.
  */
 export async function openStack() {
@@ -58,7 +63,7 @@ export async function openStack() {
     secrets,
     stop,
 
-    /** On this port, it is the one that has been there before, with its data. */
+    /** With a port, restarts the mongod that used it before, with its data. */
     async mongod(again?: number): Promise<Engine & { uri: string }> {
       const { binary, version } = await findEngine('mongod', process.env, say);
       const port = again ?? (await claimPort(FIRST_PORT)).port;
@@ -84,10 +89,9 @@ export async function openStack() {
 
     freePort: async () => (await claimPort(FIRST_PORT)).port,
 
-    /** One of our processes, as compiled. `name` is that of its log, where two of a kind run. */
+    /** Starts a compiled process. `name` is the name of its log, if two of a kind run. */
     node(script: keyof typeof SCRIPTS, env: NodeJS.ProcessEnv, name: string = script): Running {
-      const path = fileURLToPath(new URL(SCRIPTS[script], import.meta.url));
-      const args = ['--enable-source-maps', ...profiling(name), path];
+      const args = ['--enable-source-maps', ...profiling(name), SCRIPTS[script]];
       const started = launch({
         command: process.execPath,
         args,
@@ -98,10 +102,10 @@ export async function openStack() {
       return started;
     },
 
-    /** What a process of this name has said. */
+    /** The output of the process with this name. */
     said: (name: string) => readFrom(logOf(name), 0),
 
-    /** Waits until the question is answered with true; what the process said is in the error when it is not. */
+    /** Waits until the check returns true; an error contains the process's output. */
     async until(name: string, ask: () => Promise<boolean>): Promise<void> {
       for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
         if (await ask().catch(() => false)) return;
@@ -111,7 +115,7 @@ export async function openStack() {
   };
 }
 
-/** `BENCH_PROFILE=<folder>` leaves a processor profile of each of our processes there. */
+/** `BENCH_PROFILE=<folder>` writes a processor profile of each Node process to that folder. */
 function profiling(name: string): string[] {
   const folder = process.env['BENCH_PROFILE'];
   return folder
@@ -119,7 +123,7 @@ function profiling(name: string): string[] {
     : [];
 }
 
-/** The environment of API, worker and bank, and the same as a config for what runs inside the bench. */
+/** The environment of API, worker and bank, and the same as a config for code that runs inside the bench. */
 export function environmentOf(
   { secrets, folder }: Stack,
   at: { mongodbUri: string; temporalAddress: string; bankPort: number; apiPort: number },
@@ -139,6 +143,7 @@ export function environmentOf(
   return { env, config: loadConfig(env) };
 }
 
+/** True if the address answers a request. */
 export async function answers(url: string): Promise<boolean> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(3_000) });
   await answer.arrayBuffer();

@@ -1,19 +1,20 @@
 import { cpus } from 'node:os';
 import { quiet } from './cpu.js';
 
-/** Whether the bench was asked for a quick run: enough for CI to see that it works, too little for a figure. */
+/** True for a quick run with `--short`: CI sees that the bench works, but the figures mean nothing. */
 export const isShort = process.argv.includes('--short');
 
+/** The result of a closed loop. */
 export type Loop = {
-  /** Finished within the time, each second. */
+  /** Calls that finished within the time, per second. */
   perSecond: number;
-  /** Finished at all, with those that were under way when the time was over. */
+  /** All finished calls, including those in flight when the time was over. */
   completed: number;
   p50Ms: number;
   p99Ms: number;
 };
 
-/** Closed-loop clients: each does one thing after the other until the time is over; all of them are waited for. */
+/** Runs closed-loop clients: each makes one call after the other until the time is over. Waits for all of them. */
 export async function closedLoop({
   clients,
   forMs,
@@ -43,13 +44,13 @@ export async function closedLoop({
   };
 }
 
-/** Nearest rank; NaN of nothing. */
+/** Nearest rank; NaN for an empty list. */
 export function percentile(values: readonly number[], percent: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil((percent / 100) * sorted.length) - 1)] ?? NaN;
 }
 
-/** NaN of nothing. */
+/** NaN for an empty list. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;
@@ -57,20 +58,20 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? NaN) + upper) / 2;
 }
 
-/** For a machine that others use too: waits for as long as it takes until they let it be. */
+/** `--patient`, for shared machines: waits as long as it takes until other processes are quiet. */
 const isPatient = process.argv.includes('--patient');
 
-/** What ran while others used more than this part of the machine is run again, so many times. */
+/** A run during which others used more than this share of the machine is repeated, up to so many times. */
 const DISTURBED_ABOVE = 0.1;
 const MAX_TRIES = isPatient ? 20 : 3;
 const MAX_WAIT_MS = isPatient ? 20 * 60_000 : 30_000;
-/** For the whole bench, which ends also on a machine that is never quiet. */
+/** Limit for the whole bench, so that it ends on a machine that is never quiet. */
 let waitLeftMs = isPatient ? 2 * 60 * 60_000 : 3 * 60_000;
 
 /**
- * Runs every subject once in each round, beginning with another one each time, so that a machine that slows down or
- * a collection that grows touches all of them alike. What others disturbed is run again when the machine is quiet.
- * Answers the results of each subject, in the order of rounds.
+ * Runs every subject once in each round, and starts each round with another subject, so that a slowing machine or a
+ * growing collection affects all alike. Repeats disturbed runs when the machine is quiet. Returns the results of each
+ * subject by round.
  */
 export async function interleave<Name extends string, Result extends { othersShare: number }>(
   subjects: Record<Name, () => Promise<Result>>,
@@ -91,12 +92,12 @@ export async function interleave<Name extends string, Result extends { othersSha
   return results;
 }
 
-/** Lets every subject run once, for its code to be compiled and its connections to be open. */
+/** Runs every subject once, to compile its code and open its connections. */
 export async function warmUp(subjects: Record<string, () => Promise<unknown>>): Promise<void> {
   for (const run of Object.values(subjects)) await run();
 }
 
-/** The last of several tries counts, whatever happened: `printMachine` tells how quiet it was. */
+/** The last of several attempts counts even if it was disturbed: `printMachine` prints how quiet the machine was. */
 async function undisturbed<Result extends { othersShare: number }>(
   run: () => Promise<Result>,
 ): Promise<Result> {
@@ -113,22 +114,24 @@ async function undisturbed<Result extends { othersShare: number }>(
   }
 }
 
+/** The ratio of two subjects over all rounds. */
 export type Ratio = { median: number; least: number; most: number };
 
-/** The ratio of two subjects in each round, for only what ran side by side is compared. */
+/** Compares two subjects within each round, because only those runs had the same conditions. */
 export function ratioOf(above: readonly number[], below: readonly number[]): Ratio {
   const ratios = above.map((value, round) => value / (below[round] ?? NaN));
   return { median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) };
 }
 
+/** A figure with its goal. */
 export type Goal = {
   what: string;
   ratio: Ratio;
-  /** At least this, or at most; null where it is only shown. */
+  /** A lower or an upper bound; null if the figure is only shown. */
   goal: { least: number } | { most: number } | null;
 };
 
-/** The table that is the bench's answer. */
+/** Prints the table of figures and goals. */
 export function printGoals(goals: readonly Goal[]): void {
   printTable(
     ['goal', 'wanted', 'measured', 'rounds', ''],
@@ -143,7 +146,7 @@ export function printGoals(goals: readonly Goal[]): void {
   );
 }
 
-/** A Markdown table: what a run prints can be put into docs/performance.md as it is. */
+/** Prints a Markdown table that can be pasted into docs/performance.md. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   const widths = head.map((title, column) =>
     Math.max(3, title.length, ...rows.map((row) => row[column]?.length ?? 0)),
@@ -154,7 +157,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   console.log(['', line(head), rule, ...rows.map(line), ''].join('\n'));
 }
 
-/** What the figures were measured on, and how much of it others used meanwhile. */
+/** Prints the machine, and how much of it other processes used meanwhile. */
 export function printMachine(
   versions: Record<string, string>,
   results: Record<string, readonly { othersShare: number }[]>,
@@ -172,5 +175,7 @@ export function printMachine(
   console.log(parts.filter((part) => part !== '').join(', '));
 }
 
+/** Formats a number without decimals. */
 export const whole = (value: number) => Math.round(value).toLocaleString('en');
+/** Formats a number with one decimal. */
 export const oneDigit = (value: number) => value.toFixed(1);

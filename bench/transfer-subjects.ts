@@ -9,16 +9,17 @@ import type { PeerTransferRequest } from './peers/bare-temporal/activities.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { createRichTenant, transferBody } from './transfers.js';
 
+/** The task queue of the bare workflow. */
 export const BARE_QUEUE = 'bench-bare';
 const GRACE_MS = 10_000;
 
-/** One way to make a transfer: its processes, and what a client does until the transfer is completed. */
+/** One way to make a transfer: its processes, and a client that waits until the transfer is completed. */
 export type TransferSubject = {
   processes: Record<string, number>;
   act: (postMs: number[]) => Promise<void>;
 };
 
-/** Everything as `npm start` has it, and beside it the peers, idle in the others' rounds. */
+/** Starts everything as `npm start` does, and the peers beside it, idle in the others' rounds. */
 async function start(stack: Stack) {
   const [mongod, temporal] = await Promise.all([stack.mongod(), stack.temporal()]);
   const ports = [await stack.freePort(), await stack.freePort(), await stack.freePort()] as const;
@@ -57,7 +58,7 @@ async function start(stack: Stack) {
   };
 }
 
-/** Ours and its peers: the same bank, adapter, orders and durability, and as many clients. */
+/** Creates Bursar and its peers with the same bank, adapter, requests, durability and number of clients. */
 export async function createTransferSubjects(stack: Stack, mostClients: number) {
   const { config, url, naiveUrl, versions, stopPeers, ...processes } = await start(stack);
   const database = await connectDatabase(config.mongodb, 'bursar-bench');
@@ -99,7 +100,7 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
   return {
     subjects,
     versions,
-    /** For who measures ours alone. */
+    /** For benches that measure only Bursar. */
     stopPeers,
     close: async () => {
       await completions.close();

@@ -14,16 +14,16 @@ import { createTransferCreation } from '../src/capabilities/transfers/create.js'
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
 import type { Transfers } from '../src/capabilities/transfers/store.js';
 
-/** Far above what a bench can spend: it measures acceptance, not refusal. */
+/** More than a bench can spend: it measures acceptance, not refusals. */
 const BALANCE_MINOR = 1_000_000_000_000_000n;
 const RATE_PER_MINUTE = 1_000_000_000;
-/** A payroll: nearly all name enquiries are answered from the API's own cache. */
+/** Like a payroll: nearly all name enquiries are answered from the API's cache. */
 const RECIPIENTS = 900;
 
-/** The bank pays these at once: their last three digits are none of the special ones. */
+/** The bank pays these accounts at once: their last three digits select no special behaviour. */
 const accountOf = (number: number) => `0123456${100 + (number % RECIPIENTS)}`;
 
-/** References of two processes never meet. */
+/** Makes references unique across processes. */
 const run = randomUUID().slice(0, 8);
 
 /** The body of one POST /transfers. */
@@ -36,7 +36,7 @@ export const transferBody = (number: number) => ({
   metadata: { employee: `E-${number}` },
 });
 
-/** A tenant on a plan of its own, with money and a key for the API. */
+/** Creates a tenant with a plan of its own, money, and an API key. */
 export async function createRichTenant(
   config: Config,
   { db }: Database,
@@ -66,17 +66,18 @@ export async function createRichTenant(
   return { tenant, key };
 }
 
+/** Makes the mutation of one accepted transfer. */
 export type MakeMutation = (tenant: Tenant) => Promise<AcceptTransfer>;
 
 /**
- * Makes what POST /transfers hands to group commit, by the very code that does so there: instead of committing, the
- * last step gives the item back. Every item has its own key, id and reference.
+ * Makes the mutations that POST /transfers passes to group commit, by the same code: instead of committing, the last
+ * step returns the mutation. Each has its own key, id and reference.
  */
 export function createMutationMaker(provider: string): MakeMutation {
   const itemOf = new WeakMap<SavedResponse, AcceptTransfer>();
   let count = 0;
   const create = createTransferCreation({
-    // Of the store and the starter it uses nothing else.
+    // The code uses nothing else of the store and the starter.
     transfers: {
       async accept(item: AcceptTransfer) {
         itemOf.set(item.answer, item);

@@ -28,12 +28,12 @@ const ROUNDS = isShort ? 2 : 6;
 const EVENTS = isShort ? 300 : 8_000;
 /** Written together, as group commit does under load. */
 const BATCH = 50;
-/** Of these, so many are for the endpoint that hangs. */
+/** Events of each batch for the endpoint that hangs. */
 const HANGING = 2;
-/** Batches on their way at once: the bench asks for all that can be delivered. */
+/** Batches in flight: the bench offers more than can be delivered. */
 const AHEAD = 4;
 
-/** A receiver: answers at once, or never. */
+/** A receiver that answers at once, or never. */
 async function receiver(
   answers: boolean,
 ): Promise<{ server: Server; url: string; count: () => number }> {
@@ -49,7 +49,10 @@ async function receiver(
   return { server, url: `http://127.0.0.1:${port}/`, count: () => count };
 }
 
-/** The parts of the service that deliver, in this process, with two tenants: one is answered, one is not. */
+/**
+ * Opens the delivering parts of the service in this process, with two tenants: the endpoint of one answers, the
+ * other's hangs.
+ */
 async function open() {
   const stack = await openStack();
   const mongod = await stack.mongod();
@@ -109,7 +112,7 @@ function draft(tenant: string): EventDraft {
   };
 }
 
-/** Writes events as group commit does, then hands them over for delivery. */
+/** Writes events like group commit, then hands them over for delivery. */
 async function write({ webhooks, client }: Bench, drafts: EventDraft[]): Promise<void> {
   const outgoing = await webhooks.outbox.address(drafts);
   await client.withSession(async (session) => {
@@ -120,7 +123,10 @@ async function write({ webhooks, client }: Bench, drafts: EventDraft[]): Promise
   webhooks.outbox.send(outgoing);
 }
 
-/** Deliveries a second to the fast endpoint; if `beside` is not 0, with so many events for the other in each batch. */
+/**
+ * Returns deliveries a second to the fast endpoint; `beside` is the number of events for the hanging one in each
+ * batch.
+ */
 async function deliver(bench: Bench, beside: number): Promise<number> {
   const { fast } = bench;
   const before = fast.count();
@@ -144,7 +150,7 @@ async function measured(bench: Bench, beside: number) {
   return { perSecond: result, othersShare };
 }
 
-/** How many deliveries a second one process makes to a fast endpoint, and whether one that hangs takes any away. */
+/** Measures how many deliveries a second one process makes to a fast endpoint, and the effect of one that hangs. */
 async function main(): Promise<void> {
   const bench = await open();
   await deliver(bench, 0);

@@ -17,7 +17,7 @@ import { cacheFolder } from './paths.js';
 const ABOUT = 'about.json';
 const ABANDONED_AFTER_MS = 60 * 60 * 1000;
 
-/** What a fetch left in the folder it was given: the program's place in it, and where it is from. */
+/** The result of a fetch into a given folder: the program's path in it, and its origin. */
 export type Fetched = { file: string; from: string };
 
 function entryFolder(engine: EngineName, env: NodeJS.ProcessEnv): string {
@@ -25,7 +25,7 @@ function entryFolder(engine: EngineName, env: NodeJS.ProcessEnv): string {
   return join(cacheFolder(env), name);
 }
 
-/** The program that an earlier start fetched, or null. */
+/** Returns the program that an earlier start fetched, or null. */
 export function cached(engine: EngineName, env: NodeJS.ProcessEnv): string | null {
   const folder = entryFolder(engine, env);
   try {
@@ -37,7 +37,7 @@ export function cached(engine: EngineName, env: NodeJS.ProcessEnv): string | nul
   }
 }
 
-/** One fetch of an engine at a time for each user; others wait and then find its result. */
+/** Serialises fetches of an engine for each user; waiting processes then find the result. */
 export async function whileFetching<T>(
   engine: EngineName,
   env: NodeJS.ProcessEnv,
@@ -50,8 +50,8 @@ export async function whileFetching<T>(
 }
 
 /**
- * Fills a temporary folder and moves it into place in one step: the cache never holds half an
- * engine. Returns the program's path.
+ * Fills a temporary folder and renames it into place, so the cache never holds half an engine. Returns the program's
+ * path.
  */
 export async function fillCache(
   engine: EngineName,
@@ -71,7 +71,7 @@ export async function fillCache(
   }
 }
 
-/** Removes what fetches that were killed have left behind. */
+/** Removes the temporary folders of fetches that were killed. */
 function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

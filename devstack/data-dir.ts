@@ -12,7 +12,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock } from './lock.js';
 
-/** What a running copy tells scripts and the command line, in dev.json. A pid is null for what is not ours. */
+/**
+ * The content of dev.json: addresses and pids of a running copy, for scripts and the command line. A pid is null for
+ * an engine of the user's own.
+ */
 export type DevFile = {
   api_url: string;
   docs_url: string;
@@ -21,7 +24,7 @@ export type DevFile = {
   temporal_namespace: string;
   mongodb_uri: string;
   sandbox_bank_url: string;
-  /** The API's, and the worker's: Prometheus reads both. */
+  /** Metrics of the API and of the worker; Prometheus reads both. */
   metrics_url: string;
   worker_metrics_url: string;
   tenant: string;
@@ -29,7 +32,7 @@ export type DevFile = {
   pids: Record<'api' | 'worker' | 'bank' | 'temporal' | 'mongod', number | null>;
 };
 
-/** Generated once; without the pepper the stored keys are worthless, so they live next to the data. */
+/** Generated once. Stored keys are useless without the pepper, so the secrets are kept next to the data. */
 export type Secrets = {
   /** Layout of everything in the folder: databases, workflow histories, the sandbox bank's files. */
   layout: typeof LAYOUT;
@@ -38,6 +41,7 @@ export type Secrets = {
   demo: { tenant: string; secret: string; public: string } | null;
 };
 
+/** The locked folder of one copy. */
 export type DataDir = {
   path: string;
   mongodData: string;
@@ -48,21 +52,21 @@ export type DataDir = {
   saveSecrets(secrets: Secrets): void;
   writeDevFile(content: DevFile): void;
   removeDevFile(): void;
-  /** From now on another start waits for us instead of giving up. */
+  /** From now on another start waits for this copy to stop instead of failing. */
   markStopping(): void;
   release(): void;
 };
 
-/** Raised by a change that the data of earlier versions does not survive. Folders without a layout are older than 1. */
+/** Raised by a change that cannot read the data of earlier versions. Folders without a layout are older than 1. */
 const LAYOUT = 1;
 
-/** How long a living supervisor may take to show that it is about to stop. */
+/** Time limit for a running supervisor to announce that it is stopping. */
 const NOTICE_MS = 2_000;
 const STOPPING_LIMIT_MS = 120_000;
 
 /**
- * Opens the folder of a copy for this process alone. Throws if a living `npm start` has it; waits for
- * one that is stopping.
+ * Opens the folder of a copy for this process alone. Throws if a running `npm start` holds it; waits for one that is
+ * stopping.
  */
 export async function openDataDir(folder: string, log: (line: string) => void): Promise<DataDir> {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -140,7 +144,7 @@ function random(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Written beside and renamed: a reader sees the old content or the new one, and only its owner does. */
+/** Writes a file beside it and renames that: a reader sees the old or the new content. Only the owner may read it. */
 function writeWhole(file: string, content: object): void {
   const draft = `${file}.next`;
   rmSync(draft, { force: true });

@@ -1,4 +1,4 @@
-/** `npm run dev`: a changed source is compiled into dist/, and what runs from there is started again. */
+/** `npm run dev`: compiles a changed source into dist/ and restarts the processes that run it. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -15,9 +15,9 @@ import { pathToFileURL } from 'node:url';
 import { compiled, packageRoot } from '../src/shared/package-root.js';
 import type { Supervised } from './supervise.js';
 
-/** An editor that saves several files, or a file in several steps, makes one change. */
+/** Changes within this time count as one: an editor saves several files, or one file in several steps. */
 const SETTLE_MS = 100;
-/** What is under way is left to the next life: no code here depends on an end in good order. */
+/** The processes need no clean shutdown; work in progress is recovered after the restart. */
 const GRACE_MS = 500;
 const FOLDERS = ['src', 'workflows', 'activities', 'worker', 'sandbox-bank', 'client/src'];
 const SOURCE = /\.ts$/;
@@ -25,8 +25,8 @@ const SOURCE = /\.ts$/;
 type Hooks = { log: (line: string) => void };
 
 /**
- * Until the process ends. A source that does not compile is reported, and the last good state goes on; wrong types are
- * reported after the change runs.
+ * Watches the sources until the process ends. If a source does not compile, the error is reported and the last good
+ * build runs on. Type errors are reported after the change runs.
  */
 export function restartOnChange(services: readonly Supervised[], { log }: Hooks): void {
   const changed = new Set<string>();
@@ -56,7 +56,7 @@ export function restartOnChange(services: readonly Supervised[], { log }: Hooks)
     building = false;
   }
 
-  // The first run of the bundler is its slowest. It runs at start, so that the first changed workflow does not wait for it.
+  // The bundler's first run is its slowest, so it runs at start and not with the first changed workflow.
   void bundle().catch((error: unknown) => log(messageOf(error)));
   let timer: NodeJS.Timeout | undefined;
   for (const folder of FOLDERS.filter((name) => existsSync(join(packageRoot, name)))) {
@@ -76,7 +76,7 @@ async function compileAndRestart(
 ): Promise<string[]> {
   const before = digestOfWorkflows();
   const compiledFiles = await Promise.all(files.map(compile));
-  // From here on dist/ is not what set-up built: it has to build anew, also if the change is taken back.
+  // dist/ no longer matches its stamp: the next set-up must build, even if the change is reverted.
   rmSync(compiled('.built-from'), { force: true });
   for (const { target, code } of compiledFiles) {
     if (code === null) rmSync(target, { force: true });
@@ -96,7 +96,7 @@ async function compileAndRestart(
   return touched.map(({ name }) => name);
 }
 
-/** One file without its types, as the tests compile it: in milliseconds, where the compiler needs seconds. */
+/** Transpiles one file without type checks, like the tests do: milliseconds instead of the compiler's seconds. */
 async function compile(file: string): Promise<{ target: string; code: string | null }> {
   const source = join(packageRoot, file);
   const target = compiled(file.replace(SOURCE, '.js'));
@@ -123,7 +123,7 @@ function writeWhole(file: string, text: string): void {
   renameSync(`${file}.next`, file);
 }
 
-/** Bundles in this process: a new process needs longer to load the bundler than the bundler needs. */
+/** Bundles in this process: a new process takes longer to load the bundler than to run it. */
 async function bundle(): Promise<void> {
   const file = pathToFileURL(compiled('worker', 'bundle.js')).href;
   const { bundleWorkflows } = (await import(file)) as { bundleWorkflows: () => Promise<void> };
@@ -134,7 +134,7 @@ async function bundle(): Promise<void> {
   });
 }
 
-/** Reports what the compiler finds wrong, after the change runs. */
+/** Reports type errors, after the change runs. */
 function checkTypes(signal: AbortSignal): Promise<void> {
   const compiler = join(packageRoot, 'node_modules', 'typescript', 'bin', 'tsc');
   const info = ['--incremental', '--tsBuildInfoFile', compiled('.types')];
@@ -144,7 +144,7 @@ function checkTypes(signal: AbortSignal): Promise<void> {
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
-/** Of all compiled files that the workflows import: as long as it is the same, so is their bundle. */
+/** Digest of all compiled files that workflows import; while it is unchanged, so is their bundle. */
 function digestOfWorkflows(): string {
   const hash = createHash('sha256');
   const seen = new Set<string>();
@@ -161,7 +161,7 @@ function digestOfWorkflows(): string {
   return hash.digest('hex');
 }
 
-/** Runs a part of the build; fails with what it printed. */
+/** Runs a build step; rejects with the step's output. */
 function run(failure: string, args: string[], signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd: packageRoot, signal });

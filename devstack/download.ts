@@ -1,13 +1,13 @@
 /**
- * A process of its own that downloads one engine from its makers: `download.js <engine> <version>
- * <folder>`. Prints the program's path as its last line; official.ts watches it and ends it.
+ * Downloads one engine from its publisher, as a process of its own: `download.js <engine> <version> <folder>`. Prints
+ * the program's path as its last line. official-downloads.ts supervises and ends it.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { MongoBinary } from 'mongodb-memory-server-core';
 
-/** The SDK offers its downloader only as the first half of starting a server, so one is started. */
+/** The SDK's downloader is only available as the first half of starting a server, so this starts one. */
 async function downloadTemporal(version: string, folder: string): Promise<string> {
   const file = join(folder, `temporal-${version}`);
   try {
@@ -18,7 +18,7 @@ async function downloadTemporal(version: string, folder: string): Promise<string
     });
     await environment.teardown();
   } catch (error) {
-    // Whether what was downloaded runs is found out by its next user, who says it better.
+    // The caller probes the downloaded program and reports its errors better than this process could.
     if (!existsSync(file)) throw error;
   }
   return file;

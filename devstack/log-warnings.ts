@@ -2,13 +2,13 @@ import { basename } from 'node:path';
 import { readFrom, sizeOf } from './processes.js';
 
 const EVERY_MS = 250;
-/** Lines shown of one log in one window; a database that is away makes thousands. */
+/** Limit of lines per log and window: an unreachable database causes thousands. */
 const LINES_PER_WINDOW = 8;
 const WINDOW_MS = 10_000;
 
 /**
- * Shows the warnings and errors that a service writes to its log file from now on. Reads the file, so
- * that the service does not depend on us. Returns a function that ends it.
+ * Prints the warnings and errors that a service writes to its log file from now on. Reading the file keeps the
+ * service independent of this process. Returns a function that stops it.
  */
 export function logWarnings(
   name: string,
@@ -31,7 +31,7 @@ export function logWarnings(
 
   function read(): void {
     const size = sizeOf(logFile);
-    // Smaller than before: the file was rotated.
+    // A smaller size means that the file was rotated.
     const text = rest + readFrom(logFile, size < offset ? 0 : offset);
     offset = size;
     const lines = text.split('\n');
@@ -52,7 +52,7 @@ export function logWarnings(
 
 const WARN = 40;
 
-/** What a log line warns of, or null. Lines are pino's JSON, or plain text of what broke before it. */
+/** Returns the warning in a log line, or null. Lines are pino's JSON, or plain text from before the logger started. */
 export function warningIn(line: string): string | null {
   if (!line.startsWith('{')) {
     return /\b(error|warn(ing)?|fatal)\b/i.test(line) ? line.trim().slice(0, 300) : null;

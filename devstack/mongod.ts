@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoClient, MongoServerError } from 'mongodb';
 import { launch, readFrom, sizeOf, type Running } from './processes.js';
 
+/** Settings of one mongod. */
 export type MongodOptions = {
   binary: string;
   dataDir: string;
@@ -12,19 +13,21 @@ export type MongodOptions = {
   onSpawn?: (process: Running) => void;
 };
 
+/** A running mongod that accepts writes. */
 export type RunningMongod = Omit<Running, 'stop'> & { uri: string; stop(): Promise<void> };
 
+/** The name of the replica set. */
 export const REPLICA_SET = 'bursar';
 const READY_WITHIN_MS = 60_000;
-/** A clean shutdown writes a checkpoint; what is killed instead replays its journal. */
+/** A clean shutdown writes a checkpoint; a killed mongod must replay its journal. */
 const STOP_GRACE_MS = 20_000;
 
 const NOT_YET_INITIALIZED = 94;
 const INVALID_REPLICA_SET_CONFIG = 93;
 
 /**
- * Starts mongod as a replica set of one (transactions need one) on 127.0.0.1, and returns when it
- * accepts writes. The same data may come back on another port.
+ * Starts mongod as a replica set of one (transactions need one) on 127.0.0.1, and returns when it accepts writes. The
+ * same data may later use another port.
  */
 export async function startMongod(options: MongodOptions): Promise<RunningMongod> {
   const { port, dataDir, logFile } = options;
@@ -44,6 +47,7 @@ export async function startMongod(options: MongodOptions): Promise<RunningMongod
   return { ...mongod, uri, stop: () => mongod.stop(STOP_GRACE_MS) };
 }
 
+/** The command line of a mongod. */
 export function mongodArguments({
   dataDir,
   port,
@@ -56,11 +60,11 @@ export function mongodArguments({
     ['--nounixsocket'],
     ['--wiredTigerCacheSizeGB', '0.5'],
     ['--oplogSize', '512'],
-    // A process killed inside a transaction otherwise blocks its documents for over a minute.
+    // Otherwise a process killed inside a transaction blocks its documents for over a minute.
     ['--setParameter', 'transactionLifetimeLimitSeconds=3'],
-    // What is slow is logged with its documents, which hold account numbers; also what a recovery applies.
+    // Disables slow-query logs, also of a recovery: they contain whole documents, and with them account numbers.
     ['--slowms', '2147483647'],
-    // Nobody to hand over to: a quiesce period only makes stopping slower.
+    // No other member can take over, so a quiesce period only delays the stop.
     ['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
     ['--setParameter', 'diagnosticDataCollectionEnabled=false'],
   ].flat();
@@ -70,7 +74,7 @@ async function becomePrimary(mongod: Running, port: number): Promise<void> {
   let last: unknown = 'it did not answer';
   for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
     if (mongod.hasEnded()) throw new Error((await mongod.ended).words);
-    // A client that once failed to connect stays closed: each attempt takes a new one.
+    // A client stays closed after a failed connection, so each attempt needs a new one.
     const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {
       directConnection: true,
       serverSelectionTimeoutMS: 1_000,
@@ -92,7 +96,7 @@ async function becomePrimary(mongod: Running, port: number): Promise<void> {
 
 async function isOursAndPrimary(client: MongoClient, pid: number, port: number): Promise<boolean> {
   const admin = client.db('admin');
-  // Another mongod on this port would answer just as well, while ours is about to give up.
+  // Another mongod on this port would answer too, while this one is about to exit.
   const status = await admin.command({ serverStatus: 1, repl: 0, metrics: 0, wiredTiger: 0 });
   if (Number(status['pid']) !== pid) throw new Error(`port ${port} is served by another process`);
 
@@ -102,7 +106,7 @@ async function isOursAndPrimary(client: MongoClient, pid: number, port: number):
   return false;
 }
 
-/** Makes the set's one member this address: first start, or data that ran on another port before. */
+/** Makes this address the set's only member, for the first start and for data that used another port before. */
 async function configure(client: MongoClient, host: string): Promise<void> {
   const admin = client.db('admin');
   const members = [{ _id: 0, host }];
@@ -118,7 +122,7 @@ async function configure(client: MongoClient, host: string): Promise<void> {
   }
 }
 
-/** What mongod's log (a JSON document a line) says about why it ended. */
+/** Extracts the errors from mongod's log, which has one JSON document per line. */
 function lastErrors(log: string): string {
   const lines = log.split('\n').flatMap((line) => {
     if (!line.startsWith('{')) return line.trim() === '' ? [] : [line];

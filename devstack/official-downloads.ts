@@ -6,15 +6,15 @@ import { RELEASES, type EngineName } from './releases.js';
 import { compiled } from '../src/shared/package-root.js';
 
 const LIMITS = {
-  /** Without a first byte after this, the makers' servers can't be reached from here. */
+  /** Without a first byte within this time, the publisher counts as unreachable. */
   firstByteMs: 8_000,
-  /** A download that has brought nothing for this long is given up. */
+  /** A download without progress for this long is cancelled. */
   stalledMs: 45_000,
 };
 
 /**
- * Gets an engine from its makers. Runs the downloader (download.ts) as a process of its own: none of
- * them can be cancelled, and on a network that swallows packets each would wait for minutes.
+ * Downloads an engine from its publisher. The downloader (download.ts) is a process of its own, because none of the
+ * libraries can be cancelled, and each waits for minutes on a network that drops packets.
  */
 export async function downloadOfficial(
   engine: EngineName,
@@ -30,7 +30,7 @@ export async function downloadOfficial(
   if (result.error !== null) throw new Error(result.error);
   const source = result.lastLine;
   if (!existsSync(source)) throw new Error(`it was downloaded, but is not at ${source}`);
-  // The downloader may have found one of its own earlier downloads elsewhere.
+  // The downloader may return an earlier download from another folder.
   if (source.startsWith(folder)) renameSync(source, join(folder, engine));
   else copyFileSync(source, join(folder, engine));
   chmodSync(join(folder, engine), 0o755);
@@ -50,7 +50,7 @@ function watched(
 ): Promise<{ error: string | null; lastLine: string }> {
   return new Promise((resolve) => {
     const child = spawn(process.execPath, args, {
-      // One attempt: where there is no network, the next source is better than the next attempt.
+      // One attempt only: without a network, the next source is better than a retry.
       env: { MONGOMS_MAX_RETRIES: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });

@@ -1,7 +1,7 @@
 import type { DataDir } from './data-dir.js';
 import { listProcesses, stopStranger, type ProcessEntry } from './processes.js';
 
-/** Marks our Node processes on their command line, so that a later start knows whose they are. */
+/** The argument that marks our Node processes, so that a later start recognises those of its folder. */
 export function dataDirMark(dataDir: Pick<DataDir, 'path'>): string {
   return `--home=${dataDir.path}`;
 }
@@ -9,9 +9,9 @@ export function dataDirMark(dataDir: Pick<DataDir, 'path'>): string {
 const GRACE_MS = 15_000;
 
 /**
- * Stops what a killed supervisor of this home has left running, users of an engine before the engine.
- * A process is ours if its command line names this home; nothing else is touched. Call it only while
- * holding the home. Returns what was stopped; throws if something would not stop.
+ * Stops the processes that a killed supervisor of this folder left behind, users of an engine before the engine. Only
+ * processes whose command line names this folder are touched. Call it only while holding the folder's lock. Returns
+ * the stopped processes; throws if one does not stop.
  */
 export async function stopOrphans(
   dataDir: Pick<DataDir, 'path' | 'mongodData' | 'temporalFile'>,
@@ -35,7 +35,7 @@ export async function stopOrphans(
   return stopped;
 }
 
-/** The mark as whole words of the command line: /a/.bursar is not /a/.bursar2. */
+/** Compares the mark as whole arguments: /a/.bursar is not /a/.bursar2. */
 function hasMark({ pid, args }: ProcessEntry, mark: string): boolean {
   return pid !== process.pid && ` ${args.slice(1).join(' ')} `.includes(` ${mark} `);
 }

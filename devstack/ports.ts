@@ -4,15 +4,15 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { tryLock } from './lock.js';
 
+/** A claimed port; `release` makes it available again. */
 export type PortClaim = { port: number; release: () => void };
 
-/** How many ports after the preferred one are looked at. */
+/** Number of ports that are tried after the preferred one. */
 const SPAN = 500;
 
 /**
- * Claims a free port for this process: the preferred one, or (unless `exact`) the next that is free.
- * Two processes never get the same one, even before anything listens there: a claim is a lock file,
- * which a dead process loses.
+ * Claims a free port for this process: the preferred one, or (unless `exact`) the next free one. Two processes never
+ * get the same port, even before they listen: a claim is a lock file, which ends with its process.
  */
 export async function claimPort(preferred: number, { exact = false } = {}): Promise<PortClaim> {
   const folder = join(tmpdir(), `bursar-ports-${userInfo().uid}`);
@@ -32,7 +32,7 @@ export async function claimPort(preferred: number, { exact = false } = {}): Prom
 }
 
 async function isFree(port: number): Promise<boolean> {
-  // Both questions: some systems let a loopback address be bound beside a wildcard listener.
+  // Both checks are needed: some systems allow a loopback address beside a wildcard listener.
   return !(await answers(port)) && (await canListen(port));
 }
 

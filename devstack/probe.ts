@@ -1,14 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { RELEASES, type EngineName } from './releases.js';
 
-/** What the wheel of mongod links against, as Debian and Ubuntu name it. */
+/** Libraries that the mongod wheel needs, by their names in Debian and Ubuntu. */
 const MONGOD_LIBRARIES = 'libcurl4 libssl3 liblzma5';
 
-/**
- * Runs `<binary> --version`. Throws, in words for the user, if it does not run here or is too old.
- */
+/** Runs `<binary> --version`. Throws a message for the user if it does not run here or is too old. */
 export function probe(engine: EngineName, binary: string): string {
-  // The test server has no --version; without a port it says how it is used, which proves as much.
+  // The test server has no --version; its usage text is enough proof that it runs.
   const args = engine === 'temporal-test-server' ? ['--help'] : ['--version'];
   const result = spawnSync(binary, args, { encoding: 'utf8', timeout: 20_000 });
   const output = `${result.stdout ?? ''}\n${result.stderr ?? ''}`;

@@ -14,18 +14,19 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning, startOf, type ProcessIdentity } from './lock.js';
 
-/** How a child ended, in words; `self` if it ended by itself instead of by a signal. */
+/** The end of a child as a readable text; `self` is true if no signal from us caused it. */
 export type End = { words: string; self: boolean };
 
-/** A child of ours. `ended` resolves, never rejects. */
+/** A child process. `ended` resolves, never rejects. */
 export type Running = {
   pid: number;
   ended: Promise<End>;
   hasEnded(): boolean;
-  /** SIGTERM, and SIGKILL for what is still there after the grace. Resolves when it is gone. */
+  /** Sends SIGTERM, and SIGKILL after the grace period. Resolves when the process is gone. */
   stop(graceMs: number): Promise<void>;
 };
 
+/** Settings of a child process. */
 export type Launch = {
   command: string;
   args: string[];
@@ -37,8 +38,8 @@ export type Launch = {
 const LOG_LIMIT_BYTES = 20 * 1024 * 1024;
 
 /**
- * Starts a process in a group of its own, so that Ctrl-C reaches only us, with its output appended
- * to a file: it can outlive us without breaking on a closed pipe.
+ * Starts a process in a group of its own, so that Ctrl-C reaches only the supervisor. Its output is appended to a
+ * file, so it survives the supervisor without a broken pipe.
  */
 export function launch({ command, args, env, cwd, logFile }: Launch): Running {
   mkdirSync(dirname(logFile), { recursive: true });
@@ -81,11 +82,12 @@ function asRunning(child: ChildProcess): Running {
   };
 }
 
+/** The size of a file; 0 if it does not exist. */
 export function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0;
 }
 
-/** The text that was appended to a file after the offset, at most its last 64 KiB. */
+/** Returns the text that was appended to a file after the offset, at most its last 64 KiB. */
 export function readFrom(file: string, offset: number): string {
   const size = sizeOf(file);
   const start = Math.max(offset, size - 64 * 1024);
@@ -100,7 +102,7 @@ export function readFrom(file: string, offset: number): string {
   }
 }
 
-/** Stops a process that is not our child; false if it would not die. */
+/** Stops a process that is not a child; returns false if it survives. */
 export async function stopStranger(identity: ProcessIdentity, graceMs: number): Promise<boolean> {
   for (const [signal, waitMs] of [
     ['SIGTERM', graceMs],
@@ -117,9 +119,10 @@ export async function stopStranger(identity: ProcessIdentity, graceMs: number): 
   return !isRunning(identity);
 }
 
+/** A process with its command line. */
 export type ProcessEntry = ProcessIdentity & { args: string[] };
 
-/** Every process that we may look at, with its arguments. Without /proc, arguments are split at blanks. */
+/** Lists every visible process with its arguments. Without /proc, arguments are split at blanks. */
 export function listProcesses(): ProcessEntry[] {
   return rawProcesses().flatMap(({ pid, args }) => {
     const started = startOf(pid);
@@ -140,7 +143,7 @@ function rawProcesses(): { pid: number; args: string[] }[] {
   });
 }
 
-/** The command line of a process; empty if it is gone or not ours to see. */
+/** The command line of a process; empty if it has ended or is not visible. */
 export function argumentsOf(pid: number): string[] {
   if (process.platform !== 'linux') return ps(pid, 'command=').split(' ');
   try {
@@ -150,6 +153,7 @@ export function argumentsOf(pid: number): string[] {
   }
 }
 
+/** The parent of a process; null if it is unknown. */
 export function parentOf(pid: number): number | null {
   if (process.platform !== 'linux') return Number(ps(pid, 'ppid=')) || null;
   try {

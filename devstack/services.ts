@@ -7,15 +7,16 @@ import { launch } from './processes.js';
 import type { Service } from './supervise.js';
 import { startTemporal } from './temporal.js';
 
+/** The claimed ports of a copy. */
 export type Ports = Record<'api' | 'bank' | 'metrics' | 'workerMetrics', PortClaim> &
   Record<'temporal' | 'temporalUi' | 'mongod', PortClaim | null>;
 
-/** Where the engines are, ours or the user's. */
+/** The addresses of the engines, ours or the user's. */
 export type Addresses = { mongodbUri: string; temporalAddress: string; namespace: string };
 
 /**
- * The usual port of everything, or the next free one. A port that the user asked for is that one or
- * an error.
+ * Claims the default port of each service, or the next free one. A port that the user sets is claimed exactly, or the
+ * start fails.
  */
 export async function claimPorts(env: NodeJS.ProcessEnv): Promise<Ports> {
   const ownTemporal = !env['TEMPORAL_ADDRESS'];
@@ -23,7 +24,7 @@ export async function claimPorts(env: NodeJS.ProcessEnv): Promise<Ports> {
     env[variable]
       ? claimPort(portNumber(variable, env[variable]), { exact: true })
       : claimPort(usual);
-  // One after the other: a replacement must not be what the next one would have had by default.
+  // Sequential: a replacement port must not be the default of a later service.
   return {
     api: await wanted('PORT', 8080),
     bank: await wanted('SANDBOX_BANK_PORT', 8090),
@@ -41,6 +42,7 @@ function portNumber(variable: string, text: string): number {
   throw new Error(`${variable}=${text} is not a port: a number from 1 to 65535 is.`);
 }
 
+/** The addresses of the engines for these ports. */
 export function addresses(env: NodeJS.ProcessEnv, ports: Ports): Addresses {
   return {
     mongodbUri:
@@ -51,7 +53,7 @@ export function addresses(env: NodeJS.ProcessEnv, ports: Ports): Addresses {
   };
 }
 
-/** The environment of API, worker, bank and command line; what the user has set wins where it is safe. */
+/** The environment of API, worker, bank and command line; the user's settings win where that is safe. */
 export function serviceEnvironment(
   env: NodeJS.ProcessEnv,
   { ports, secrets, home }: { ports: Ports; secrets: Secrets; home: DataDir },
@@ -59,7 +61,7 @@ export function serviceEnvironment(
   const { mongodbUri, temporalAddress, namespace } = addresses(env, ports);
   const api = `http://127.0.0.1:${ports.api.port}`;
   return {
-    // Patience for a person who watches; a deployment waits longer before it asks for an operator.
+    // Shorter than in a deployment, so that a person who watches sees attention being raised.
     BURSAR_ATTENTION_AFTER_MS: '60000',
     BURSAR_POLL_MAX_MS: '15000',
     BURSAR_STALL_TIMEOUT_MS: '10000',
@@ -83,12 +85,13 @@ export function serviceEnvironment(
   };
 }
 
-/** The worker's own: what two processes on one host can't share. */
+/** The worker's own settings, which two processes on one host cannot share. */
 export const workerEnvironment = (env: NodeJS.ProcessEnv, ports: Ports): NodeJS.ProcessEnv => ({
   ...env,
   BURSAR_METRICS_PORT: String(ports.workerMetrics.port),
 });
 
+/** The mongod of a copy, as a supervised service. */
 export function mongodService(binary: string, dataDir: DataDir, port: number): Service {
   return {
     name: 'mongod',
@@ -104,6 +107,7 @@ export function mongodService(binary: string, dataDir: DataDir, port: number): S
   };
 }
 
+/** The Temporal server of a copy, as a supervised service. */
 export function temporalService(
   binary: string,
   dataDir: DataDir,
@@ -121,13 +125,14 @@ export function temporalService(
 const NODE_SERVICES = {
   bank: { script: compiled('sandbox-bank', 'main.js'), graceMs: 5_000 },
   api: { script: compiled('src', 'main.js'), graceMs: 20_000 },
-  // It finishes the activities in hand, for which it takes up to 20 s itself.
+  // The worker finishes its current activities, for up to 20 s.
   worker: { script: compiled('worker', 'main.js'), graceMs: 30_000 },
 };
 
+/** Names of the Node processes. */
 export type NodeServiceName = keyof typeof NODE_SERVICES;
 
-/** One of our own processes. It counts as started when it exists; what waits for more asks it. */
+/** A Node process as a supervised service. It counts as started once it exists; readiness is checked separately. */
 export function nodeService(
   name: NodeServiceName,
   dataDir: DataDir,

@@ -1,4 +1,4 @@
-/** `npm start`: everything on one machine, from nothing to a request to paste. */
+/** `npm start`: starts everything on one machine and prints a request to paste. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restartOnChange } from './dev.js';
 import { ensureDemo } from '../src/ops/cli/demo.js';
@@ -29,7 +29,7 @@ const READY_WITHIN_MS = 60_000;
 let isRead = true;
 const say = (line: string) => void (isRead && console.log(`bursar: ${line}`));
 
-/** Everything that has been started, oldest first: it is stopped in the opposite order. */
+/** All started services, oldest first; they are stopped in reverse. */
 const started: Supervised[] = [];
 let dataDir: DataDir | null = null;
 let dev: DevFile | null = null;
@@ -46,7 +46,7 @@ function start(service: Service): Supervised {
   return supervised;
 }
 
-/** Keeps dev.json true: people kill things by what it says. */
+/** Keeps the pids in dev.json current: people use them to kill processes. */
 function writeDevFile(): void {
   if (dev === null || stopping) return;
   for (const { name, pid } of started) {
@@ -56,7 +56,7 @@ function writeDevFile(): void {
   attempt(() => dataDir?.writeDevFile(content));
 }
 
-/** For what is helpful but must not keep us from the services: somebody may have removed the folder. */
+/** Runs optional work: its failure, for example in a removed folder, must not affect the services. */
 function attempt(work: () => void): void {
   try {
     work();
@@ -76,7 +76,7 @@ async function main(): Promise<void> {
   const ports = await claimPorts(process.env);
   const secrets = opened.secrets();
   const env = serviceEnvironment(process.env, { ports, secrets, home: opened });
-  // Before anything is started: a wrong setting is best told alone.
+  // Reads the settings before anything starts, so an invalid one is the only message.
   const config = loadConfig(env);
 
   await startEngines(opened, ports, binaries);
@@ -136,7 +136,7 @@ async function startEngines(
   await Promise.all(engines.map((engine) => engine.ready));
 }
 
-/** Waits until a question is answered with true; fails early if one of the services can't live. */
+/** Waits until the check returns true; fails early if a service cannot stay up. */
 async function until(
   what: string,
   ask: () => Promise<boolean>,
@@ -196,7 +196,7 @@ function describe(
   };
 }
 
-/** Users before what they use: API, worker, bank, then the engines. */
+/** Stops dependants first: API, worker, bank, then the engines. */
 async function stopEverything(): Promise<void> {
   attempt(() => dataDir?.markStopping());
   attempt(() => dataDir?.removeDevFile());
@@ -209,7 +209,7 @@ async function stopEverything(): Promise<void> {
 
 async function stop(why: string, exitCode: number): Promise<void> {
   if (stopping) {
-    // A terminal sends Ctrl-C to us and to npm, and npm passes it on: the second of the two is no second wish.
+    // Ctrl-C arrives twice, from the terminal and from npm; a second signal within a second is not a second request.
     if (Date.now() - stoppingSince < 1_000) return;
     say('already stopping; please wait (kill -9 is safe too: the next start cleans up)');
     return;
@@ -226,8 +226,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => void stop('', 0));
 }
 
-// Nobody reads what we print any more, as after a terminal that was closed or `| head`. A further line would fail again,
-// and its failure would be one more thing to print.
+// Output has no reader any more, as after a closed terminal or `| head`. Every further line would fail, and reporting
+// the failure would fail again.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', () => {
     isRead = false;
@@ -235,7 +235,7 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
-// Whatever we did not think of: better stopped in order than left without a supervisor.
+// On any unexpected error an orderly stop is better than services without a supervisor.
 process.on('uncaughtException', (error) => {
   console.error(error);
   void stop('', 1);

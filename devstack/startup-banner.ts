@@ -8,7 +8,7 @@ const ANSI: Style = {
   dim: (text) => `\u001B[2m${text}\u001B[22m`,
 };
 
-/** What `npm start` prints when everything is up: where things are, a key, and a request to paste. */
+/** Formats the output of `npm start`: addresses, a key, and a request to paste. */
 export function startupBanner(
   dev: DevFile,
   home: string,
@@ -44,7 +44,7 @@ export function startupBanner(
   ].join('\n');
 }
 
-/** Straight to our namespace: the UI opens on another one. */
+/** Links to our namespace, because the UI opens on another one. */
 function uiLink({ temporal_ui_url: url, temporal_namespace: namespace }: DevFile): string | null {
   return url === null ? null : `${url}/namespaces/${namespace}/workflows`;
 }

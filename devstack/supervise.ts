@@ -1,25 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Running } from './processes.js';
 
+/** A service that the supervisor can start and restart. */
 export type Service = {
   name: string;
-  /** How long it may take to end by itself when asked to. */
+  /** Time limit for a stop after SIGTERM. */
   graceMs: number;
-  /** Starts it once: calls `onSpawn` as soon as it exists, resolves when it is usable. */
+  /** Starts it once: calls `onSpawn` as soon as the process exists, resolves when it is usable. */
   start(onSpawn: (process: Running) => void): Promise<unknown>;
 };
 
+/** A service under supervision. */
 export type Supervised = {
   name: string;
   /** Resolves after the first start; rejects if that failed three times. */
   ready: Promise<void>;
-  /** Of the present process, or of the last one while there is none. */
+  /** The pid of the current process, or of the last one between two. */
   pid: () => number | null;
-  /** How often in a row it ended by itself soon after its start, or could not be started. */
+  /** Consecutive failures: ends soon after a start, or failed starts. */
   failures: () => number;
-  /** Ends the present process and starts another; resolves when the next one exists. No failure is counted. */
+  /** Ends the current process and starts another; resolves when the new one exists. No failure is counted. */
   restart: (graceMs: number) => Promise<void>;
-  /** Stops it for good, also while it is being started. */
+  /** Stops it for good, also during a start. */
   stop: () => Promise<void>;
 };
 
@@ -28,26 +30,26 @@ type Hooks = { log: (line: string) => void; onSpawn: () => void };
 const FIRST_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
-/** Whoever lived this long did not fail to start. */
+/** A process that lives this long has started successfully. */
 const SETTLED_AFTER_MS = 15_000;
 
 /**
- * Starts a service and starts it again whenever it dies, until it is stopped. A service that is
- * killed comes back at once; one that keeps ending by itself comes back more and more slowly.
+ * Starts a service and restarts it whenever it ends, until it is stopped. A killed service is restarted at once; one
+ * that keeps ending by itself is restarted with growing delays.
  */
 export function keepRunning(service: Service, hooks: Hooks): Supervised {
   const { name, graceMs } = service;
   const stopped = new AbortController();
   let running: Running | null = null;
   let failures = 0;
-  /** Ended by `restart`: neither a failure nor news. */
+  /** The process that `restart` ends: neither a failure nor worth a log line. */
   let replaced: Running | null = null;
   let onNext = () => {};
 
   const onSpawn = (process: Running) => {
     running = process;
     onNext();
-    // Asked to stop while it was being spawned.
+    // A stop was requested while the process was being spawned.
     if (stopped.signal.aborted) void process.stop(graceMs);
     hooks.onSpawn();
   };
@@ -78,7 +80,7 @@ export function keepRunning(service: Service, hooks: Hooks): Supervised {
         hooks.log(`${name} ${end.words}; starting it again`);
         await pause(failures, stopped.signal);
       }
-      // Fails only when it is stopped.
+      // Rejects only when it is stopped.
       await start(Infinity, messageOf).catch(() => undefined);
     }
   }

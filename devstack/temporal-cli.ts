@@ -1,4 +1,4 @@
-/** `npm run -s temporal -- …`: Temporal's own command line, told where the server of this copy is. */
+/** `npm run -s temporal -- …`: Temporal's command line, with the address of this copy's server. */
 import { spawnSync } from 'node:child_process';
 import { findService } from '../src/ops/cli/connect.js';
 import { findEngine } from './find.js';

@@ -6,12 +6,13 @@ import { TypedSearchAttributes } from '@temporalio/common';
 import { searchAttributes } from '../src/platform/temporal/search-attributes.js';
 import { launch, readFrom, sizeOf, type Running } from './processes.js';
 
+/** Settings of a Temporal dev server. */
 export type TemporalOptions = {
   binary: string;
-  /** Null: in memory. */
+  /** Null keeps the data in memory. */
   dbFile: string | null;
   port: number;
-  /** Null: no UI. */
+  /** Null disables the UI. */
   uiPort: number | null;
   namespace: string;
   logFile: string;
@@ -19,6 +20,7 @@ export type TemporalOptions = {
   onSpawn?: (process: Running) => void;
 };
 
+/** A running Temporal server whose namespace answers. */
 export type RunningTemporal = Omit<Running, 'stop'> & {
   address: string;
   uiUrl: string | null;
@@ -28,13 +30,13 @@ export type RunningTemporal = Omit<Running, 'stop'> & {
 const READY_WITHIN_MS = 60_000;
 const STOP_GRACE_MS = 15_000;
 
-/** The dev server has one shard and limits made for clusters of hundreds: 20 polls a second. */
+/** The dev server has one shard, and limits for clusters of hundreds, such as 20 polls a second. */
 const TUNING = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
   'history.visibilityProcessorMaxPollRPS=2000',
   'history.outboundProcessorMaxPollRPS=2000',
-  // Timers otherwise fire up to a second late.
+  // Without this, timers fire up to a second late.
   'history.timerProcessorMaxTimeShift="5ms"',
 ];
 
@@ -43,9 +45,9 @@ const SEARCH_ATTRIBUTES = Object.values(searchAttributes).map(
 );
 
 /**
- * Starts Temporal's dev server on 127.0.0.1, tuned, with our namespace and search attributes, and
- * returns when the namespace answers. Its other listeners (metrics, HTTP, internal) take free ports
- * by themselves; if two starts ever pick the same one, this fails and may simply be called again.
+ * Starts Temporal's dev server on 127.0.0.1, tuned, with our namespace and search attributes, and returns when the
+ * namespace answers. Its other listeners (metrics, HTTP, internal) choose free ports themselves; if two starts choose
+ * the same one, this rejects and can be called again.
  */
 export async function startTemporal(options: TemporalOptions): Promise<RunningTemporal> {
   const { port, uiPort, logFile, dbFile } = options;
@@ -91,8 +93,8 @@ async function becomeReady(
   let last: unknown = 'it did not answer';
   for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
     if (temporal.hasEnded()) throw new Error((await temporal.ended).words);
-    // It prints this once it serves. Another server on this port would answer just as well, but
-    // then ours ends without printing it.
+    // The server prints this once it serves. Another server on this port would answer too, but then ours exits
+    // without printing it.
     if (!output().includes('Temporal Server:')) continue;
     try {
       await describe(`127.0.0.1:${port}`, namespace);
@@ -109,7 +111,7 @@ async function describe(address: string, namespace: string): Promise<void> {
   await ask(address, (connection) => connection.workflowService.describeNamespace({ namespace }));
 }
 
-/** True when a worker polls this queue: what is started now will be worked on. */
+/** True if a worker polls this queue. */
 export async function isPolled(
   address: string,
   { namespace, taskQueue }: { namespace: string; taskQueue: string },

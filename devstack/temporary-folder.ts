@@ -5,18 +5,19 @@ import { identityOf, isRunning, type ProcessIdentity } from './lock.js';
 import { stopStranger } from './processes.js';
 
 const PREFIX = 'bursar-engines-';
-/** Whose the folder is (first), and what runs from it. */
+/** Lists the owner of the folder (first) and the processes that run in it. */
 const RECORD = 'processes.json';
 
+/** A folder with processes that ends with its owner. */
 export type TemporaryFolder = {
   path: string;
-  /** Notes a process that runs from here, for the case that its starter is killed. */
+  /** Records a process that runs here, so that it can be stopped if its starter is killed. */
   note: (pid: number) => void;
-  /** Kills what was noted, at once: nothing of this is wanted again. Removes the folder. */
+  /** Kills the recorded processes without a grace period, because their data is discarded, and removes the folder. */
   remove: () => Promise<void>;
 };
 
-/** A folder for engines that are gone with this process, or at the latest with the next clean-up. */
+/** Creates a folder for engines. It is removed with this process, or at the latest by the next clean-up. */
 export function createTemporaryFolder(): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), PREFIX));
   const record: ProcessIdentity[] = [];
@@ -38,12 +39,12 @@ export function createTemporaryFolder(): TemporaryFolder {
   };
 }
 
-/** Kills and removes what processes left that ended too suddenly to do it themselves. */
+/** Kills and removes what processes left behind that could not clean up themselves. */
 export async function removeAbandonedFolders(): Promise<void> {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(PREFIX))) {
     const path = join(tmpdir(), name);
     const [owner, ...others] = readRecord(join(path, RECORD));
-    // Without a record it is being made just now.
+    // A folder without a record is being created at this moment.
     if (owner === undefined || isRunning(owner)) continue;
     await Promise.all(others.map((identity) => stopStranger(identity, 0)));
     rmSync(path, { recursive: true, force: true });

@@ -1,8 +1,7 @@
 /**
- * Engines for tests and benchmarks, gone with whoever asked: a process of its own that starts both in
- * a temporary folder, prints `{"mongodb_uri", "temporal_address"}` as one line, and stops them when
- * it is told to or when its parent is no longer there. Their logs go with the rest, or to the folder
- * that is its argument.
+ * Engines for tests and benches that end with their user: a process of its own that starts both in a temporary
+ * folder, prints `{"mongodb_uri", "temporal_address"}` as one line, and stops them on a signal or when its parent has
+ * died. Their logs are removed too, unless the argument names a folder for them.
  */
 import { join } from 'node:path';
 import { findEngine } from './find.js';
@@ -25,7 +24,7 @@ async function main(): Promise<void> {
     findEngine('mongod', process.env, say),
     findEngine('temporal', process.env, say),
   ]);
-  // Away from the usual ports, which belong to a copy that somebody may be working with.
+  // Away from the default ports, which belong to a copy in use.
   const mongodPort = await claimPort(28_500);
   const temporalPort = await claimPort(29_500);
   const onSpawn = ({ pid }: Running) => folder.note(pid);

@@ -1,9 +1,9 @@
-import type { Card } from './card-state.js';
+import type { Card } from './issuer/card-state.js';
 import { presentCharge, presentRefund } from './acquirer/wire.js';
-import type { CallbackRecord, Subject } from './records.js';
-import { isStale, type State } from './state.js';
+import { isStale, type CallbackRecord, type Subject } from './shared/callback-record.js';
+import type { State } from './state.js';
 
-/** What the client gets of an event: never an account number, and there is no card number to give. */
+/** The body of a callback. It never contains an account number, and no card numbers exist. */
 export function callbackBody(state: State, callback: CallbackRecord) {
   return {
     id: callback.id,
@@ -38,7 +38,7 @@ function dataOf(state: State, about: Subject, stale: boolean) {
 }
 
 function transferData(state: State, number: number, stale: boolean) {
-  const { order, sessionId, code } = state.get(number);
+  const { order, sessionId, code } = state.transfers.get(number);
   return {
     reference: order.reference,
     client_reference: order.client_reference,

@@ -1,26 +1,18 @@
-import type { Bank } from './bank.js';
-import { cardRoutes } from './card-routes.js';
-import { BANKS } from './directory.js';
-import { faultsBody, type Faults } from './faults.js';
-import { readBody, Refusal, validate } from './http.js';
-import type { Issuer } from './issuer.js';
-import type { Methods, Route, RouteEntry } from './route.js';
+import { transferRoutes } from './transfers/routes.js';
+import type { Transfers } from './transfers/transfers.js';
+import { cardRoutes } from './issuer/routes.js';
+import { faultsBody, type Faults } from './shared/faults.js';
+import { readBody, Refusal, validate } from './shared/http.js';
+import type { Issuer } from './issuer/issuer.js';
+import type { Methods, Route, RouteEntry } from './shared/route.js';
 import type { Acquirer } from './acquirer/acquirer.js';
 import { acquirerRoutes } from './acquirer/routes.js';
-import type { Effect } from './journal-effects.js';
+import type { Effect } from './shared/journal-effects.js';
 import type { State } from './state.js';
-import {
-  answer,
-  enquiryBody,
-  errorAnswer,
-  journalQuery,
-  setOutcomeBody,
-  transferBody,
-  type Outcome,
-} from './wire.js';
+import { answer, errorAnswer, journalQuery, type Outcome } from './shared/wire.js';
 
 type Parts = {
-  bank: Bank;
+  transfers: Transfers;
   issuer: Issuer;
   acquirer: Acquirer;
   state: State;
@@ -28,10 +20,10 @@ type Parts = {
   about: Record<string, unknown>;
 };
 
-/** Finds the route of a request; an answer instead (404, 405) if there is none. */
+/** Finds the route of a request; returns the answer 404 or 405 if there is none. */
 export function createRoutes(parts: Parts): (method: string, path: string) => Route | Outcome {
   const all = [
-    ...bankRoutes(parts),
+    ...transferRoutes(parts.transfers),
     ...cardRoutes(parts.issuer),
     ...acquirerRoutes(parts.acquirer),
     ...auditRoutes(parts),
@@ -57,47 +49,6 @@ export function createRoutes(parts: Parts): (method: string, path: string) => Ro
     const allow = Object.keys(methods).join(', ');
     return errorAnswer(405, 'method_not_allowed', 'not with this method', { allow });
   };
-}
-
-function bankRoutes({ bank }: Parts): RouteEntry[] {
-  const submit: Route = {
-    call: 'submit',
-    read: async (req) => {
-      const order = await readBody(req, transferBody);
-      return () => bank.submit(order);
-    },
-  };
-  const enquiry: Route = {
-    call: 'enquiry',
-    read: async (req) => {
-      const body = await readBody(req, enquiryBody);
-      return () => bank.enquire(body);
-    },
-  };
-  return [
-    ['/v1/transfers', () => ({ POST: submit })],
-    [
-      '/v1/transfers/:',
-      (reference) => ({ GET: { call: 'lookup', read: () => () => bank.lookup(reference) } }),
-    ],
-    ['/v1/name-enquiries', () => ({ POST: enquiry })],
-    [
-      '/v1/banks',
-      () => ({ GET: { call: 'other', read: () => () => answer(200, { banks: BANKS }) } }),
-    ],
-    [
-      '/_sandbox/transfers/:',
-      (reference) => ({
-        POST: {
-          call: null,
-          read: async (req) => {
-            const { outcome } = await readBody(req, setOutcomeBody);
-            return () => bank.setOutcome(reference, outcome);
-          },
-        },
-      }),
-    ],
-  ];
 }
 
 function auditRoutes({ state, faults, about }: Parts): RouteEntry[] {
@@ -151,7 +102,7 @@ function journalEntries(state: State, filter: JournalFilter) {
     .map((effect) => ({ ...effect, at: new Date(effect.at).toISOString() }));
 }
 
-/** What stands for the `:` of the pattern; null if the path is not of it. */
+/** Returns the segment that matches the `:` of the pattern; null if the path does not match. */
 function segmentOf(path: string, pattern: string): string | null {
   const [before = '', after = ''] = pattern.split(':');
   if (!path.startsWith(before) || !path.endsWith(after)) return null;

@@ -2,52 +2,54 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { createBank } from './bank.js';
-import { createTransferOutcomes } from './transfer-outcomes.js';
+import { createTransfers } from './transfers/transfers.js';
+import { createTransferOutcomes } from './transfers/transfer-outcomes.js';
 import { callbackBody } from './callback-body.js';
-import { createCallbacks } from './callbacks.js';
-import { createFaults, type Faults } from './faults.js';
-import { Refusal, send } from './http.js';
-import { createTurnAway } from './request-handler.js';
-import { createIssuer } from './issuer.js';
-import { createJournal, type Journal } from './journal.js';
-import { openLog, type Log } from './log.js';
+import { createCallbacks } from './shared/callbacks.js';
+import { createFaults, type Faults } from './shared/faults.js';
+import { Refusal, send } from './shared/http.js';
+import { createTurnAway } from './shared/request-handler.js';
+import { createIssuer } from './issuer/issuer.js';
+import { createJournal, type Journal } from './shared/journal.js';
+import { openLog, type Log } from './shared/log.js';
 import { createAcquirer } from './acquirer/acquirer.js';
-import { createCallbackSender } from './callback-sender.js';
+import { createCallbackSender } from './shared/callback-sender.js';
 import type { BankRecord } from './records.js';
-import type { Route } from './route.js';
+import type { Route } from './shared/route.js';
 import { createRoutes } from './routes.js';
 import { createState } from './state.js';
-import { createTimers, type Timers } from './timers.js';
-import { errorAnswer, SILENCE, type Outcome } from './wire.js';
+import { createTimers, type Timers } from './shared/timers.js';
+import { errorAnswer, SILENCE, type Outcome } from './shared/wire.js';
 
+/** Settings of a sandbox bank. */
 export type SandboxBankOptions = {
-  /** 0 or nothing: any free port. */
+  /** 0 or undefined selects any free port. */
   port?: number;
   host?: string;
-  /** Folder of the journal. Belongs to one running bank. */
+  /** Folder of the journal. Only one running bank may use it. */
   dataDir: string;
   /** Authenticates clients and signs callbacks. */
   secret: string;
-  /** A repeated submit with one reference is answered from the first and pays once. */
+  /** A repeated request with the same reference gets the first answer and pays once. */
   deduplicate?: boolean;
-  /** Without de-duplication: submits of this age are refused. */
+  /** Without de-duplication, requests of this age are refused. */
   conclusiveAfterMs?: number;
-  /** Takes what becomes of transfers, charges and refunds. */
+  /** Receives the outcomes of transfers, charges and refunds. */
   callbackUrl?: string | null;
-  /** Takes what becomes of cards, and is asked for the decision on each authorization. */
+  /** Receives card events, and decides each authorization. */
   cardCallbackUrl?: string | null;
-  /** How long it waits for the decision on an authorization, each of two times. */
+  /** Time limit of each of the two authorization requests. */
   answerWithinMs?: number;
-  /** Where a browser finds this server, if not where it listens. */
+  /** The server's address as a browser reaches it; by default the address that it listens on. */
   publicUrl?: string | null;
 };
 
+/** A started bank; `close` flushes the journal. */
 export type RunningSandboxBank = { url: string; port: number; close(): Promise<void> };
 
 /**
- * Starts the bank: replays its journal, listens, then takes up the timers and callbacks that were due. Whatever it
- * answers or calls back is on disk before.
+ * Starts the bank: replays its journal, listens, then schedules the pending outcomes and callbacks. Everything that
+ * it answers or calls back is on disk first.
  */
 export async function startSandboxBank(options: SandboxBankOptions): Promise<RunningSandboxBank> {
   const { host = '127.0.0.1', port = 0, deduplicate = true, conclusiveAfterMs = 5_000 } = options;
@@ -67,18 +69,19 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
     bodyOf: (callback) => callbackBody(state, callback),
     done: (delivery, delivered) => journal.callbackDone(delivery, delivered),
   });
-  const journal: Journal = createJournal({ state, log, callbacks });
+  const journal: Journal<BankRecord> = createJournal({ state, log, callbacks });
   const rules = { turnAway: createTurnAway({ state, journal }), deduplicate, conclusiveAfterMs };
   const common = { journal, timers, rules };
-  const outcomes = createTransferOutcomes({ state, journal, timers });
+  const outcomes = createTransferOutcomes({ state: state.transfers, journal, timers });
   const sendsCallbacks = urls.transfers !== null;
-  const bank = createBank({ state, journal, outcomes, rules, sendsCallbacks });
+  const transferContext = { ...common, state: state.transfers, outcomes, sendsCallbacks };
+  const transfers = createTransfers(transferContext);
   const issuerContext = { ...options, ...common, state: state.issuer, urls, log, callbackSender };
   const issuer = createIssuer(issuerContext);
   const publicUrl = () => (options.publicUrl ?? urlOf(server, host)).replace(/\/$/, '');
   const acquirer = createAcquirer({ ...common, state: state.acquirer, sendsCallbacks, publicUrl });
   const routes = createRoutes({
-    bank,
+    transfers,
     issuer,
     acquirer,
     state,
@@ -93,7 +96,8 @@ export async function startSandboxBank(options: SandboxBankOptions): Promise<Run
   const server = createServer(
     createListener({ routes, faults, log, timers, secret: options.secret }),
   );
-  // Longer than any sensible client keeps a connection: the one that closes first must not be the one that pays.
+  // Longer than clients keep idle connections: the client must close first, or its next request may hit a closed
+  // connection.
   server.keepAliveTimeout = 65_000;
 
   await listen(server, { host, port }).catch(async (error: unknown) => {
@@ -146,7 +150,7 @@ function createListener({ routes, faults, log, timers, secret }: ListenerParts) 
     return given.length === expected.length && timingSafeEqual(given, expected);
   }
 
-  /** Runs the call and what the fault switch has for it; null: the connection was reset. */
+  /** Runs the call with the fault that is set for it; returns null if the connection was reset. */
   async function run(req: IncomingMessage): Promise<Outcome | null> {
     const url = req.url ?? '/';
     const mark = url.indexOf('?');

@@ -14,7 +14,7 @@ const { values } = parseArgs({
     'seeded-bug': { type: 'string' },
   },
 });
-// A random-fault run is worth what its checker sees: who changes a guard hears at once that its seeded bug no longer fits.
+// Checks the seeded bugs first: a change of a transition can break a bug's patch, and the checker would go untested.
 checkSeededBugs();
 const seeded = values['seeded-bug'] === undefined ? null : seedBug(values['seeded-bug']);
 const jest = fileURLToPath(new URL('jest.mjs', import.meta.url));

@@ -1,5 +1,5 @@
-// npm run chaos:seeded-bugs: the checker is checked. Each seeded bug is seen by the clause that is there for it, and a
-// random-fault run of the same kind without one has nothing to say.
+// npm run chaos:seeded-bugs tests the checker: each seeded bug must be reported by the clause that covers it, and a
+// run of the same kind without a bug must report nothing.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,10 +24,12 @@ const folder = mkdtempSync(join(tmpdir(), 'bursar-seeded-bugs-'));
  */
 const STUCK_SECONDS = '100';
 
-/** What the checker said after a random-fault run, or null if it never came to that; and whether the random-fault run was green. */
+/**
+ * Runs random faults; returns the checker's report (null if the run did not get that far) and the result of the run.
+ */
 function runWith(name) {
   const result = join(folder, `${name ?? 'nothing'}.json`);
-  // The bugs are in the way of a transfer: all of a short random-fault run falls on it.
+  // The bugs affect transfers, so a short run sends nothing else.
   const only = ['--only', 'transfers,wallets'];
   const args = ['--seed', values.seed, '--minutes', values.minutes, ...only];
   const { status, stdout, stderr } = spawnSync(
@@ -40,7 +42,7 @@ function runWith(name) {
     },
   );
   const problems = problemsIn(result);
-  // A bug makes its random-fault run red; without one, or without a word of the checker, jest says what was wrong.
+  // A bug makes its run red. Without a bug, or without a report, jest's output has the reason.
   if (problems === null || (name === null && status !== 0)) console.error(stdout, stderr);
   return { problems, isGreen: status === 0 };
 }
@@ -65,7 +67,7 @@ try {
     const { problems, isGreen } = runWith(name);
     if (problems === null) say(name ?? 'no bug', false, 'the random-fault run itself failed');
     else if (name === null) {
-      // Also red without a violation, as where nothing was killed: such a random-fault run would see no bug either.
+      // A run can be red without a violation, for example if nothing was killed. Such a run would find no bug either.
       const end = isGreen ? 'green' : 'and red';
       const said = `${problems.length} violations ${problems.slice(0, 5)}, ${end}`;
       say('no bug', problems.length === 0 && isGreen, said);

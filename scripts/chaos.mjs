@@ -1,10 +1,10 @@
-// npm run chaos:failover -- --kills N; npm run chaos:outages; npm run chaos:soak -- --minutes M --per-second N.
-// --patient: on a machine that others use too, what is promised of times is told, and not insisted on.
+// npm run chaos:failover -- --kills N; npm run chaos:outages; npm run chaos:soak -- --minutes M --per-second N. With
+// --patient, for shared machines, time limits are reported and not enforced.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 
-/** What each proof may be told, and by which variable it is. */
+/** The options of each chaos test, and the environment variable of each option. */
 const SETTINGS = {
   failover: { kills: 'FAILOVER_KILLS' },
   outages: {},

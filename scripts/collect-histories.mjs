@@ -20,7 +20,7 @@ const { values } = parseArgs({
 
 const kebab = (type) => type.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** The steps of a history, without ids, times and payloads. Local activities are markers. */
+/** Returns the steps of a history, without ids, times and payloads. Local activities are markers. */
 function shapeOf({ events = [] }) {
   const steps = events.flatMap((event) => {
     const scheduled = event.activityTaskScheduledEventAttributes;
@@ -38,7 +38,7 @@ function shapeOf({ events = [] }) {
   return createHash('sha256').update(steps.join('\n')).digest('hex').slice(0, 12);
 }
 
-/** The type of a local activity, from the data of its marker. */
+/** Returns the type of a local activity, from the data of its marker. */
 function localActivity({ details }) {
   const [payload] = details?.data?.payloads ?? [];
   if (!payload?.data) return null;

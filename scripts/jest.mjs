@@ -1,4 +1,4 @@
-// Runs jest with what ES modules need, and passes signals on: `npm test -- <what jest takes>`.
+// Runs jest with the flags that ES modules need, and passes signals on: `npm test -- <arguments of jest>`.
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -1,12 +1,12 @@
-// A lock between processes of one machine: a file that names its holder. A holder that died, even
-// by kill -9, holds nothing. Plain JavaScript, because it guards the build of everything else.
+// A lock between processes of one machine: a file that names its holder. The lock of a dead holder is free, even
+// after kill -9. Plain JavaScript, because it guards the build of everything else.
 import { execFileSync } from 'node:child_process';
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * When a process started, as its system words it, or null if it is not running (or is a zombie).
- * Process ids are used again; a pid together with this is not.
+ * Returns the start time of a process in its system's format, or null if it is not running (or is a zombie). A pid is
+ * reused; a pid with its start time is not.
  */
 export function startOf(pid) {
   if (!Number.isSafeInteger(pid) || pid < 1) return null;
@@ -19,7 +19,7 @@ export function startOf(pid) {
       return stat.startsWith('Z') ? null : started.join(' ');
     }
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command's name is in parentheses and may hold anything; what follows the last one is fixed.
+    // The command's name is in parentheses and may contain anything; the fields after the last parenthesis are fixed.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? null);
   } catch {
@@ -37,7 +37,7 @@ function readHolder(file) {
 
 const isAlive = (holder) => holder !== null && startOf(holder.pid) === holder.started;
 
-/** Creates the file with its whole content in one step; false if it is there already. */
+/** Creates the file with its whole content in one step; returns false if it exists. */
 function createWhole(file, content) {
   const draft = `${file}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   writeFileSync(draft, content);
@@ -52,14 +52,14 @@ function createWhole(file, content) {
   }
 }
 
-/** Replaces a dead holder's lock by ours; false if somebody else was quicker. */
+/** Replaces a dead holder's lock with ours; returns false if another process was faster. */
 function takeOver(file, dead, content) {
   const claim = `${file}.after-${dead.pid}-${String(dead.started).replace(/\W/g, '')}`;
   if (!createWhole(claim, content)) {
     if (!isAlive(readHolder(claim))) rmSync(claim, { force: true });
     return false;
   }
-  // Only the maker of the claim replaces this holder's lock, and only if it is still there.
+  // Only the creator of the claim replaces this holder's lock, and only if it is still the current one.
   const present = readHolder(file);
   const still = present?.pid === dead.pid && present?.started === dead.started;
   if (still) {

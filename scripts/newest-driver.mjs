@@ -1,6 +1,6 @@
-// Tells whether our patch of the MongoDB driver (decision 13) is still needed: `node scripts/newest-driver.mjs`. Runs
-// test/platform/database/stalled-write with the newest release, patched and not. A release of somebody else's is no reason for a
-// failure, so the answer is a line that begins with `notice:`, which .ci/run repeats at its end.
+// Reports whether our patch of the MongoDB driver (decision 13) is still needed: `node scripts/newest-driver.mjs`.
+// Runs test/platform/database/stalled-write with the newest release, patched and unpatched. A new release must not
+// fail the build, so the result is a line that begins with `notice:`, which .ci/run repeats at its end.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ const versionIn = (folder) =>
   JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version;
 const pinnedFolder = join(root, 'node_modules', 'mongodb');
 const pinned = versionIn(pinnedFolder);
-/** The second test fails at once without the patch; the first then runs into its time limit. */
+/** Without the patch, the second test fails at once, and the first runs into its time limit. */
 const [QUICK, SLOW] = ['broken off', 'stopped reading'];
 
 function passes(folder, { patched, tests }) {

@@ -1,4 +1,4 @@
-// Writes what is made from what is built into dist/: openapi.json, the client's view of it, the tables of the guide.
+// Writes the files that are generated from the build: openapi.json, the client's types, the tables of the guide.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { format, resolveConfig } from 'prettier';
 import { fillTables } from '../dist/src/ops/docs/tables.js';

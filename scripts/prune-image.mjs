@@ -1,5 +1,5 @@
-// Removes from an installed tree what this machine never loads: builds of Temporal's native core for other platforms,
-// and its Rust sources. For the image: `node scripts/prune-image.mjs [folder of the tree, here by default]`.
+// Removes files that this machine never loads from an installed tree: builds of Temporal's native core for other
+// platforms, and its Rust sources. For the image: `node scripts/prune-image.mjs [folder, default: the current one]`.
 import { readdirSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -7,7 +7,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 const folder = resolve(process.argv[2] ?? '.');
 const require = createRequire(join(folder, 'package.json'));
 const bridge = dirname(require.resolve('@temporalio/core-bridge/package.json'));
-// The package's own choice of the build that it loads; throws where there is none for this machine.
+// The package itself selects the build that it loads, and throws if it has none for this machine.
 const own = basename(dirname(require('@temporalio/core-bridge/common').getPrebuiltPath()));
 
 const releases = join(bridge, 'releases');

@@ -19,7 +19,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { MongoClient } from 'mongodb';
-import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../dist/sandbox-bank/signature.js';
+import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../dist/sandbox-bank/shared/signature.js';
 
 const words = process.argv.slice(2);
 const mark = (words.find((word) => word.startsWith('--mark=')) ?? '').replace('--mark=', '');

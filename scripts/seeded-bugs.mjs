@@ -1,4 +1,5 @@
-// Bugs on purpose, seeded into a copy of dist/: the random-fault run has to find each. Production code knows nothing of them.
+// Bugs that are seeded into a copy of dist/; the checker of random faults must find each. Production code contains
+// none of them.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** `patches`: in which file what becomes what, each exactly once. `seenBy`: what the checker has to say of it. */
+/**
+ * `patches`: file, original text (exactly once in the file) and replacement. `seenBy`: the violation that the checker
+ * must report.
+ */
 export const SEEDED_BUGS = {
   'verify-off': {
     what: 'an order that was not answered is sent again, and nobody asks before',
@@ -21,7 +25,7 @@ export const SEEDED_BUGS = {
     seenBy: /was paid \d+ times/,
   },
   'hold-guard-off': {
-    // The database would refuse it, too: the random-fault run takes that guard from the collections, whoever made them.
+    // The database's validator would reject the write too, so a random-fault run removes that validator.
     what: 'a wallet gives what it does not have',
     patches: [
       [
@@ -67,7 +71,7 @@ export const SEEDED_BUGS = {
   },
 };
 
-/** The file as it is with the bug. Throws where the code has changed so that the patch means nothing any more. */
+/** Returns the patched file. Throws if the code has changed so that the patch no longer applies. */
 function patched(name, folder, [file, from, to]) {
   const parts = readFileSync(join(folder, file), 'utf8').split(from);
   if (parts.length !== 2) {
@@ -76,14 +80,14 @@ function patched(name, folder, [file, from, to]) {
   return parts.join(to);
 }
 
-/** Throws unless every seeded bug still fits dist/. */
+/** Throws unless every seeded bug still applies to dist/. */
 export function checkSeededBugs() {
   for (const [name, { patches }] of Object.entries(SEEDED_BUGS)) {
     for (const patch of patches) patched(name, join(root, 'dist'), patch);
   }
 }
 
-/** A copy of dist/ with this bug in it, workflows bundled again; the caller removes it. */
+/** Returns a copy of dist/ with this bug, with the workflows bundled again; the caller removes it. */
 export function seedBug(name) {
   const { patches } = SEEDED_BUGS[name] ?? {};
   if (!patches)

@@ -1,6 +1,6 @@
-// Makes a clone ready to run: installs packages when node_modules is missing or not what
-// package-lock.json says, then compiles into dist/ when the sources have changed. Has no
-// dependencies, prints nothing when there is nothing to do, and two at once do not collide.
+// Makes a clone ready to run: installs packages if node_modules is missing or differs from package-lock.json, then
+// compiles the product into dist/ if its sources have changed; with `--bench` also the benches into dist-bench/. Needs
+// no packages, prints nothing if nothing is to be done, and takes a lock, so concurrent runs do not collide.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { withLock } from './lock.mjs';
 import { isSupported, NEEDED } from './node-version.mjs';
@@ -24,26 +24,54 @@ import { isSupported, NEEDED } from './node-version.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const inRoot = (...parts) => join(root, ...parts);
 const modulesStamp = inRoot('node_modules', '.bursar-installed');
-const distStamp = inRoot('dist', '.built-from');
-const SOURCES = [
-  'src',
-  'workflows',
-  'activities',
-  'worker',
-  'sandbox-bank',
-  'devstack',
-  'bench',
-  'client/src',
-  'docs/guide',
-];
-const SETTINGS = ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'];
+const STAMP = '.built-from';
+const compiler = inRoot('node_modules', 'typescript', 'bin', 'tsc');
+
+/** The product: `steps` build it into the folder `next`. */
+const PRODUCT = {
+  folder: 'dist',
+  sources: [
+    'src',
+    'workflows',
+    'activities',
+    'worker',
+    'sandbox-bank',
+    'devstack',
+    'client/src',
+    'docs/guide',
+  ],
+  settings: ['package.json', 'package-lock.json', 'tsconfig.json', 'tsconfig.build.json'],
+  steps: (next) => [
+    {
+      name: 'the TypeScript compiler',
+      args: [compiler, '-p', 'tsconfig.build.json', '--outDir', next],
+    },
+    { name: 'the workflow bundler', args: [join(next, 'worker', 'bundle.js')] },
+    { name: 'the docs page', args: [join(next, 'src', 'ops', 'docs', 'build.js')] },
+  ],
+};
+
+/** The benches, with a copy of the files that they import. The processes that they start run from dist/. */
+const BENCH = {
+  folder: 'dist-bench',
+  sources: [...PRODUCT.sources, 'bench'],
+  settings: [...PRODUCT.settings, 'tsconfig.bench.json'],
+  steps: (next) => [
+    {
+      name: 'the TypeScript compiler',
+      args: [compiler, '-p', 'tsconfig.bench.json', '--outDir', next],
+    },
+  ],
+};
+
+const builds = process.argv.includes('--bench') ? [PRODUCT, BENCH] : [PRODUCT];
 
 const STOPPING = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 const say = (line) => console.log(`bursar: ${line}`);
 const seconds = (since) => `${((Date.now() - since) / 1000).toFixed(1)} s`;
 
-/** An error whose message is all that a user needs to see. */
+/** Prints the message without a stack trace and exits. */
 function fail(message) {
   console.error(`\nbursar: ${message}\n`);
   process.exit(1);
@@ -57,18 +85,18 @@ function readOrNull(file) {
   }
 }
 
-/** What native packages are chosen for. */
+/** Native packages depend on these. */
 const machine = `${process.platform} ${process.arch} ${process.versions.modules}`;
 
-/** What node_modules has to match: the machine, and the lock file. */
+/** The stamp of a node_modules that fits this machine and this lock file. */
 function wantedModules() {
   const lock = readOrNull(inRoot('package-lock.json'));
   if (lock === null) fail(`package-lock.json is missing in ${root}: is this a complete clone?`);
   return `${machine}\n${createHash('sha256').update(lock).digest('hex')}\n`;
 }
 
-/** True when npm itself noted that it installed exactly this lock file (somebody ran npm by hand). */
-function installedByHand() {
+/** True if npm recorded that it installed exactly this lock file: a person ran npm. */
+function installedByNpm() {
   const hidden = readOrNull(inRoot('node_modules', '.package-lock.json'));
   if (hidden === null) return false;
   const { packages: installed = {} } = JSON.parse(hidden);
@@ -87,20 +115,20 @@ function modulesAreFresh() {
   const stamp = readOrNull(modulesStamp);
   if (stamp === wanted) return true;
   const otherMachine = stamp !== null && !stamp.startsWith(`${machine}\n`);
-  if (otherMachine || !installedByHand()) return false;
+  if (otherMachine || !installedByNpm()) return false;
   writeFileSync(modulesStamp, wanted);
   return true;
 }
 
 /**
- * Runs a Node program with its output shown; returns its exit code, or the reason that it did not run. A signal that
- * tells us to stop ends the program too, and then us.
+ * Runs a program with its output shown; returns its exit code, or the reason why it has none. A stop signal is passed on
+ * to the program, and ends this process after it.
  */
 async function run(command, args) {
   const child = spawn(command, args, { cwd: root, stdio: 'inherit' });
-  let told = null;
+  let stoppedBy = null;
   const stop = (signal) => {
-    told = signal;
+    stoppedBy = signal;
     child.kill(signal);
   };
   for (const signal of STOPPING) process.on(signal, stop);
@@ -109,14 +137,14 @@ async function run(command, args) {
     child.once('exit', (code, signal) => resolve(signal ? `was stopped by ${signal}` : code));
   });
   for (const signal of STOPPING) process.off(signal, stop);
-  if (told !== null) process.kill(process.pid, told);
+  if (stoppedBy !== null) process.kill(process.pid, stoppedBy);
   return result;
 }
 
 async function install() {
   const started = Date.now();
   if (lstatSync(inRoot('node_modules'), { throwIfNoEntry: false })?.isSymbolicLink()) {
-    // npm ci empties the folder first, and through a link that is somebody else's.
+    // npm ci empties the folder first; through a link it would empty another clone's.
     fail(
       `node_modules is a link to ${realpathOf(inRoot('node_modules'))}, which does not match this\n` +
         `package-lock.json. Installing would empty that folder: update it where it belongs, or remove\n` +
@@ -124,11 +152,11 @@ async function install() {
     );
   }
   say(`installing packages (npm ci, about half a minute) …`);
-  // Under `npm start` npm says where it is itself, which also holds where PATH has no npm.
+  // Under `npm start`, npm sets npm_execpath, so this works if PATH has no npm.
   const npm = process.env.npm_execpath?.endsWith('.js')
     ? [process.execPath, process.env.npm_execpath]
     : [process.platform === 'win32' ? 'npm.cmd' : 'npm'];
-  // --include=dev: under NODE_ENV=production npm would leave out the compiler.
+  // Without --include=dev, npm omits the compiler under NODE_ENV=production.
   const args = [
     ...npm.slice(1),
     'ci',
@@ -141,7 +169,7 @@ async function install() {
   if (result !== 0) {
     fail(
       `could not install the packages: \`npm ci\` in ${root} ended with ${result}.\n` +
-        `Its own words are above. Usual causes: no way to the npm registry from here (npm ping),\n` +
+        `Its output is above. Usual causes: no way to the npm registry from here (npm ping),\n` +
         `no free space (df -h .), or node_modules owned by another user. Then run this again.`,
     );
   }
@@ -153,7 +181,7 @@ function realpathOf(path) {
   try {
     return realpathSync(path);
   } catch {
-    return 'a place that is not there';
+    return 'a folder that does not exist';
   }
 }
 
@@ -166,10 +194,10 @@ function filesUnder(folder) {
 
 const byName = (a, b) => (a < b ? -1 : 1);
 
-function sourcesHash() {
+function hashOf({ sources, settings }) {
   const hash = createHash('sha256');
-  const files = SOURCES.flatMap((folder) => filesUnder(inRoot(folder)));
-  for (const file of [...files.sort(byName), ...SETTINGS.map((name) => inRoot(name))]) {
+  const files = sources.flatMap((folder) => filesUnder(inRoot(folder)));
+  for (const file of [...files.sort(byName), ...settings.map((name) => inRoot(name))]) {
     hash
       .update(`${relative(root, file)}\0`)
       .update(readFileSync(file))
@@ -178,52 +206,46 @@ function sourcesHash() {
   return hash.digest('hex');
 }
 
-const distIsFresh = () => readOrNull(distStamp) === sourcesHash();
+const isFresh = (target) => readOrNull(inRoot(target.folder, STAMP)) === hashOf(target);
+const buildsAreFresh = () => builds.every(isFresh);
 
 /**
- * Compiles beside dist/ and then swaps the folders, so that a copy that runs from dist/ meanwhile
- * sees the old build or the new one, never a mixture.
+ * Builds into a folder beside the old build and then swaps the two, so that a process that runs from the old build never
+ * loads a mixture.
  */
-async function build() {
+async function build(target) {
   const started = Date.now();
-  const hash = sourcesHash();
-  for (const name of readdirSync(root)) {
-    // Left behind by a build that was killed; we hold the lock, so nobody is using them.
-    if (/^dist-(next|old)$/.test(name)) rmSync(inRoot(name), { recursive: true, force: true });
-  }
-  say('building …');
-  const next = inRoot('dist-next');
-  const compiler = inRoot('node_modules', 'typescript', 'bin', 'tsc');
-  const steps = [
-    {
-      name: 'the TypeScript compiler',
-      args: [compiler, '-p', 'tsconfig.build.json', '--outDir', next],
-    },
-    { name: 'the workflow bundler', args: [join(next, 'worker', 'bundle.js')] },
-    { name: 'the docs page', args: [join(next, 'src', 'ops', 'docs', 'build.js')] },
-  ];
-  for (const { name, args } of steps) {
+  const hash = hashOf(target);
+  const [current, next, old] = ['', '-next', '-old'].map((end) => inRoot(`${target.folder}${end}`));
+  // A killed build leaves these behind. This process holds the lock, so no other build uses them.
+  for (const folder of [next, old]) rmSync(folder, { recursive: true, force: true });
+  say(`building ${target.folder} …`);
+  for (const { name, args } of target.steps(next)) {
     const result = await run(process.execPath, args);
     if (result !== 0) {
       rmSync(next, { recursive: true, force: true });
-      fail(`the build failed: ${name} ended with ${result} (its own words are above).`);
+      fail(`the build failed: ${name} ended with ${result} (its output is above).`);
     }
   }
-  // `npm link` puts the command on the PATH once; what it leads to stays a program after each build.
-  const { bin = {} } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'));
-  for (const file of Object.values(bin)) chmodSync(join(next, relative('dist', file)), 0o755);
-  writeFileSync(join(next, basename(distStamp)), hash);
-  if (existsSync(inRoot('dist'))) renameSync(inRoot('dist'), inRoot('dist-old'));
-  renameSync(next, inRoot('dist'));
-  rmSync(inRoot('dist-old'), { recursive: true, force: true });
+  if (target === PRODUCT) makeCommandsExecutable(next);
+  writeFileSync(join(next, STAMP), hash);
+  if (existsSync(current)) renameSync(current, old);
+  renameSync(next, current);
+  rmSync(old, { recursive: true, force: true });
   say(`built in ${seconds(started)}`);
+}
+
+/** `npm link` puts a link to the command on the PATH, and its target must stay executable after each build. */
+function makeCommandsExecutable(folder) {
+  const { bin = {} } = JSON.parse(readFileSync(inRoot('package.json'), 'utf8'));
+  for (const file of Object.values(bin)) chmodSync(join(folder, relative('dist', file)), 0o755);
 }
 
 async function main() {
   if (!isSupported(process.versions.node)) {
     fail(`${NEEDED}; this is ${process.version} (${process.execPath}).`);
   }
-  if (modulesAreFresh() && distIsFresh()) return;
+  if (modulesAreFresh() && buildsAreFresh()) return;
 
   const locks = join(tmpdir(), 'bursar-setup');
   mkdirSync(locks, { recursive: true });
@@ -231,7 +253,7 @@ async function main() {
   const onWait = (pid) => say(`process ${pid} is setting up this clone; waiting for it …`);
   await withLock(lock, onWait, async () => {
     if (!modulesAreFresh()) await install();
-    if (!distIsFresh()) await build();
+    for (const target of builds.filter((each) => !isFresh(each))) await build(target);
   });
 }
 

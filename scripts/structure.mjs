@@ -29,6 +29,7 @@ export function sourceFiles(folders = PRODUCT, at = root) {
   return found.toSorted(byName);
 }
 
+/** The text of a source file. */
 export const readSource = (file, at = root) => readFileSync(path.join(at, file), 'utf8');
 
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?\s*'(\.{1,2}\/[^']+)'/g;
@@ -216,29 +217,52 @@ export function figures(at = root) {
   };
 }
 
+/** Bounds of docs/decisions/0014. A number is the most that a figure may be. */
+const BOUNDS = {
+  'pairs of folders that import each other': 8,
+  'largest set of folders that reach each other': 3,
+  'imports against the shelves': 0,
+  'file names in capability folders': 34,
+  'capability file names used once': 16,
+  'comments that begin with What, Who, Whose, Whether, How, Where …': 3,
+  'exports with a sentence': { atLeast: 90 },
+  'product lines': 37_200,
+};
+
+/** The bound of a figure as text, and whether the figure is within it. */
+function judge(name, figure) {
+  const bound = BOUNDS[name];
+  if (bound === undefined) return { text: '', within: true };
+  const value = Number.parseFloat(figure);
+  if (typeof bound === 'number') return { text: `≤ ${bound}`, within: value <= bound };
+  return { text: `≥ ${bound.atLeast}`, within: value >= bound.atLeast };
+}
+
+/** The lists behind the figures. */
+function printLists(at) {
+  const files = sourceFiles(PRODUCT, at);
+  const imports = importsOf(files, at);
+  const graph = folderGraph(imports);
+  const once = [...capabilityFileNames(files)].filter(([, count]) => count === 1);
+  const lists = {
+    pairs: mutualPairs(graph),
+    knots: knots(graph).map((knot) => knot.join(' ')),
+    upward: upwardImports(imports).map(({ from, to }) => `${from} -> ${to}`),
+    'names used once': once.map(([name]) => name).toSorted(byName),
+  };
+  for (const [name, lines] of Object.entries(lists)) {
+    console.log(['', `${name}:`, ...lines].join('\n'));
+  }
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const folder = process.argv.slice(2).find((word) => !word.startsWith('--'));
   const at = path.resolve(folder ?? root);
-  const found = figures(at);
-  for (const [name, figure] of Object.entries(found)) console.log(`${name.padEnd(60)} ${figure}`);
-  if (process.argv.includes('--list')) {
-    const imports = importsOf(sourceFiles(PRODUCT, at), at);
-    const graph = folderGraph(imports);
-    console.log(['', 'pairs:', ...mutualPairs(graph)].join('\n'));
-    console.log(['', 'knots:', ...knots(graph).map((knot) => knot.join(' '))].join('\n'));
-    console.log(
-      ['', 'upward:', ...upwardImports(imports).map((i) => `${i.from} -> ${i.to}`)].join('\n'),
-    );
-    const names = capabilityFileNames(sourceFiles(PRODUCT, at));
-    console.log(
-      [
-        '',
-        'names used once:',
-        ...[...names]
-          .filter(([, n]) => n === 1)
-          .map(([n]) => n)
-          .toSorted(byName),
-      ].join('\n'),
-    );
+  for (const [name, figure] of Object.entries(figures(at))) {
+    const { text, within } = judge(name, figure);
+    if (!within) process.exitCode = 1;
+    const line = `${name.padEnd(66)} ${String(figure).padStart(8)}  ${text.padEnd(8)}`;
+    console.log(`${line}${within ? '' : ' out of bounds'}`.trimEnd());
   }
+  if (process.argv.includes('--list')) printLists(at);
 }

@@ -6,9 +6,10 @@ import { createRefundOutcomes } from './refund-outcomes.js';
 import { createRefunds } from './refunds.js';
 import { createOutcomeSetter } from './set-outcome.js';
 
+/** The acquirer's operations, as its routes call them. */
 export type Acquirer = ReturnType<typeof createAcquirer>;
 
-/** The payment acquirer: it shares the bank's journal, signatures and faults, and nothing else. */
+/** Creates the payment acquirer. It shares only the journal, signatures and faults with the bank. */
 export function createAcquirer(parts: AcquirerContext) {
   const chargeBooks = createChargeOutcomes(parts);
   const refundBooks = createRefundOutcomes(parts);
@@ -17,7 +18,7 @@ export function createAcquirer(parts: AcquirerContext) {
     pages: createPages(parts.state, chargeBooks),
     setChargeOutcome: createOutcomeSetter(parts.state, chargeBooks),
     refunds: createRefunds(parts, refundBooks),
-    /** After a start: takes up what was left undone at the last stop. */
+    /** After a start: schedules the outcomes that were still open at the last stop. */
     resume(): void {
       chargeBooks.resume();
       refundBooks.resume();

@@ -1,4 +1,4 @@
-import type { Behaviour } from '../behaviours.js';
+import type { Behaviour } from '../shared/behaviours.js';
 import type { Decline } from './records.js';
 
 const PAGES = new Map<string, Behaviour>([
@@ -32,21 +32,24 @@ const REFUNDS = new Map<string, Behaviour>([
 
 const endOf = (clientReference: string) => clientReference.slice(-3);
 
-/** All of them by the end of the client's reference. */
+/** Behaviours are chosen by the last three characters of the client's reference. */
 export function pageBehaviour(clientReference: string): Behaviour {
   return PAGES.get(endOf(clientReference)) ?? 'done';
 }
 
-/** Where the reference says nothing, what is charged decides: `otherwise`. */
+/** Falls back to `otherwise`, the behaviour of the payment method, if the reference chooses nothing. */
 export function chargeBehaviour(clientReference: string, otherwise: Behaviour): Behaviour {
   return CHARGES.get(endOf(clientReference)) ?? otherwise;
 }
 
+/** The behaviour of a refund, chosen like that of a page. */
 export function refundBehaviour(clientReference: string): Behaviour {
   return REFUNDS.get(endOf(clientReference)) ?? 'done';
 }
 
-/** How a charge without the customer is declined after so many declined attempts; null: it is not. */
+/**
+ * Returns the decline of a charge without the customer after `declinedBefore` declined attempts; null if it succeeds.
+ */
 export function declineOf(behaviour: Behaviour, declinedBefore: number): Decline | null {
   const lowFunds: Decline = { code: 'insufficient_funds', decline: 'soft' };
   if (behaviour === 'declined_softly') return lowFunds;
@@ -55,6 +58,7 @@ export function declineOf(behaviour: Behaviour, declinedBefore: number): Decline
   return behaviour === 'refused' ? { code: 'card_declined', decline: 'hard' } : null;
 }
 
+/** Returns the amount that the customer pays; `another_amount` pays half, rounded up. */
 export function paidMinor(behaviour: Behaviour, askedMinor: number): number {
   return behaviour === 'another_amount' ? Math.ceil(askedMinor / 2) : askedMinor;
 }
@@ -63,7 +67,7 @@ const FEE_FLAT_FROM_MINOR = 250_000;
 const FEE_FLAT_MINOR = 10_000;
 const FEE_MOST_MINOR = 200_000;
 
-/** What the acquirer keeps of a payment: 1.5 %, from ₦2,500 with ₦100 on top, and never more than ₦2,000. */
+/** Returns the acquirer's fee: 1.5 %, plus ₦100 from ₦2,500 on, at most ₦2,000. */
 export function feeMinor(amountMinor: number): number {
   if (amountMinor > FEE_MOST_MINOR * 100) return FEE_MOST_MINOR;
   const share = Math.floor((amountMinor * 15) / 1_000);

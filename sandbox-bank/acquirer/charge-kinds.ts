@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { isExecutedAtOnce } from '../behaviours.js';
-import { findBank } from '../directory.js';
-import type { RequestKind } from '../request-handler.js';
+import { isExecutedAtOnce } from '../shared/behaviours.js';
+import { findBank } from '../shared/directory.js';
+import type { RequestKind } from '../shared/request-handler.js';
 import { declineOf } from './behaviours.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import type { Charge, ChargeState } from './charge-state.js';
@@ -16,7 +16,7 @@ import type {
 
 type Present = (charge: Charge) => unknown;
 
-/** Charges with a page, as an intake takes them. */
+/** Describes charges with a page to the request handler. */
 export function chargePageRequestKind(
   { state: { charges }, journal }: AcquirerContext,
   present: Present,
@@ -40,7 +40,7 @@ export function chargePageRequestKind(
   };
 }
 
-/** Charges without the customer, likewise. */
+/** Describes charges without the customer to the request handler. */
 export function authorizedChargeRequestKind(
   { state: { charges }, journal }: AcquirerContext,
   outcomes: ChargeOutcomes,
@@ -86,7 +86,7 @@ function refusalOf(charges: ChargeState, order: AuthorizedChargeRequest): Declin
   return reusable ? null : { code: 'authorization_not_reusable', decline: 'hard' };
 }
 
-/** Attempts at one charge have the client's reference and the authorization in common. */
+/** Counts declined attempts at one charge: those with the same client reference and authorization. */
 function declinedBefore(charges: ChargeState, wanted: AuthorizedChargeRequest): number {
   return charges
     .withClientReference(wanted.client_reference)

@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { doneAfterMs, isExecutedAtOnce } from '../behaviours.js';
+import { doneAfterMs, isExecutedAtOnce } from '../shared/behaviours.js';
 import { paidMinor } from './behaviours.js';
 import type { Charge } from './charge-state.js';
 import type { PaymentMethod } from './payment-methods.js';
 import type { AcquirerContext } from './context.js';
-import type { Decline, AcquirerEventName, AcquirerRecord } from './records.js';
+import type { AcquirerEventName } from '../shared/callback-record.js';
+import type { Decline, AcquirerRecord } from './records.js';
 
+/** Decides charges and reports their outcomes. */
 export type ChargeOutcomes = ReturnType<typeof createChargeOutcomes>;
 
-/** What becomes of charges. */
+/** Creates the part that decides charges, now or after the time that their behaviour says. */
 export function createChargeOutcomes({ state, journal, timers }: AcquirerContext) {
   const { charges } = state;
 
@@ -26,7 +28,7 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
     });
   }
 
-  /** The record of a payment that happens now; commit it in the same turn. */
+  /** Makes the record of a payment; commit it in the same turn, because it takes the next effect number. */
   function charged(
     charge: Pick<Charge, 'number' | 'order' | 'behaviour'>,
     choice: PaymentMethod | null,
@@ -50,7 +52,7 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
     commitAndNotify(charge, { ...declined, at: Date.now() }, 'charge.declined');
   }
 
-  /** The times count from the journal, so that a restart neither loses nor prolongs them. */
+  /** Times count from the journal, so a restart neither loses nor prolongs them. */
   function scheduleNextOutcome(charge: Charge): void {
     const payAfterMs = charge.status === 'pending' ? doneAfterMs(charge.behaviour) : null;
     if (payAfterMs === null) return;
@@ -61,9 +63,9 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
 
   return {
     charged,
-    /** Plans what the table says will happen to this charge by itself. */
+    /** Schedules the outcome that the charge's behaviour prescribes, if it has one. */
     scheduleNextOutcome,
-    /** Pays a charge that the acquirer took its time with, and calls back. So do those below. */
+    /** Pays a charge that was left pending, and calls back. The functions below call back, too. */
     applyOutcome: (charge: Charge): void => pay(charge, charge.choice),
     decline,
     abandon(charge: Charge): void {
@@ -74,7 +76,7 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
       } as const;
       commitAndNotify(charge, abandoned, 'charge.abandoned');
     },
-    /** The customer has chosen what to pay with. */
+    /** The customer has chosen a payment method. */
     choose(charge: Charge, choice: PaymentMethod): void {
       if (choice.declines) return decline(charge, choice.declines);
       if (isExecutedAtOnce(charge.behaviour)) return pay(charge, choice);
@@ -82,7 +84,7 @@ export function createChargeOutcomes({ state, journal, timers }: AcquirerContext
       journal.commit([{ ...chosen, at: Date.now() }]);
       scheduleNextOutcome(charge);
     },
-    /** After a start: takes up what was left undone at the last stop. */
+    /** After a start: schedules the outcomes that were still open at the last stop. */
     resume(): void {
       for (const charge of charges.all) scheduleNextOutcome(charge);
     },

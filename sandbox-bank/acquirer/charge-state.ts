@@ -1,19 +1,19 @@
-import type { Behaviour } from '../behaviours.js';
-import type { Effect, JournalEffects } from '../journal-effects.js';
+import type { Behaviour } from '../shared/behaviours.js';
+import type { Effect, JournalEffects } from '../shared/journal-effects.js';
 import {
   addToIndex,
   createNumberedRecords,
   newRecordAt,
   type NumberedRecord,
-} from '../numbered-records.js';
+} from '../shared/numbered-records.js';
 import { chargeBehaviour, pageBehaviour } from './behaviours.js';
 import { paymentMethodOf, type PaymentMethod } from './payment-methods.js';
 import type { Channel, ChargeRequest, Decline, AcquirerRecord } from './records.js';
 
-/** What a page has left, to be charged again. */
+/** A reusable authorization that a paid page grants; later charges name it. */
 export type Authorization = {
   code: string;
-  /** The number of the charge whose page has left it. */
+  /** The number of the charge whose page granted it. */
   by: number;
   channel: Channel;
   choice: PaymentMethod;
@@ -21,9 +21,10 @@ export type Authorization = {
   revoked: boolean;
 };
 
-/** `open`: the customer has still to choose. */
+/** `open`: the customer has not chosen a payment method yet. */
 export type ChargeStatus = 'open' | 'pending' | 'paid' | 'declined' | 'abandoned';
 
+/** A charge as replayed from the journal. */
 export type Charge = NumberedRecord<ChargeRequest, ChargeStatus> & {
   accessCode: string | null;
   choice: PaymentMethod | null;
@@ -32,12 +33,13 @@ export type Charge = NumberedRecord<ChargeRequest, ChargeStatus> & {
   authorization: Authorization | null;
 };
 
+/** The acquirer's charges and authorizations. */
 export type ChargeState = ReturnType<typeof createChargeState>;
 
 type Recorded = Extract<AcquirerRecord, { charge: number }>;
 type Change = Exclude<Recorded, { kind: 'charge_ordered' }>;
 
-/** Charges, and the authorizations that their pages have left. */
+/** Holds charges, and the authorizations that their pages granted. */
 export function createChargeState(effects: JournalEffects) {
   const charges = createNumberedRecords<Charge>();
   const byReference = new Map<string, Charge[]>();
@@ -76,7 +78,7 @@ export function createChargeState(effects: JournalEffects) {
     all: charges.all,
     get: charges.get,
     behaviourOf,
-    /** Oldest first; more than one only where the acquirer does not de-duplicate. */
+    /** Oldest first; more than one only if the acquirer does not de-duplicate. */
     withReference: (reference: string): readonly Charge[] => byReference.get(reference) ?? [],
     withClientReference: (reference: string): readonly Charge[] =>
       byClientReference.get(reference) ?? [],

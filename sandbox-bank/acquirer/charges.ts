@@ -1,13 +1,13 @@
-import { createRequestHandler } from '../request-handler.js';
-import { isOutcomeWithheld } from '../state.js';
-import { answer, errorAnswer, type Outcome } from '../wire.js';
+import { isOutcomeWithheld } from '../shared/behaviours.js';
+import { createRequestHandler } from '../shared/request-handler.js';
+import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import { authorizedChargeRequestKind, chargePageRequestKind } from './charge-kinds.js';
 import type { Charge } from './charge-state.js';
 import type { AcquirerContext } from './context.js';
 import { noSuchCharge, presentCharge } from './wire.js';
 
-/** Charges as the client orders them and asks for them. */
+/** Creates the operations of charges: initialize, charge, look up, revoke. */
 export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) {
   const { journal, rules, sendsCallbacks, publicUrl } = parts;
   const { charges } = parts.state;
@@ -20,7 +20,7 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
   });
 
   return {
-    /** A page moves no money by itself: one reference is one page, however the acquirer runs. */
+    /** A page moves no money, so one reference always makes one page, even without de-duplication. */
     initialize: createRequestHandler(chargePageRequestKind(parts, presentPage), {
       ...rules,
       deduplicate: true,
@@ -30,7 +30,7 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
       const charge = decisive(charges.withReference(reference));
       return charge ? answer(200, present(charge)) : noSuchCharge();
     },
-    /** May be repeated. */
+    /** A repeat has no further effect. */
     revoke(code: string): Outcome {
       const authorization = charges.authorization(code);
       if (!authorization) {
@@ -46,7 +46,7 @@ export function createCharges(parts: AcquirerContext, outcomes: ChargeOutcomes) 
   };
 }
 
-/** Of several with one reference: another outcome says nothing of what an earlier one has paid. */
+/** Selects among charges with one reference: a paid one, because a later outcome does not undo an earlier payment. */
 export function decisive(all: readonly Charge[]): Charge | undefined {
   return (
     all.findLast(({ status }) => status === 'paid') ??

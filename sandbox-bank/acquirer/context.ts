@@ -1,14 +1,16 @@
-import type { RequestRules } from '../request-handler.js';
-import type { Journal } from '../journal.js';
-import type { Timers } from '../timers.js';
+import type { RequestRules } from '../shared/request-handler.js';
+import type { Journal } from '../shared/journal.js';
+import type { AcquirerRecord } from './records.js';
+import type { Timers } from '../shared/timers.js';
 import type { AcquirerState } from './state.js';
 
+/** Everything that the acquirer's parts depend on. */
 export type AcquirerContext = {
   state: AcquirerState;
-  journal: Journal;
+  journal: Journal<AcquirerRecord>;
   timers: Timers;
   rules: RequestRules;
   sendsCallbacks: boolean;
-  /** Where a browser finds the pages. */
+  /** The base address of the payment pages, as a browser reaches it. */
   publicUrl: () => string;
 };

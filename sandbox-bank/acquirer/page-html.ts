@@ -29,7 +29,10 @@ button, .button { display: block; width: 100%; padding: .75rem 1rem; border-radi
 
 const styleHash = createHash('sha256').update(STYLE).digest('base64');
 
-/** Nothing but the style above is loaded or run. Where a form may lead is not bound: it leads back to the client. */
+/**
+ * The page loads and runs nothing but the style above. `form-action` is not set, because a form leads back to the
+ * client.
+ */
 export const PAGE_HEADERS = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; frame-ancestors 'none'`,
@@ -40,6 +43,7 @@ export const PAGE_HEADERS = {
 
 type Shown = { amount_minor: number; client_reference: string };
 
+/** The page on which the customer chooses a payment method. */
 export function payPage(
   shown: Shown & {
     customer: ChargePageRequest['customer'];
@@ -86,6 +90,7 @@ const ENDS: Record<ChargeStatus, string> = {
   abandoned: 'This payment was cancelled',
 };
 
+/** The page of a charge that has ended, with a link back to the client. */
 export function endPage(shown: Shown & { status: ChargeStatus; returnUrl: string | null }): string {
   const { status, returnUrl } = shown;
   const end = ENDS[status];
@@ -101,6 +106,7 @@ ${back}`,
   );
 }
 
+/** The page for an unknown access code. */
 export function missingPage(): string {
   return layout('No such payment', '<h1>There is no such payment</h1>');
 }

@@ -1,10 +1,10 @@
-import { answer, type Outcome } from '../wire.js';
+import { answer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import type { Charge, ChargeState } from './charge-state.js';
 import { paymentMethodOf, paymentMethodsOf } from './payment-methods.js';
 import { endPage, missingPage, PAGE_HEADERS, payPage } from './page-html.js';
 
-/** What the customer sees, and does there. */
+/** Creates the payment pages: each operation returns HTML, or a redirect to the client. */
 export function createPages({ charges }: { charges: ChargeState }, outcomes: ChargeOutcomes) {
   return {
     show(accessCode: string): Outcome {
@@ -12,7 +12,10 @@ export function createPages({ charges }: { charges: ChargeState }, outcomes: Cha
       if (!charge) return page(404, missingPage());
       return page(200, charge.status === 'open' ? openPage(charge, null) : closedPage(charge));
     },
-    /** Sent twice, or by someone who went back in the browser: the first one counts. */
+    /**
+     * Only the first submission counts; a repeat, or one after going back in the browser, shows the result of the
+     * first.
+     */
     submit(accessCode: string, form: URLSearchParams): Outcome {
       const charge = charges.withAccessCode(accessCode);
       if (!charge || !('channel' in charge.order)) return page(404, missingPage());
@@ -46,7 +49,10 @@ function closedPage(charge: Charge): string {
   return endPage({ amount_minor, client_reference, status, returnUrl: returnUrl(charge) });
 }
 
-/** Back to who sent the customer, who learns there only which charge it was: the outcome is to be asked for. */
+/**
+ * The client's return address with the charge's reference. It never carries the outcome: the client must look that
+ * up.
+ */
 function returnUrl({ order }: Charge): string | null {
   if (!('channel' in order) || order.return_url === null) return null;
   const url = new URL(order.return_url);

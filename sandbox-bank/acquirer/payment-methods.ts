@@ -1,14 +1,14 @@
-import type { Behaviour } from '../behaviours.js';
+import type { Behaviour } from '../shared/behaviours.js';
 import type { Channel, Decline } from './records.js';
 
-/** What a customer can choose to pay with. There is no card number behind it. */
+/** A payment method that a customer can choose. No card number exists behind it. */
 export type PaymentMethod = {
   id: string;
   title: string;
   hint: string;
-  /** Null: it pays. */
+  /** The decline that this method causes; null if it pays. */
   declines: Decline | null;
-  /** What becomes of later charges without the customer. */
+  /** The behaviour of later charges without the customer. */
   later: Behaviour;
   reusable: boolean;
   brand: string | null;
@@ -95,7 +95,7 @@ const CARDS: readonly PaymentMethod[] = [
   },
 ];
 
-/** Of the one account that the client has named. */
+/** Methods of the one account that the client has named. */
 const BANK_ACCOUNT: readonly PaymentMethod[] = [
   { ...pays, ...noCard, id: 'good', title: 'Agree', hint: 'Pays, now and later.' },
   {
@@ -124,10 +124,12 @@ const BANK_ACCOUNT: readonly PaymentMethod[] = [
   },
 ];
 
+/** The payment methods of a channel, in the order of the page. */
 export function paymentMethodsOf({ type }: Channel): readonly PaymentMethod[] {
   return type === 'card' ? CARDS : BANK_ACCOUNT;
 }
 
+/** Finds a payment method of the channel by its id. */
 export function paymentMethodOf(channel: Channel, id: string): PaymentMethod | undefined {
   return paymentMethodsOf(channel).find((choice) => choice.id === id);
 }

@@ -7,43 +7,40 @@ type Ask = {
   requested_at: string;
 };
 
+/** The means of payment that a page offers. */
 export type Channel =
   { type: 'card' } | { type: 'bank_account'; account: string; bank_code: string };
 
-/** A charge that the customer pays on a page of the acquirer's. */
+/** A request for a charge that the customer pays on the acquirer's page. */
 export type ChargePageRequest = Ask & { channel: Channel; return_url: string | null };
 
-/** A charge without the customer, by what an earlier page has left. */
+/** A request for a charge without the customer, by an authorization that an earlier page granted. */
 export type AuthorizedChargeRequest = Ask & { authorization: string };
 
+/** A request for a charge of either kind. */
 export type ChargeRequest = ChargePageRequest | AuthorizedChargeRequest;
 
+/** A client's request for a refund, as sent over the wire and stored in the journal. */
 export type RefundRequest = {
   /** The client's reference of the charge. */
   charge: string;
   amount_minor: number;
   currency: 'NGN';
-  /** Free text of the client's; nothing is de-duplicated by it. */
+  /** The client's free text; it is not used for de-duplication. */
   merchant_note: string;
   client_reference: string;
   requested_at: string;
 };
 
-/** Softly: the same may work on another day. */
+/** Soft: the same charge may succeed later. */
 export type Decline = { code: string; decline: 'soft' | 'hard' };
 
-export type AcquirerEventName =
-  | 'charge.pending'
-  | 'charge.paid'
-  | 'charge.declined'
-  | 'charge.abandoned'
-  | 'refund.pending'
-  | 'refund.refunded'
-  | 'refund.refused';
-
-/** The acquirer's facts of the journal; charges and refunds by the number that their first record gave them. */
+/**
+ * The facts about charges and refunds in the journal; each number is assigned by the first record of its charge or
+ * refund.
+ */
 export type AcquirerRecord =
-  /** Only what the customer pays has a page, and with it an access code. */
+  /** Only a charge with a page has an access code. */
   | {
       kind: 'charge_ordered';
       charge: number;
@@ -51,9 +48,9 @@ export type AcquirerRecord =
       access_code: string | null;
       at: number;
     }
-  /** The customer has chosen what to pay with, and the acquirer takes its time. */
+  /** The customer has chosen a payment method, and the acquirer delays the payment. */
   | { kind: 'charge_chosen'; charge: number; choice: string; at: number }
-  /** What a page has left is named for the first time by the record of its payment. */
+  /** The payment's record names the authorization that its page grants. */
   | {
       kind: 'charged';
       charge: number;
@@ -64,7 +61,7 @@ export type AcquirerRecord =
     }
   | { kind: 'charge_declined'; charge: number; decline: Decline; at: number }
   | { kind: 'charge_abandoned'; charge: number; at: number }
-  /** Revokes what the page of this charge has left. */
+  /** Revokes the authorization that the page of this charge granted. */
   | { kind: 'authorization_revoked'; charge: number; seq: number; at: number }
   | {
       kind: 'refund_ordered';

@@ -1,13 +1,14 @@
-import { doneAfterMs } from '../behaviours.js';
+import { doneAfterMs } from '../shared/behaviours.js';
 import type { AcquirerContext } from './context.js';
 import type { AcquirerRecord } from './records.js';
 import type { Refund } from './refund-state.js';
 
+/** Decides refunds and reports their outcomes. */
 export type RefundOutcomes = ReturnType<typeof createRefundOutcomes>;
 
-/** What becomes of refunds. */
+/** Creates the part that decides refunds, now or after the time that their behaviour says. */
 export function createRefundOutcomes({ state: { refunds }, journal, timers }: AcquirerContext) {
-  /** The record of money that goes back now; commit it in the same turn. */
+  /** Makes the record of a refund; commit it in the same turn, because it takes the next effect number. */
   function refunded(refund: number, at: number): AcquirerRecord {
     return { kind: 'refunded', refund, seq: journal.nextSeq(), at };
   }
@@ -31,7 +32,7 @@ export function createRefundOutcomes({ state: { refunds }, journal, timers }: Ac
     });
   }
 
-  /** The times count from the journal, so that a restart neither loses nor prolongs them. */
+  /** Times count from the journal, so a restart neither loses nor prolongs them. */
   function scheduleNextOutcome(refund: Refund): void {
     const afterMs = refund.status === 'pending' ? doneAfterMs(refund.behaviour) : null;
     if (afterMs === null) return;
@@ -43,9 +44,9 @@ export function createRefundOutcomes({ state: { refunds }, journal, timers }: Ac
   return {
     refunded,
     applyOutcome,
-    /** Plans what the table says will happen to this refund by itself. */
+    /** Schedules the outcome that the refund's behaviour prescribes, if it has one. */
     scheduleNextOutcome,
-    /** After a start: takes up what was left undone at the last stop. */
+    /** After a start: schedules the outcomes that were still open at the last stop. */
     resume(): void {
       for (const refund of refunds.all) scheduleNextOutcome(refund);
     },

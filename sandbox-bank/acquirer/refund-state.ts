@@ -1,19 +1,21 @@
-import type { JournalEffects } from '../journal-effects.js';
+import type { JournalEffects } from '../shared/journal-effects.js';
 import {
   addToIndex,
   createNumberedRecords,
   newRecordAt,
   type NumberedRecord,
-} from '../numbered-records.js';
+} from '../shared/numbered-records.js';
 import { refundBehaviour } from './behaviours.js';
 import type { AcquirerRecord, RefundRequest } from './records.js';
 
+/** A refund as replayed from the journal. */
 export type Refund = NumberedRecord<RefundRequest, 'pending' | 'refunded' | 'refused'> & {
   id: string;
 };
 
 type Recorded = Extract<AcquirerRecord, { refund: number }>;
 
+/** Holds the acquirer's refunds. Only `apply` changes them. */
 export function createRefundState(effects: JournalEffects) {
   const refunds = createNumberedRecords<Refund>();
   const byName = new Map<string, Refund[]>();
@@ -40,7 +42,7 @@ export function createRefundState(effects: JournalEffects) {
   return {
     all: refunds.all,
     get: refunds.get,
-    /** By its id, by the note, or by the client's reference. Oldest first. */
+    /** Finds refunds by id, note or client reference. Oldest first. */
     named: (name: string): readonly Refund[] => byName.get(name) ?? [],
     ofCharge: (reference: string): readonly Refund[] => byCharge.get(reference) ?? [],
     apply(record: Recorded): void {

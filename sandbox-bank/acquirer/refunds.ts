@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { isExecutedAtOnce } from '../behaviours.js';
-import { createRequestHandler, type RequestKind } from '../request-handler.js';
-import { isOutcomeWithheld } from '../state.js';
-import { answer, errorAnswer, type Outcome } from '../wire.js';
+import { isExecutedAtOnce, isOutcomeWithheld } from '../shared/behaviours.js';
+import { createRequestHandler, type RequestKind } from '../shared/request-handler.js';
+import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import { refundBehaviour } from './behaviours.js';
 import { decisive } from './charges.js';
 import type { AcquirerContext } from './context.js';
@@ -11,7 +10,7 @@ import type { RefundOutcomes } from './refund-outcomes.js';
 import type { Refund } from './refund-state.js';
 import { noSuchCharge, presentRefund } from './wire.js';
 
-/** Refunds as the client orders them and asks for them. */
+/** Creates the operations of refunds: request, list, set the outcome. */
 export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) {
   const { rules, sendsCallbacks } = parts;
   const { charges, refunds } = parts.state;
@@ -19,7 +18,7 @@ export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) 
     const isWithheld = refund.status === 'refunded' && isOutcomeWithheld(refund, sendsCallbacks);
     return presentRefund(refund, isWithheld);
   };
-  // As with real ones: whatever is taken refunds again, and only its age keeps a late request from it.
+  // As at real acquirers, each accepted request refunds again; only the age limit rejects a late repeat.
   const take = createRequestHandler(refundRequestKind(parts, outcomes, present), {
     ...rules,
     deduplicate: false,
@@ -28,13 +27,13 @@ export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) 
   return {
     refund: (order: RefundRequest): Outcome =>
       charges.withReference(order.charge).length > 0 ? take(order) : noSuchCharge(),
-    /** All refunds of a charge, the oldest first. */
+    /** All refunds of a charge, oldest first. */
     list(reference: string): Outcome {
       if (charges.withReference(reference).length === 0) return noSuchCharge();
       const found = refunds.ofCharge(reference).map(present);
       return answer(200, { charge: reference, refunds: found });
     },
-    /** Someone outside decides a pending refund, named by its id, its note or the client's reference. */
+    /** Decides a pending refund, for tests; finds it by id, note or client reference. */
     setOutcome(name: string, outcome: 'refunded' | 'failed'): Outcome {
       const named = refunds.named(name);
       const pending = named.filter(({ status }) => status === 'pending');
@@ -53,7 +52,7 @@ export function createRefunds(parts: AcquirerContext, outcomes: RefundOutcomes) 
   };
 }
 
-/** Refunds as an intake takes them. */
+/** Describes refunds to the request handler. */
 function refundRequestKind(
   { state: { charges, refunds }, journal }: AcquirerContext,
   outcomes: RefundOutcomes,

@@ -1,5 +1,5 @@
-import { readBody, readForm } from '../http.js';
-import type { RouteEntry } from '../route.js';
+import { readBody, readForm } from '../shared/http.js';
+import type { RouteEntry } from '../shared/route.js';
 import type { Acquirer } from './acquirer.js';
 import {
   authorizedBody,
@@ -10,6 +10,7 @@ import {
   setRefundOutcomeBody,
 } from './wire.js';
 
+/** The acquirer's routes: charges, refunds, payment pages, and the controls for tests. */
 export function acquirerRoutes(acquirer: Acquirer): RouteEntry[] {
   return [
     ...chargeRoutes(acquirer),
@@ -85,7 +86,7 @@ function refundRoutes({ refunds }: Acquirer): RouteEntry[] {
   ];
 }
 
-/** For the customer's browser: no secret, no script, plain forms. */
+/** Pages for the customer's browser: no secret, no script, plain forms. */
 function pageRoutes({ pages }: Acquirer): RouteEntry[] {
   return [
     [

@@ -1,4 +1,4 @@
-import { answer, errorAnswer, type Outcome } from '../wire.js';
+import { answer, errorAnswer, type Outcome } from '../shared/wire.js';
 import type { ChargeOutcomes } from './charge-outcomes.js';
 import type { Charge, ChargeState } from './charge-state.js';
 import { paymentMethodOf, paymentMethodsOf } from './payment-methods.js';
@@ -7,14 +7,14 @@ import { noSuchCharge, presentCharge } from './wire.js';
 type OutcomeToSet = { outcome: 'paid' | 'declined' | 'abandoned'; choice?: string | undefined };
 
 /**
- * Someone outside decides a charge, named by its own or by the client's reference: completes its page without a
- * browser, or says how what is pending ends. What was abandoned can still be paid, as it can with real ones.
+ * Creates the control that decides a charge for tests, found by its own or by the client's reference: completes its
+ * page without a browser, or ends a pending charge. An abandoned charge can still be paid, as at real acquirers.
  */
 export function createOutcomeSetter(
   { charges }: { charges: ChargeState },
   outcomes: ChargeOutcomes,
 ) {
-  /** Null: done. */
+  /** Returns the refusal, or null if the charge was decided. */
   function decide(charge: Charge, { outcome, choice: wanted }: OutcomeToSet): Outcome | null {
     const { status, order } = charge;
     if (outcome === 'declined') {
@@ -28,7 +28,7 @@ export function createOutcomeSetter(
       const choice = wanted === undefined ? first : paymentMethodOf(order.channel, wanted);
       if (!choice) return errorAnswer(400, 'invalid_request', 'there is no such choice');
       outcomes.choose(charge, choice);
-      // Nobody else would ever pay it: it was to wait for this word.
+      // A charge that stays pending has no outcome of its own; only this control pays it.
       if (charge.status === 'pending' && charge.behaviour === 'pending')
         outcomes.applyOutcome(charge);
     }

@@ -1,11 +1,12 @@
-import type { JournalEffects } from '../journal-effects.js';
+import type { JournalEffects } from '../shared/journal-effects.js';
 import { createChargeState } from './charge-state.js';
 import type { AcquirerRecord } from './records.js';
 import { createRefundState } from './refund-state.js';
 
+/** The acquirer's charges, authorizations and refunds. */
 export type AcquirerState = ReturnType<typeof createAcquirerState>;
 
-/** All that the payment acquirer knows. Like the bank's state, it changes by `apply` alone. */
+/** Holds the acquirer's state. Only `apply` changes it, so a replay of the journal gives the same state. */
 export function createAcquirerState(effects: JournalEffects) {
   const charges = createChargeState(effects);
   const refunds = createRefundState(effects);

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { clientReference, errorAnswer, reference, requestedAt } from '../wire.js';
-import { findBank } from '../directory.js';
+import { clientReference, errorAnswer, reference, requestedAt } from '../shared/wire.js';
+import { findBank } from '../shared/directory.js';
 import { feeMinor } from './behaviours.js';
 import type { Authorization, Charge } from './charge-state.js';
 import type { Refund } from './refund-state.js';
@@ -22,6 +22,7 @@ const ask = {
 
 const authorization = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
 
+/** The body of a request for a charge with a page. */
 export const pageBody = z.strictObject({
   ...ask,
   channel: z.discriminatedUnion('type', [
@@ -38,8 +39,10 @@ export const pageBody = z.strictObject({
     .nullable(),
 });
 
+/** The body of a request for a charge without the customer. */
 export const authorizedBody = z.strictObject({ ...ask, authorization });
 
+/** The body of a request for a refund. */
 export const refundBody = z.strictObject({
   charge: reference,
   amount_minor: z.int().min(1),
@@ -49,12 +52,14 @@ export const refundBody = z.strictObject({
   requested_at: requestedAt,
 });
 
+/** The body of a request to revoke an authorization. */
 export const revokeBody = z.strictObject({ authorization });
 
+/** The body of the control that decides a charge. */
 export const setChargeOutcomeBody = z
   .strictObject({
     outcome: z.enum(['paid', 'declined', 'abandoned']),
-    /** What an open page is paid with; its first choice if nothing is said. */
+    /** The payment method for an open page; its first one by default. */
     choice: z.string().max(50).optional(),
   })
   .refine((body) => body.outcome === 'paid' || body.choice === undefined, {
@@ -62,9 +67,10 @@ export const setChargeOutcomeBody = z
     message: 'only what is paid has a choice',
   });
 
+/** The body of the control that decides a refund. */
 export const setRefundOutcomeBody = z.strictObject({ outcome: z.enum(['refunded', 'failed']) });
 
-/** A charge as the acquirer shows it: never with an account number. */
+/** Presents a charge; never with an account number. */
 export function presentCharge(charge: Charge, isWithheld = false) {
   const { order, status, paidMinor, decline } = charge;
   const isPaid = status === 'paid' && !isWithheld;
@@ -103,6 +109,7 @@ function presentAuthorization({ code, channel, choice, grantedAt }: Authorizatio
   };
 }
 
+/** Presents a refund; a withheld outcome is shown as `pending`. */
 export function presentRefund(refund: Refund, isWithheld = false) {
   const { id, order, status, code } = refund;
   const isOpen = status === 'pending' || isWithheld;
@@ -126,6 +133,7 @@ function times(thing: { createdAt: number; updatedAt: number }, isOpen: boolean)
   };
 }
 
+/** The answer for an unknown charge. */
 export function noSuchCharge() {
   return errorAnswer(404, 'charge_not_found', 'there is no charge with this reference');
 }

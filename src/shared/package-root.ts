@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of package.json, the same whether this runs from src/ (tests) or from dist/. */
+/** The folder of package.json, the same in src/ (tests), dist/ and dist-bench/. */
 export const packageRoot = findPackageRoot(dirname(fileURLToPath(import.meta.url)));
 
 function findPackageRoot(folder: string): string {

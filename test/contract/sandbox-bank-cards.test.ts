@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { FundingOrder } from '../../src/core/providers/card-issuer.js';
 import { createSandboxBankIssuer } from '../../src/core/providers/sandbox-bank/card-adapter.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
-import { cardClient, startCardService } from '../sandbox-bank/card-support.js';
+import { cardClient, startCardService } from '../sandbox-bank/issuer/support.js';
 import { bankClient, removeFolder, SECRET, temporaryFolder } from '../sandbox-bank/support.js';
 import { describeCardIssuer } from './card-issuer.js';
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSandboxBankPayments } from '../../src/core/providers/sandbox-bank/payment-adapter.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
-import { submitForm } from '../sandbox-bank/acquirer-support.js';
+import { submitForm } from '../sandbox-bank/acquirer/support.js';
 import { removeFolder, SECRET, startReceiver, temporaryFolder } from '../sandbox-bank/support.js';
 import { describePaymentProvider } from './payment-provider.js';
 

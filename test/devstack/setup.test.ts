@@ -41,7 +41,8 @@ function clone(): string {
   const folder = mkdtempSync(join(root, 'clone-'));
   cpSync(join(packageRoot, 'scripts'), join(folder, 'scripts'), { recursive: true });
   mkdirSync(join(folder, 'src'));
-  for (const name of ['package.json', 'tsconfig.json', 'tsconfig.build.json']) {
+  const settings = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'tsconfig.bench.json'];
+  for (const name of settings) {
     writeFileSync(join(folder, name), '{}');
   }
   writeFileSync(join(folder, 'src', 'main.ts'), 'one');
@@ -50,8 +51,8 @@ function clone(): string {
   return folder;
 }
 
-async function setUp(folder: string, env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [join(folder, 'scripts', 'setup.mjs')], {
+async function setUp(folder: string, env: NodeJS.ProcessEnv = {}, args: string[] = []) {
+  const child = spawn(process.execPath, [join(folder, 'scripts', 'setup.mjs'), ...args], {
     env: { ...process.env, npm_execpath: join(folder, 'npm-cli.js'), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -90,6 +91,19 @@ test('a changed source is built again; a changed lock file is also installed aga
   );
   await setUp(folder);
   expect(times(folder)).toEqual({ installed: 2, compiled: 3 });
+});
+
+test('benches have a build of their own, made only on request', async () => {
+  const folder = clone();
+  await setUp(folder);
+  expect(existsSync(join(folder, 'dist-bench'))).toBe(false);
+  mkdirSync(join(folder, 'bench'));
+  writeFileSync(join(folder, 'bench', 'http.ts'), 'one');
+  expect(await setUp(folder)).toEqual({ code: 0, output: '' });
+  expect(await setUp(folder, {}, ['--bench'])).toMatchObject({ code: 0 });
+  expect(existsSync(join(folder, 'dist-bench'))).toBe(true);
+  expect(await setUp(folder, {}, ['--bench'])).toEqual({ code: 0, output: '' });
+  expect(times(folder)).toEqual({ installed: 1, compiled: 2 });
 });
 
 test('several starts at once set a clone up once', async () => {

@@ -62,6 +62,13 @@ test('downloaders, unpackers and test helpers are no packages of production', ()
   }
 });
 
+test('the product is built without the benches', () => {
+  const build = JSON.parse(read('tsconfig.build.json')) as { include: string[] };
+  expect(build.include).not.toContain('bench');
+  expect(existsSync(join(root, 'dist', 'bench'))).toBe(false);
+  expect(read('Dockerfile') + read('.dockerignore')).not.toContain('bench');
+});
+
 test('the image installs at most 245 packages', () => {
   expect(production.length).toBeLessThanOrEqual(245);
 });

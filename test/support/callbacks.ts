@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../sandbox-bank/signature.js';
+import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
 import type { ProviderEvent } from '../../src/core/provider-events/event.js';
 import type { Service } from './service.js';
 

@@ -1,4 +1,4 @@
-import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/signature.js';
+import { SIGNATURE_HEADER, sign, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
 import { bulkClient } from './bulk.js';
 import { newOperation, type CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { Service } from './service.js';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../sandbox-bank/signature.js';
+import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
 import type { Service } from './service.js';
 
 /** A card payment. */

@@ -3,7 +3,7 @@
 import { createReadStream, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { FAMILY_NAMES, GIVEN_NAMES } from '../../dist/sandbox-bank/directory.js';
+import { FAMILY_NAMES, GIVEN_NAMES } from '../../dist/sandbox-bank/shared/directory.js';
 
 /** Secrets of the tests, one JSON string a line; see logs.ts. */
 const SECRETS_FILE = 'secrets.jsonl';

@@ -2,6 +2,7 @@ import { cancellationSignal } from '@temporalio/activity';
 import { failpoint } from '../../../src/shared/failpoints.js';
 import type { TransferProvider } from '../../../src/core/providers/transfer-provider.js';
 
+/** The input of the bare workflow. */
 export type PeerTransferRequest = {
   reference: string;
   amountMinor: number;
@@ -10,7 +11,7 @@ export type PeerTransferRequest = {
   narration: string;
 };
 
-/** The same HTTP call as ours, by the same adapter; dies at the same points when it is told to. */
+/** Makes the same HTTP call as Bursar by the same adapter, and dies at the same failpoints. */
 export function createPeerActivities(provider: TransferProvider) {
   return {
     async callBank({ reference, amountMinor, account, bankCode, narration }: PeerTransferRequest) {
@@ -34,4 +35,5 @@ export function createPeerActivities(provider: TransferProvider) {
   };
 }
 
+/** The activities of the bare workflow. */
 export type PeerActivities = ReturnType<typeof createPeerActivities>;

@@ -1,4 +1,7 @@
-/** The worker of the bare workflow. One queue for all, so that the server hands over its activity the cheapest way. */
+/**
+ * The worker of the bare workflow. It has one task queue, so the server can hand over the activity in the cheapest
+ * way.
+ */
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { loadConfig } from '../../../src/shared/config.js';
@@ -17,7 +20,7 @@ const worker = await Worker.create({
   taskQueue: process.env['BENCH_PEER_QUEUE'] ?? '',
   workflowsPath: fileURLToPath(new URL('./workflow.js', import.meta.url)),
   activities: createPeerActivities(createProviders(config).forTransfers),
-  // As ours.
+  // The same as Bursar's worker.
   maxCachedWorkflows: 1_000,
   maxConcurrentWorkflowTaskExecutions: MAX_WORKFLOW_TASKS,
   maxConcurrentActivityTaskExecutions: 200,

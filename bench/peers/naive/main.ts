@@ -1,7 +1,7 @@
 /**
- * What one writes first: insert, call the provider, update. A unique index keeps a reference from being paid for twice by
- * two requests, writes are on disk on a majority before anything is answered, and silence of the bank is not taken for a
- * refusal. There is nothing that comes back to what was interrupted.
+ * The obvious first version: insert, call the provider, update. A unique index prevents two requests from paying one
+ * reference twice, writes are on disk on a majority before an answer, and a bank that does not answer is not treated
+ * as a refusal. Nothing resumes an interrupted transfer.
  */
 import { createServer } from 'node:http';
 import Koa from 'koa';
@@ -57,7 +57,7 @@ async function create(ctx: Koa.Context): Promise<void> {
     await transfers.insertOne({ ...order, status: 'pending', created_at: new Date() });
   } catch (error) {
     if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
-    // Asked again: what has become of it so far.
+    // A repeated request gets the transfer's current state.
     ctx.body = await transfers.findOne({ reference: order.reference });
     return;
   }
@@ -71,7 +71,7 @@ async function create(ctx: Koa.Context): Promise<void> {
   ctx.body = { ...order, status };
 }
 
-/** The same HTTP call as ours, by the same adapter. */
+/** Makes the same HTTP call as Bursar by the same adapter. */
 async function callBank(order: z.infer<typeof transferBody>): Promise<string> {
   const { reference, recipient_account: account, recipient_bank_code: bankCode } = order;
   const answer = await bank.initiate(

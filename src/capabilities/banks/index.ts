@@ -1,7 +1,7 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
+import { bankOperations } from './api.js';
 import { createBankList } from './bank-list.js';
 import { createNameEnquiry } from './name-enquiry.js';
-import { bankOperations } from './api.js';
 import { transferDirectoryRoutes } from './routes.js';
 
 export type { NameEnquiry } from './name-enquiry.js';

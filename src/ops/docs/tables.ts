@@ -1,6 +1,6 @@
 import { ERRORS } from '../../shared/errors.js';
 import { events } from '../../composition/operations.js';
-import { TEST_ACCOUNTS } from '../../../sandbox-bank/behaviours.js';
+import { TEST_ACCOUNTS } from '../../../sandbox-bank/transfers/behaviours.js';
 import { PLANS } from '../../platform/tenants/tenant.js';
 
 type Row = readonly (string | number)[];

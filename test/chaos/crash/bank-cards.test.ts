@@ -4,7 +4,7 @@ import {
   startCardService,
   type CardClient,
   type Reaction,
-} from '../../sandbox-bank/card-support.js';
+} from '../../sandbox-bank/issuer/support.js';
 import {
   bankClient,
   eventually,

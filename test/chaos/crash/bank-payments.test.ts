@@ -2,7 +2,7 @@ import {
   acquirerClient,
   submitForm,
   type AcquirerClient,
-} from '../../sandbox-bank/acquirer-support.js';
+} from '../../sandbox-bank/acquirer/support.js';
 import {
   bankClient,
   removeBuild,

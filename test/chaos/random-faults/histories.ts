@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DefaultLogger, Runtime, Worker, type ReplayHistoriesIterable } from '@temporalio/worker';
-import { FAMILY_NAMES, GIVEN_NAMES } from '../../../sandbox-bank/directory.js';
+import { FAMILY_NAMES, GIVEN_NAMES } from '../../../sandbox-bank/shared/directory.js';
 import { newCustomer } from '../../support/payments.js';
 import type { ChaosCluster } from './cluster.js';
 

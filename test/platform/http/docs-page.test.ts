@@ -6,7 +6,7 @@ import { GUIDE } from '../../../src/ops/docs/reference.js';
 import { packageRoot } from '../../../src/shared/package-root.js';
 import { ERRORS } from '../../../src/shared/errors.js';
 import { openApi } from '../../../src/composition/operations.js';
-import { TEST_ACCOUNTS } from '../../../sandbox-bank/behaviours.js';
+import { TEST_ACCOUNTS } from '../../../sandbox-bank/transfers/behaviours.js';
 import { createTestApp } from './test-app.js';
 
 let app: Awaited<ReturnType<typeof createTestApp>>;

@@ -1,0 +1,42 @@
+import type { Behaviour } from '../shared/behaviours.js';
+
+/** Delay of an issuance with `done_later`. */
+export const ISSUED_AFTER_MS = 1_000;
+
+const ISSUES = new Map<string, Behaviour>([
+  ['001', 'done_later'],
+  ['002', 'refused'],
+  ['004', 'done_without_answer'],
+  ['005', 'lost'],
+]);
+
+const FUNDINGS = new Map<string, Behaviour>([
+  ['001', 'done_later'],
+  ['002', 'refused'],
+  ['004', 'done_without_answer'],
+  ['005', 'lost'],
+  ['006', 'pending'],
+  ['007', 'failing_first'],
+  ['008', 'reversed_later'],
+  ['009', 'reported_out_of_order'],
+  ['010', 'throttled_first'],
+  ['012', 'slow'],
+  ['013', 'slow_for_good'],
+]);
+
+const STATES = new Map<string, Behaviour>([
+  ['002', 'refused_first'],
+  ['004', 'done_without_answer'],
+  ['005', 'lost_first'],
+  ['007', 'failing_first'],
+]);
+
+const chosenFrom = (table: Map<string, Behaviour>) => (clientReference: string) =>
+  table.get(clientReference.slice(-3)) ?? 'done';
+
+/** Behaviours are chosen by the last three characters of the client's reference. */
+export const issueBehaviour = chosenFrom(ISSUES);
+/** The behaviour of a card funding. */
+export const fundingBehaviour = chosenFrom(FUNDINGS);
+/** The behaviour of a change of a card's state. */
+export const stateBehaviour = chosenFrom(STATES);

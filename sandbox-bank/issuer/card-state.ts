@@ -1,0 +1,82 @@
+import { issueBehaviour } from './behaviours.js';
+import type { CardFace, CardRequest, CardRecord } from './records.js';
+import {
+  stateEffect,
+  type Effect,
+  type EffectKind,
+  type IssuerCardState,
+  type JournalEffects,
+} from '../shared/journal-effects.js';
+import {
+  createNumberedRecords,
+  newRecordAt,
+  type NumberedRecord,
+} from '../shared/numbered-records.js';
+
+/** A card as replayed from the journal. */
+export type Card = NumberedRecord<CardRequest, 'pending' | 'issued' | 'refused'> & {
+  face: CardFace | null;
+  state: IssuerCardState;
+  /** The version of the newest state request. */
+  version: number;
+};
+
+/** The issuer's cards. */
+export type CardRecords = ReturnType<typeof createCardState>;
+
+type Record = Exclude<CardRecord, { authorization: number } | { funding: number }>;
+
+/** Holds the issuer's cards. Only `apply` changes them. */
+export function createCardState(effects: JournalEffects) {
+  const cards = createNumberedRecords<Card>();
+  const byReference = new Map<string, Card>();
+  const byId = new Map<string, Card>();
+
+  function add(number: number, order: CardRequest, at: number): void {
+    const behaviour = issueBehaviour(order.client_reference);
+    const start = { status: 'pending', face: null, state: 'open', version: 0 } as const;
+    cards.add({ number, order, behaviour, ...start, ...newRecordAt(at) });
+    byReference.set(order.reference, cards.get(number));
+  }
+
+  return {
+    all: cards.all,
+    get: cards.get,
+    withReference: (reference: string) => byReference.get(reference),
+    withId: (id: string) => byId.get(id),
+    apply(record: Record): void {
+      if (record.kind === 'card_ordered') return add(record.card, record.order, record.at);
+      const card = cards.get(record.card);
+      card.updatedAt = record.at;
+      switch (record.kind) {
+        case 'issued':
+          Object.assign(card, { status: 'issued', face: record.face });
+          byId.set(record.face.id, card);
+          return effects.add(cardEffect(card, 'issued', record));
+        case 'issue_refused':
+          Object.assign(card, { status: 'refused', code: record.code });
+          return;
+        case 'state_set': {
+          const { state, version, client_reference } = record.order;
+          Object.assign(card, { state, version });
+          if (record.seq === null) return;
+          const effect = cardEffect(card, stateEffect(state), { ...record, seq: record.seq });
+          return effects.add({ ...effect, client_reference });
+        }
+        default:
+          throw new Error('the journal has an unknown kind of record');
+      }
+    },
+  };
+}
+
+/** Makes an effect on a card that moves no money. */
+export function cardEffect(
+  { order, face }: Card,
+  kind: EffectKind,
+  { seq, at }: { seq: number; at: number },
+): Effect {
+  const { reference, client_reference } = order;
+  const about = { reference, client_reference, card: face?.id ?? null };
+  return { seq, kind, ...about, amount_minor: null, currency: 'NGN', session_id: null, at };
+}

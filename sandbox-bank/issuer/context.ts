@@ -1,0 +1,14 @@
+import type { RequestRules } from '../shared/request-handler.js';
+import type { IssuerState } from './state.js';
+import type { Journal } from '../shared/journal.js';
+import type { CardRecord } from './records.js';
+import type { Timers } from '../shared/timers.js';
+
+/** Everything that the issuer's parts depend on. */
+export type CardContext = {
+  state: IssuerState;
+  journal: Journal<CardRecord>;
+  timers: Timers;
+  rules: RequestRules;
+  sendsCallbacks: boolean;
+};

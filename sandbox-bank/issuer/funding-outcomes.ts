@@ -1,0 +1,80 @@
+import { doneAfterMs, reversedAfterMs } from '../shared/behaviours.js';
+import type { CardEventName } from '../shared/callback-record.js';
+import type { CardRecord } from './records.js';
+import type { CardContext } from './context.js';
+import type { Funding } from './funding-state.js';
+
+/** Decides fundings and reports their outcomes. */
+export type FundingOutcomes = ReturnType<typeof createFundingOutcomes>;
+
+/** Creates the part that decides fundings, now or after the time that their behaviour says. */
+export function createFundingOutcomes(parts: CardContext) {
+  const { journal, timers } = parts;
+  const { fundings } = parts.state;
+
+  function moved(kind: 'funded' | 'funding_reversed', funding: number, at: number): CardRecord {
+    return { kind, funding, seq: journal.nextSeq(), at };
+  }
+
+  function commitAndNotify(funding: Funding, outcome: CardRecord, event: CardEventName): void {
+    const isOutOfOrder = funding.behaviour === 'reported_out_of_order';
+    journal.commitAndNotify(outcome, {
+      about: { funding: funding.number },
+      event,
+      at: outcome.at,
+      before: isOutOfOrder ? { event: 'card.funding_pending', at: funding.createdAt } : undefined,
+    });
+  }
+
+  function applyOutcome(funding: Funding, outcome: 'funded' | 'refused'): void {
+    const { number } = funding;
+    const at = Date.now();
+    if (outcome === 'funded') commitAndNotify(funding, moved('funded', number, at), 'card.funded');
+    else {
+      const refused = { kind: 'funding_refused', funding: number, code: 'declined', at } as const;
+      commitAndNotify(funding, refused, 'card.funding_refused');
+    }
+    scheduleNextOutcome(funding);
+  }
+
+  /** Times count from the journal, so a restart neither loses nor prolongs them. */
+  function scheduleNextOutcome(funding: Funding): void {
+    const { number, status, behaviour, createdAt, updatedAt } = funding;
+    const fundAfterMs = status === 'pending' ? doneAfterMs(behaviour) : null;
+    const reverseAfterMs = status === 'funded' ? reversedAfterMs(behaviour) : null;
+    if (fundAfterMs !== null) {
+      timers.after(createdAt + fundAfterMs - Date.now(), () => {
+        if (funding.status === 'pending') applyOutcome(funding, 'funded');
+      });
+    }
+    if (reverseAfterMs !== null) {
+      timers.after(updatedAt + reverseAfterMs - Date.now(), () => {
+        if (funding.status !== 'funded') return;
+        const reversed = moved('funding_reversed', number, Date.now());
+        commitAndNotify(funding, reversed, 'card.funding_reversed');
+      });
+    }
+  }
+
+  function undo({ number, status }: Funding): void {
+    const at = Date.now();
+    if (status === 'funded') journal.commit([moved('funding_reversed', number, at)]);
+    if (status !== 'pending') return;
+    journal.commit([{ kind: 'funding_refused', funding: number, code: 'cancelled', at }]);
+  }
+
+  return {
+    /** Makes the record of a movement; commit it in the same turn, because it takes the next effect number. */
+    moved,
+    /** Schedules the outcome that the funding's behaviour prescribes, if it has one. */
+    scheduleNextOutcome,
+    /** Decides a pending funding, and calls back. */
+    applyOutcome,
+    /** Reverses a completed funding, and refuses a pending one for good. */
+    undo,
+    /** After a start: schedules the outcomes that were still open at the last stop. */
+    resume: (): void => {
+      for (const funding of fundings.all) scheduleNextOutcome(funding);
+    },
+  };
+}

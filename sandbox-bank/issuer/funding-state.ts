@@ -1,0 +1,52 @@
+import { fundingBehaviour } from './behaviours.js';
+import type { CardRecord, CardFundingRequest } from './records.js';
+import type { JournalEffects } from '../shared/journal-effects.js';
+import {
+  addToIndex,
+  createNumberedRecords,
+  newRecordAt,
+  type NumberedRecord,
+} from '../shared/numbered-records.js';
+
+/** A card funding as replayed from the journal. */
+export type Funding = NumberedRecord<
+  CardFundingRequest,
+  'pending' | 'funded' | 'refused' | 'reversed'
+>;
+
+/** Holds the issuer's fundings. Only `apply` changes them. */
+export function createFundingState(effects: JournalEffects) {
+  const fundings = createNumberedRecords<Funding>();
+  const byReference = new Map<string, Funding[]>();
+  const byClientReference = new Map<string, Funding[]>();
+
+  function add(number: number, order: CardFundingRequest, at: number): void {
+    const behaviour = fundingBehaviour(order.client_reference);
+    fundings.add({ number, order, behaviour, status: 'pending', ...newRecordAt(at) });
+    addToIndex(byReference, order.reference, fundings.get(number));
+    addToIndex(byClientReference, order.client_reference, fundings.get(number));
+  }
+
+  return {
+    all: fundings.all,
+    get: fundings.get,
+    /** Oldest first; more than one only if the issuer does not de-duplicate. */
+    withReference: (reference: string): readonly Funding[] => byReference.get(reference) ?? [],
+    withClientReference: (reference: string): readonly Funding[] =>
+      byClientReference.get(reference) ?? [],
+    apply(record: Extract<CardRecord, { funding: number }>): void {
+      if (record.kind === 'funding_ordered') return add(record.funding, record.order, record.at);
+      const funding = fundings.get(record.funding);
+      funding.updatedAt = record.at;
+      if (record.kind === 'funding_refused') {
+        Object.assign(funding, { status: 'refused', code: record.code });
+        return;
+      }
+      const { kind, seq, at } = record;
+      funding.status = kind === 'funded' ? 'funded' : 'reversed';
+      const { reference, client_reference, card, amount_minor, currency } = funding.order;
+      const about = { reference, client_reference, card, amount_minor, currency };
+      effects.add({ seq, kind, ...about, session_id: null, at });
+    },
+  };
+}

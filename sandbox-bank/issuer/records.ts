@@ -1,0 +1,82 @@
+import type { AuthorizationEnd, IssuerCardState } from '../shared/journal-effects.js';
+
+/** A client's request for a card, as sent over the wire and stored in the journal. It contains no card number. */
+export type CardRequest = {
+  reference: string;
+  client_reference: string;
+  type: 'virtual' | 'physical';
+  name: string | null;
+  requested_at: string;
+};
+
+/** A client's request to fund a card. */
+export type CardFundingRequest = {
+  reference: string;
+  client_reference: string;
+  /** The issuer's id of the card. */
+  card: string;
+  amount_minor: number;
+  currency: 'NGN';
+  requested_at: string;
+};
+
+/** A client's request to set a card's state; a higher `version` is newer. */
+export type CardStateRequest = {
+  state: IssuerCardState;
+  version: number;
+  client_reference: string;
+  requested_at: string;
+};
+
+/** A simulated card payment. */
+export type AuthorizationRequest = {
+  amount_minor: number;
+  channel: 'online' | 'pos' | 'atm' | 'contactless';
+  merchant: { name: string; category: string; country: string };
+};
+
+/** The visible data of an issued card. */
+export type CardFace = {
+  /** Opaque: nothing can be derived from it. */
+  id: string;
+  brand: string;
+  last4: string;
+  expiry_month: number;
+  expiry_year: number;
+};
+
+/**
+ * The issuer's facts in the journal; each number is assigned by the first record of its card, funding or
+ * authorization.
+ */
+export type CardRecord =
+  | { kind: 'card_ordered'; card: number; order: CardRequest; at: number }
+  | { kind: 'issued'; card: number; seq: number; face: CardFace; at: number }
+  | { kind: 'issue_refused'; card: number; code: string; at: number }
+  /** `seq` is null if the state was already the same and only the version is new. */
+  | { kind: 'state_set'; card: number; seq: number | null; order: CardStateRequest; at: number }
+  | { kind: 'funding_ordered'; funding: number; order: CardFundingRequest; at: number }
+  | { kind: 'funded' | 'funding_reversed'; funding: number; seq: number; at: number }
+  | { kind: 'funding_refused'; funding: number; code: string; at: number }
+  | {
+      kind: 'authorization_asked';
+      authorization: number;
+      token: string;
+      card: number;
+      order: AuthorizationRequest;
+      at: number;
+    }
+  | {
+      kind: 'authorized' | 'declined';
+      authorization: number;
+      seq: number;
+      code: string;
+      at: number;
+    }
+  | {
+      kind: AuthorizationEnd;
+      authorization: number;
+      seq: number;
+      amount_minor: number;
+      at: number;
+    };

@@ -1,0 +1,116 @@
+import type { Authorizations } from './authorizations.js';
+import {
+  authorizationBody,
+  cardBody,
+  endBody,
+  fundingBody,
+  stateBody,
+  setFundingOutcomeBody,
+} from './wire.js';
+import type { Fundings } from './fundings.js';
+import { readBody } from '../shared/http.js';
+import type { Issuer } from './issuer.js';
+import type { RouteEntry } from '../shared/route.js';
+
+/** The issuer's routes: cards, fundings, and the controls for tests. */
+export function cardRoutes({ cards, fundings, authorizations }: Issuer): RouteEntry[] {
+  return [
+    [
+      '/v1/cards',
+      () => ({
+        POST: {
+          call: 'issue',
+          read: async (req) => {
+            const order = await readBody(req, cardBody);
+            return () => cards.issue(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/cards/by-reference/:',
+      (reference) => ({ GET: { call: 'lookup', read: () => () => cards.lookup(reference) } }),
+    ],
+    ['/v1/cards/:', (id) => ({ GET: { call: 'lookup', read: () => () => cards.show(id) } })],
+    [
+      '/v1/cards/:/state',
+      (id) => ({
+        PUT: {
+          call: 'set_state',
+          read: async (req) => {
+            const order = await readBody(req, stateBody);
+            return () => cards.setState(id, order);
+          },
+        },
+      }),
+    ],
+    ...fundingRoutes(fundings),
+    ...authorizationRoutes(authorizations),
+  ];
+}
+
+function fundingRoutes(fundings: Fundings): RouteEntry[] {
+  return [
+    [
+      '/v1/fundings',
+      () => ({
+        POST: {
+          call: 'fund',
+          read: async (req) => {
+            const order = await readBody(req, fundingBody);
+            return () => fundings.fund(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/v1/fundings/:',
+      (reference) => ({ GET: { call: 'lookup', read: () => () => fundings.lookup(reference) } }),
+    ],
+    [
+      '/v1/fundings/:/reverse',
+      (reference) => ({ POST: { call: 'reverse', read: () => () => fundings.reverse(reference) } }),
+    ],
+    [
+      '/_sandbox/fundings/:',
+      (reference) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const { outcome } = await readBody(req, setFundingOutcomeBody);
+            return () => fundings.setOutcome(reference, outcome);
+          },
+        },
+      }),
+    ],
+  ];
+}
+
+function authorizationRoutes(authorizations: Authorizations): RouteEntry[] {
+  return [
+    [
+      '/_sandbox/authorizations',
+      () => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const order = await readBody(req, authorizationBody);
+            return () => authorizations.authorize(order);
+          },
+        },
+      }),
+    ],
+    [
+      '/_sandbox/authorizations/:',
+      (token) => ({
+        POST: {
+          call: null,
+          read: async (req) => {
+            const order = await readBody(req, endBody);
+            return () => authorizations.end(token, order);
+          },
+        },
+      }),
+    ],
+  ];
+}

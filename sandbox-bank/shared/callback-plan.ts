@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import type { CallbackRecord, EventName, Subject } from './callback-record.js';
+
+/** Pause between the deliveries of an outcome whose callbacks come out of order. */
+const STEP_MS = 150;
+
+/** An outcome that callbacks report. */
+export type OutcomeNotice = {
+  about: Subject;
+  event: EventName;
+  at: number;
+  /** The earlier state, if it is to be reported after the outcome, out of order. */
+  before?: { event: EventName; at: number } | undefined;
+};
+
+type CallbackEvent = Pick<CallbackRecord, 'id' | 'event' | 'occurred_at'>;
+
+/** Plans the callbacks of an outcome as journal records, numbered from `delivery` on. */
+export function planCallbacks(news: OutcomeNotice, delivery: number): CallbackRecord[] {
+  const tell: CallbackEvent = { id: newEventId(), event: news.event, occurred_at: news.at };
+  return inDeliveryOrder(news, tell).map((each, i) => ({
+    kind: 'callback',
+    delivery: delivery + i,
+    ...news.about,
+    not_before: news.at + i * STEP_MS,
+    ...each,
+  }));
+}
+
+/** Out of order: the outcome, an older "pending", the same event again, and the same outcome as a new event. */
+function inDeliveryOrder({ before }: OutcomeNotice, tell: CallbackEvent): CallbackEvent[] {
+  if (!before) return [tell];
+  const stale: CallbackEvent = { id: newEventId(), event: before.event, occurred_at: before.at };
+  return [tell, stale, tell, { ...tell, id: newEventId() }];
+}
+
+function newEventId(): string {
+  return `evt_${randomUUID().replaceAll('-', '')}`;
+}

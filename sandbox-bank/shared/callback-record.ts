@@ -1,0 +1,59 @@
+import type { AuthorizationEnd } from './journal-effects.js';
+
+/** Every event that the sandbox bank delivers by callback, as named on the wire. */
+export type EventName = TransferEventName | CardEventName | AcquirerEventName;
+
+/** Events of transfers; `transfer.pending` is delivered only for accounts whose callbacks arrive out of order. */
+export type TransferEventName =
+  'transfer.paid' | 'transfer.refused' | 'transfer.reversed' | 'transfer.pending';
+
+/** Events of cards, fundings and authorizations. */
+export type CardEventName =
+  | 'card.issued'
+  | 'card.funding_pending'
+  | 'card.funded'
+  | 'card.funding_refused'
+  | 'card.funding_reversed'
+  | 'card.declined'
+  | `card.${AuthorizationEnd}`;
+
+/** Events of charges and refunds. */
+export type AcquirerEventName =
+  | 'charge.pending'
+  | 'charge.paid'
+  | 'charge.declined'
+  | 'charge.abandoned'
+  | 'refund.pending'
+  | 'refund.refunded'
+  | 'refund.refused';
+
+/** The record that an event describes, by its kind and number. */
+export type Subject =
+  | { transfer: number }
+  | { card: number }
+  | { funding: number }
+  | { authorization: number }
+  | { charge: number }
+  | { refund: number };
+
+/** One delivery of an event to the client; two deliveries of one event have the same `id`. */
+export type CallbackRecord = {
+  kind: 'callback';
+  delivery: number;
+  id: string;
+  event: EventName;
+  occurred_at: number;
+  not_before: number;
+} & Subject;
+
+const STALE = new Set<EventName>([
+  'transfer.pending',
+  'card.funding_pending',
+  'charge.pending',
+  'refund.pending',
+]);
+
+/** True of events that report the state before the outcome; they are delivered late to test the client's ordering. */
+export function isStale({ event }: CallbackRecord): boolean {
+  return STALE.has(event);
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+
+const KINDS = ['error_500', 'hang', 'drop_before', 'drop_after', 'slow', 'throttle'] as const;
+const CALLS = [
+  'submit',
+  'lookup',
+  'enquiry',
+  'callback',
+  'issue',
+  'fund',
+  'reverse',
+  'set_state',
+  'authorization',
+  'initialize',
+  'charge',
+  'refund',
+  'revoke',
+] as const;
+
+/** The body of the control that sets faults. */
+export const faultsBody = z.union([
+  z.strictObject({
+    seed: z.union([z.int(), z.string().max(100)]),
+    rules: z
+      .array(
+        z.strictObject({
+          call: z.enum([...CALLS, 'any']),
+          kind: z.enum(KINDS),
+          probability: z.number().min(0).max(1),
+          /** The delay of a `slow` fault. */
+          ms: z.int().min(1).max(60_000).default(1_000),
+        }),
+      )
+      .max(50),
+  }),
+  z.strictObject({}),
+]);
+
+/** The current faults. */
+export type FaultSetting = z.infer<typeof faultsBody>;
+/** A call that faults can hit. */
+export type FaultyCall = (typeof CALLS)[number];
+/** One fault to apply to a call. */
+export type Fault = { kind: (typeof KINDS)[number]; ms: number };
+
+/** The bank's fault injection. */
+export type Faults = {
+  set(setting: FaultSetting): void;
+  current(): FaultSetting;
+  /** Returns the fault of this call, if any; the first matching rule wins. */
+  next(call: FaultyCall): Fault | null;
+};
+
+/**
+ * Creates the fault injection. A fault depends only on the seed and on the number of earlier calls of its kind, so
+ * the same setting repeats the same sequence. A new setting restarts the count.
+ */
+export function createFaults(): Faults {
+  let setting: FaultSetting = {};
+  let counts = new Map<FaultyCall, number>();
+  return {
+    set(next) {
+      setting = next;
+      counts = new Map();
+    },
+    current: () => setting,
+    next(call) {
+      if (!('rules' in setting)) return null;
+      const count = (counts.get(call) ?? 0) + 1;
+      counts.set(call, count);
+      for (const [i, rule] of setting.rules.entries()) {
+        if (rule.call !== 'any' && rule.call !== call) continue;
+        if (draw(`${setting.seed}/${i}/${call}/${count}`) < rule.probability) {
+          return { kind: rule.kind, ms: rule.ms };
+        }
+      }
+      return null;
+    },
+  };
+}
+
+/** Returns a pseudo-random number in [0, 1), always the same for one text. */
+function draw(text: string): number {
+  return createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32;
+}

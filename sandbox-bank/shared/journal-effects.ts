@@ -1,0 +1,62 @@
+/** A card's state at the issuer. */
+export type IssuerCardState = 'open' | 'locked' | 'closed';
+
+/** The possible ends of an approved authorization. */
+export type AuthorizationEnd = 'cleared' | 'authorization_reversed' | 'authorization_expired';
+
+const STATE_EFFECTS = {
+  open: 'card_opened',
+  locked: 'card_locked',
+  closed: 'card_closed',
+} as const;
+
+/** The kinds of effects in the journal. */
+export type EffectKind =
+  | 'paid'
+  | 'reversed'
+  | 'issued'
+  | 'funded'
+  | 'funding_reversed'
+  | (typeof STATE_EFFECTS)[IssuerCardState]
+  | 'authorized'
+  | 'declined'
+  | AuthorizationEnd
+  | 'charged'
+  | 'refunded'
+  | 'authorization_revoked';
+
+/** An effect that happened, as the journal shows it to an auditor. */
+export type Effect = {
+  seq: number;
+  kind: EffectKind;
+  reference: string;
+  client_reference: string;
+  amount_minor: number | null;
+  currency: 'NGN';
+  session_id: string | null;
+  /** The issuer's id of the card. */
+  card: string | null;
+  /** For a refund: the client's reference of its charge. */
+  charge?: string;
+  at: number;
+};
+
+/** The effect of setting a card to this state. */
+export function stateEffect(state: IssuerCardState): EffectKind {
+  return STATE_EFFECTS[state];
+}
+
+/** The effects of all parts of the bank. */
+export type JournalEffects = ReturnType<typeof createJournalEffects>;
+
+/** Holds all effects, sorted by time, `seq` 1, 2, 3 … Throws if the journal misses one. */
+export function createJournalEffects() {
+  const all: Effect[] = [];
+  return {
+    all: all as readonly Effect[],
+    add(effect: Effect): void {
+      if (effect.seq !== all.length + 1) throw new Error('the journal misses an effect');
+      all.push(effect);
+    },
+  };
+}

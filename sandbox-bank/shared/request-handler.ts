@@ -1,0 +1,97 @@
+import { answeredAfterMs, timesTurnedAway, type Behaviour } from './behaviours.js';
+import type { Journal } from './journal.js';
+import { answer, errorAnswer, SILENCE, type Outcome } from './wire.js';
+
+/** A client's clock may be this far ahead of ours; it adds to the age limit. */
+const CLOCK_AHEAD_MS = 250;
+
+type TimedRequest = { requested_at: string };
+
+/** One kind of request, as the request handler uses it. */
+export type RequestKind<Order extends TimedRequest, Thing> = {
+  what: string;
+  /** Finds the oldest record with the reference of this request. */
+  find(order: Order): Thing | undefined;
+  isSame(thing: Thing, order: Order): boolean;
+  behaviourOf(order: Order): Behaviour;
+  /** The key under which rejected requests are counted. */
+  keyOf(order: Order): string;
+  accept(order: Order, at: number): Thing;
+  present(thing: Thing): unknown;
+};
+
+/** The rules for repeated and rejected requests. */
+export type RequestRules = { turnAway: TurnAway; deduplicate: boolean; conclusiveAfterMs: number };
+
+/**
+ * Creates the handler of one kind of request. It runs in one turn of the event loop, so requests are decided one by
+ * one, each at its time of execution, however long it waited in a socket.
+ */
+export function createRequestHandler<Order extends TimedRequest, Thing>(
+  kind: RequestKind<Order, Thing>,
+  rules: RequestRules,
+): (order: Order) => Outcome {
+  const { turnAway, deduplicate, conclusiveAfterMs } = rules;
+  return (order) => {
+    const at = Date.now();
+    const behaviour = kind.behaviourOf(order);
+    const first = deduplicate ? kind.find(order) : undefined;
+    if (first) {
+      return kind.isSame(first, order)
+        ? answered(behaviour, 200, kind.present(first))
+        : errorAnswer(409, 'reference_conflict', `the reference belongs to another ${kind.what}`);
+    }
+    const late = deduplicate ? null : outOfTime(order, at, conclusiveAfterMs);
+    if (late) return late;
+    if (behaviour === 'lost') return SILENCE;
+    const away = turnAway(kind.keyOf(order), behaviour, at);
+    if (away) return away;
+    return answered(behaviour, 201, kind.present(kind.accept(order, at)));
+  };
+}
+
+/** The answer to an executed request: delayed or silent, as the behaviour says. */
+export function answered(behaviour: Behaviour, status: number, body: unknown): Outcome {
+  if (behaviour === 'done_without_answer') return SILENCE;
+  return { ...answer(status, body), afterMs: answeredAfterMs(behaviour) };
+}
+
+/** Decides whether a request is rejected without being executed; null accepts it. */
+export type TurnAway = (key: string, behaviour: Behaviour, at: number) => Outcome | null;
+
+/**
+ * Creates the rule that rejects the first requests of some behaviours. The count is in the journal, so it survives a
+ * restart.
+ */
+export function createTurnAway({
+  state,
+  journal,
+}: {
+  state: { timesTurnedAway(key: string): number };
+  journal: Journal;
+}): TurnAway {
+  return (key, behaviour, at) => {
+    if (state.timesTurnedAway(key) >= timesTurnedAway(behaviour)) return null;
+    journal.commit([{ kind: 'turned_away', reference: key, at }]);
+    if (behaviour === 'lost_first') return SILENCE;
+    if (behaviour === 'refused_first') return errorAnswer(422, 'not_now', 'refused');
+    return behaviour === 'throttled_first'
+      ? errorAnswer(429, 'throttled', 'too many requests', { 'retry-after': '1' })
+      : errorAnswer(500, 'internal_error', 'something went wrong');
+  };
+}
+
+/**
+ * Without de-duplication, the age limit is the only protection against a second payment after a freeze. The refusal
+ * says only that this request did nothing: an earlier one with the same reference may have paid.
+ */
+function outOfTime(order: TimedRequest, at: number, conclusiveAfterMs: number): Outcome | null {
+  const ageMs = at - Date.parse(order.requested_at);
+  if (ageMs >= conclusiveAfterMs) {
+    return errorAnswer(422, 'too_old', 'not executed: the request is too old');
+  }
+  if (ageMs < -CLOCK_AHEAD_MS) {
+    return errorAnswer(422, 'too_early', 'not executed: the request is from the future');
+  }
+  return null;
+}

@@ -1,0 +1,18 @@
+/** A client's request for a transfer, as sent over the wire and stored in the journal. */
+export type TransferRequest = {
+  reference: string;
+  client_reference: string;
+  amount_minor: number;
+  currency: 'NGN';
+  account: string;
+  bank_code: string;
+  narration: string;
+  requested_at: string;
+};
+
+/** The facts about transfers in the journal; `transfer` is the number that `submitted` assigned. */
+export type TransferRecord =
+  | { kind: 'submitted'; transfer: number; order: TransferRequest; at: number }
+  | { kind: 'paid'; transfer: number; seq: number; session_id: string; at: number }
+  | { kind: 'reversed'; transfer: number; seq: number; at: number }
+  | { kind: 'refused'; transfer: number; code: string; at: number };

@@ -1,0 +1,84 @@
+import { doneAfterMs, reversedAfterMs } from '../shared/behaviours.js';
+import type { Journal } from '../shared/journal.js';
+import { sessionId } from './session-id.js';
+import type { TransferEventName } from '../shared/callback-record.js';
+import type { TransferRecord } from './records.js';
+import type { Transfer, TransferState } from './state.js';
+import type { Timers } from '../shared/timers.js';
+
+/** Decides transfers and reports their outcomes. */
+export type TransferOutcomes = ReturnType<typeof createTransferOutcomes>;
+
+/** Creates the part that decides transfers, now or after the time that their behaviour says. */
+export function createTransferOutcomes(parts: {
+  state: TransferState;
+  journal: Journal<TransferRecord>;
+  timers: Timers;
+}) {
+  const { state, journal, timers } = parts;
+
+  function commitAndNotify(
+    transfer: Transfer,
+    outcome: TransferRecord,
+    event: TransferEventName,
+  ): void {
+    const isOutOfOrder = transfer.behaviour === 'reported_out_of_order';
+    journal.commitAndNotify(outcome, {
+      about: { transfer: transfer.number },
+      event,
+      at: Date.now(),
+      before: isOutOfOrder ? { event: 'transfer.pending', at: transfer.createdAt } : undefined,
+    });
+  }
+
+  function paid(transfer: number, at: number): TransferRecord {
+    const seq = journal.nextSeq();
+    return { kind: 'paid', transfer, seq, session_id: sessionId(at, seq), at };
+  }
+
+  function applyOutcome(transfer: Transfer, outcome: 'paid' | 'refused'): void {
+    const at = Date.now();
+    const { number } = transfer;
+    const record: TransferRecord =
+      outcome === 'paid'
+        ? paid(number, at)
+        : { kind: 'refused', transfer: number, code: 'declined', at };
+    commitAndNotify(transfer, record, `transfer.${outcome}`);
+    scheduleNextOutcome(transfer);
+  }
+
+  function reverse(transfer: Transfer): void {
+    const seq = journal.nextSeq();
+    const record = { kind: 'reversed', transfer: transfer.number, seq, at: Date.now() } as const;
+    commitAndNotify(transfer, record, 'transfer.reversed');
+  }
+
+  /** Times count from the journal, so a restart neither loses nor prolongs them. */
+  function scheduleNextOutcome(transfer: Transfer): void {
+    const payAfterMs = transfer.status === 'pending' ? doneAfterMs(transfer.behaviour) : null;
+    const reverseAfterMs = transfer.status === 'paid' ? reversedAfterMs(transfer.behaviour) : null;
+    if (payAfterMs !== null) {
+      timers.after(transfer.createdAt + payAfterMs - Date.now(), () => {
+        if (transfer.status === 'pending') applyOutcome(transfer, 'paid');
+      });
+    }
+    if (reverseAfterMs !== null) {
+      timers.after(transfer.updatedAt + reverseAfterMs - Date.now(), () => {
+        if (transfer.status === 'paid') reverse(transfer);
+      });
+    }
+  }
+
+  return {
+    /** Makes the record of a payment; commit it in the same turn, because it takes the next effect number. */
+    paid,
+    /** Decides a pending transfer, and calls back. */
+    applyOutcome,
+    /** Schedules the outcome that the transfer's behaviour prescribes, if it has one. */
+    scheduleNextOutcome,
+    /** After a start: schedules the outcomes that were still open at the last stop. */
+    resume(): void {
+      for (const transfer of state.all) scheduleNextOutcome(transfer);
+    },
+  };
+}

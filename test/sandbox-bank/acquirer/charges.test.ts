@@ -1,0 +1,298 @@
+import { startSandboxBank, type RunningSandboxBank } from '../../../sandbox-bank/server.js';
+import { acquirerClient, submitForm, type ChargeBody, type AcquirerClient } from './support.js';
+import {
+  bankClient,
+  eventually,
+  removeFolder,
+  SECRET,
+  startReceiver,
+  staysSilent,
+  temporaryFolder,
+} from '../support.js';
+
+let folder: string;
+let service: Awaited<ReturnType<typeof startReceiver>>;
+let bank: RunningSandboxBank;
+let client: AcquirerClient;
+let authorization: string;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  service = await startReceiver();
+  bank = await startSandboxBank({ dataDir: folder, secret: SECRET, callbackUrl: service.url });
+  client = acquirerClient(bankClient(bank.url));
+  authorization = await client.newAuthorization();
+});
+
+afterAll(async () => {
+  await bank.close();
+  await service.close();
+  removeFolder(folder);
+});
+
+const charge = async (suffix: string, changes: Record<string, unknown> = {}) => {
+  const order = client.chargeOrder(authorization, suffix, changes);
+  return { order, ...(await client.charge(order)) };
+};
+
+describe('a charge without the customer', () => {
+  test('any other reference: paid at once, less a fee, and repeated with the same answer', async () => {
+    const { order, status, body } = await charge('789');
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      status: 'paid',
+      paid_minor: 300_000,
+      fee_minor: 14_500,
+      authorization: { authorization, last4: '4081', reusable: true },
+    });
+    expect((await client.lookup(order.reference)).body).toEqual(body);
+    expect((await client.charge(order)).body).toEqual(body);
+    for (const change of [{ amount_minor: 1 }, { authorization: 'x' }, { client_reference: 'x' }]) {
+      const { body: conflict } = await client.charge({ ...order, ...change });
+      expect(conflict.error?.code).toBe('reference_conflict');
+    }
+    expect(await client.effects({ reference: order.reference })).toEqual([
+      expect.objectContaining({
+        kind: 'charged',
+        client_reference: order.client_reference,
+        amount_minor: 300_000,
+      }),
+    ]);
+  });
+
+  test('one reference is charged once, however many come at a time', async () => {
+    const order = client.chargeOrder(authorization);
+    const answers = await Promise.all(Array.from({ length: 20 }, () => client.charge(order)));
+    expect(answers.every(({ body }) => body.status === 'paid')).toBe(true);
+    expect(await client.kinds(order.reference)).toEqual(['charged']);
+  });
+
+  test('001: later, and told by callback only', async () => {
+    const { order, body } = await charge('001');
+    expect(body).toMatchObject({ status: 'pending', paid_minor: null, authorization: null });
+    const [callback] = await service.wait(order.reference, 1);
+    expect(callback?.body).toMatchObject({
+      event: 'charge.paid',
+      data: { status: 'paid', paid_minor: 300_000, client_reference: order.client_reference },
+    });
+    await eventually(async () =>
+      (await client.lookup(order.reference)).body.status === 'paid' ? true : undefined,
+    );
+    expect(await client.kinds(order.reference)).toEqual(['charged']);
+  });
+
+  test.each([
+    ['002', 'card_declined', 'hard'],
+    ['003', 'insufficient_funds', 'soft'],
+  ])('%s is declined (%s, %s), also at another attempt', async (suffix, code, decline) => {
+    const { order, body } = await charge(suffix);
+    expect(body).toMatchObject({ status: 'declined', code, decline, paid_minor: null });
+    const again = client.chargeOrder(authorization, '', {
+      client_reference: order.client_reference,
+    });
+    expect((await client.charge(again)).body).toMatchObject({ status: 'declined', code, decline });
+    for (const { reference } of [order, again]) expect(await client.kinds(reference)).toEqual([]);
+  });
+
+  test('013: declined softly twice, each attempt under its own reference, then paid', async () => {
+    const { order, body } = await charge('013');
+    const repeated = await client.charge(order);
+    const attempts: ChargeBody[] = [];
+    for (const _ of [2, 3, 4]) {
+      const next = client.chargeOrder(authorization, '', {
+        client_reference: order.client_reference,
+      });
+      attempts.push((await client.charge(next)).body);
+    }
+    expect([body, repeated.body, ...attempts].map(({ status }) => status)).toEqual([
+      'declined',
+      'declined',
+      'declined',
+      'paid',
+      'paid',
+    ]);
+    expect(body.decline).toBe('soft');
+    const other = await client.newAuthorization();
+    const theirs = client.chargeOrder(other, '', { client_reference: order.client_reference });
+    expect((await client.charge(theirs)).body.status).toBe('declined');
+  });
+
+  test('004: charged, but the answer never comes; 005: neither', async () => {
+    for (const [suffix, kinds] of [
+      ['004', ['charged']],
+      ['005', []],
+    ] as const) {
+      const order = client.chargeOrder(authorization, suffix);
+      for (const _ of [1, 2]) {
+        expect(await staysSilent((init) => client.charge(order, init))).toBe(true);
+      }
+      expect(await client.kinds(order.reference)).toEqual(kinds);
+      const { status } = await client.lookup(order.reference);
+      expect(status).toBe(suffix === '004' ? 200 : 404);
+    }
+  });
+
+  test('006: pending until the network is told, by either reference', async () => {
+    const first = (await charge('006')).order;
+    const second = (await charge('006')).order;
+    expect((await client.lookup(first.reference)).body.status).toBe('pending');
+    expect((await client.tell(first.reference, { outcome: 'abandoned' })).status).toBe(409);
+    expect((await client.tell(first.reference, { outcome: 'paid' })).body.status).toBe('paid');
+    expect((await client.tell(first.reference, { outcome: 'paid' })).status).toBe(200);
+    expect((await client.tell(first.reference, { outcome: 'declined' })).status).toBe(409);
+    const { body } = await client.tell(second.client_reference, { outcome: 'declined' });
+    expect(body).toMatchObject({ status: 'declined', decline: 'hard' });
+    const [paid] = await service.wait(first.reference, 1);
+    const [declined] = await service.wait(second.reference, 1);
+    expect([paid?.body.event, declined?.body.event]).toEqual(['charge.paid', 'charge.declined']);
+    expect((await client.tell('nowhere', { outcome: 'paid' })).status).toBe(404);
+  });
+
+  test('007: three times 500, then paid; 010: 429 first', async () => {
+    for (const [suffix, statuses] of [
+      ['007', [500, 500, 500, 201]],
+      ['010', [429, 201]],
+    ] as const) {
+      const order = client.chargeOrder(authorization, suffix);
+      for (const status of statuses) expect((await client.charge(order)).status).toBe(status);
+      expect(await client.kinds(order.reference)).toEqual(['charged']);
+    }
+  });
+
+  test('009: told three times and out of order, charged once', async () => {
+    const { order, body } = await charge('009');
+    expect(body.status).toBe('pending');
+    const callbacks = await service.wait(order.reference, 4);
+    const told = callbacks.map(({ body: { event } }) => event);
+    expect(told).toEqual(['charge.paid', 'charge.pending', 'charge.paid', 'charge.paid']);
+    expect(new Set(callbacks.map(({ body: { id } }) => id)).size).toBe(3);
+    expect(callbacks[1]?.body.data).toMatchObject({ status: 'pending', paid_minor: null });
+    expect(await client.kinds(order.reference)).toEqual(['charged']);
+  });
+
+  test('014: half of it is paid', async () => {
+    const { order, body } = await charge('014', { amount_minor: 99_999 });
+    expect(body).toMatchObject({ status: 'paid', amount_minor: 99_999, paid_minor: 50_000 });
+    const [effect] = await client.effects({ reference: order.reference });
+    expect(effect?.amount_minor).toBe(50_000);
+  });
+
+  test.each([
+    [1, 0],
+    [249_999, 3_749],
+    [250_000, 13_750],
+    [12_666_667, 200_000],
+    [9_007_199_254_740_991, 200_000],
+  ])('the fee of %s is %s', async (amount_minor, fee_minor) => {
+    expect((await charge('789', { amount_minor })).body).toMatchObject({ fee_minor });
+  });
+});
+
+describe('an authorization', () => {
+  test.each([
+    ['later_low_funds', ['declined', 'declined', 'declined'], 'insufficient_funds', 'soft'],
+    ['later_low_funds_twice', ['declined', 'declined', 'paid'], 'insufficient_funds', 'soft'],
+    ['later_declined', ['declined', 'declined', 'declined'], 'card_declined', 'hard'],
+    ['later_expired', ['declined', 'declined', 'declined'], 'expired_card', 'hard'],
+    ['once', ['declined', 'declined', 'declined'], 'authorization_not_reusable', 'hard'],
+  ])('of the test card %s decides its later charges', async (choice, statuses, code, decline) => {
+    const left = await client.newAuthorization(choice);
+    const client_reference = `renewal-of-${left}`;
+    const answers: ChargeBody[] = [];
+    for (const _ of statuses) {
+      const order = client.chargeOrder(left, '', { client_reference });
+      answers.push((await client.charge(order)).body);
+    }
+    expect(answers.map(({ status }) => status)).toEqual(statuses);
+    expect(answers[0]).toMatchObject({ code, decline });
+    // A reference that says something wins, save where nothing may be charged at all.
+    const lost = client.chargeOrder(left, '006');
+    const { body } = await client.charge(lost);
+    expect(body.status).toBe(choice === 'once' ? 'declined' : 'pending');
+  });
+
+  test('that was revoked charges nothing any more; it may be revoked again and again', async () => {
+    const { url, reference } = await client.newPage();
+    await submitForm(url, { action: 'pay', choice: 'good' });
+    const left = (await client.lookup(reference)).body.authorization?.authorization ?? '';
+    const before = client.chargeOrder(left);
+    await client.charge(before);
+    for (const _ of [1, 2]) {
+      expect((await client.revoke(left)).body).toEqual({ authorization: left, revoked: true });
+    }
+    const { body } = await client.charge(client.chargeOrder(left));
+    expect(body).toMatchObject({ code: 'authorization_revoked', decline: 'hard' });
+    expect(await client.kinds(reference)).toEqual(['charged', 'authorization_revoked']);
+    expect((await client.charge(before)).body.status).toBe('paid');
+  });
+
+  test('that there is not is declined, and can not be revoked', async () => {
+    const { body } = await client.charge(client.chargeOrder('authz_nowhere'));
+    expect(body).toMatchObject({ status: 'declined', code: 'authorization_not_found' });
+    expect((await client.revoke('authz_nowhere')).status).toBe(404);
+  });
+});
+
+test('faults can be had on purpose: a connection is reset after the charge, or before the refund', async () => {
+  const switches = bankClient(bank.url);
+  const rule = { probability: 1 };
+  const order = client.chargeOrder(authorization);
+  const refund = client.refundOrder(order.reference);
+  await switches.faults({
+    seed: 1,
+    rules: [
+      { call: 'charge', kind: 'drop_after', ...rule },
+      { call: 'refund', kind: 'drop_before', ...rule },
+      { call: 'revoke', kind: 'error_500', ...rule },
+      { call: 'initialize', kind: 'throttle', ...rule },
+    ],
+  });
+  try {
+    await expect(client.charge(order)).rejects.toThrow();
+    await expect(client.refund(refund)).rejects.toThrow();
+    expect((await client.revoke(authorization)).status).toBe(500);
+    expect((await client.initialize(client.pageOrder())).status).toBe(429);
+  } finally {
+    await switches.faults({});
+  }
+  expect(await client.kinds(order.reference)).toEqual(['charged']);
+  expect(await client.refunds(order.reference)).toEqual([]);
+});
+
+test.each([
+  ['reference', { reference: 'a b' }],
+  ['amount_minor', { amount_minor: 0 }],
+  ['currency', { currency: 'USD' }],
+  ['customer.email', { customer: { id: 'c', email: 'no', name: null } }],
+  ['card_number', { card_number: '4242' }],
+  ['authorization', { authorization: null }],
+])('a charge with a bad %s is refused, and names it', async (field, change) => {
+  const { status, body } = await client.charge({ ...client.chargeOrder(authorization), ...change });
+  expect([status, body.error?.field]).toEqual([400, field]);
+});
+
+test('without de-duplication one reference is charged as often as it comes, and an old one is not', async () => {
+  const own = temporaryFolder();
+  const careless = await startSandboxBank({ dataDir: own, secret: SECRET, deduplicate: false });
+  try {
+    const network = acquirerClient(bankClient(careless.url));
+    const left = await network.newAuthorization();
+    const order = network.chargeOrder(left);
+    for (const _ of [1, 2]) expect((await network.charge(order)).status).toBe(201);
+    expect(await network.kinds(order.reference)).toEqual(['charged', 'charged']);
+    const old = { ...order, requested_at: new Date(Date.now() - 6_000).toISOString() };
+    expect((await network.charge(old)).body.error?.code).toBe('too_old');
+    expect(await network.kinds(order.reference)).toEqual(['charged', 'charged']);
+    // Of several, what was paid is what is told.
+    const again = network.chargeOrder('authz_nowhere', '', { reference: order.reference });
+    expect((await network.charge(again)).body.status).toBe('declined');
+    expect((await network.lookup(order.reference)).body.status).toBe('paid');
+    // A page is one page all the same.
+    const page = network.pageOrder();
+    const urls = [await network.initialize(page), await network.initialize(page)];
+    expect(urls[0]?.body.redirect_url).toBe(urls[1]?.body.redirect_url);
+  } finally {
+    await careless.close();
+    removeFolder(own);
+  }
+});

@@ -1,0 +1,117 @@
+import { newReference, type Answer, type BankClient } from '../support.js';
+
+export type ChargeBody = {
+  reference: string;
+  status: string;
+  amount_minor: number;
+  paid_minor: number | null;
+  fee_minor: number | null;
+  code: string | null;
+  decline: string | null;
+  authorization: { authorization: string; last4: string; reusable: boolean } | null;
+  redirect_url: string;
+  error?: { code: string; field?: string };
+};
+
+export type RefundBody = {
+  refund: string;
+  charge: string;
+  merchant_note: string;
+  status: string;
+  amount_minor: number;
+  code: string | null;
+  error?: { code: string; field?: string };
+};
+
+export type AcquirerEffect = {
+  seq: number;
+  kind: string;
+  reference: string;
+  client_reference: string;
+  amount_minor: number | null;
+  charge?: string;
+};
+
+type Init = Parameters<BankClient['call']>[1];
+type Order = Record<string, unknown>;
+
+const customer = { id: 'customer-1', email: 'ada@example.com', name: null };
+export const RETURN_URL = 'https://shop.example/paid?cart=7';
+
+/** What a browser does with a form: the answer, with no redirect followed. */
+export function submitForm(url: string, fields: Record<string, string>): Promise<Response> {
+  const body = new URLSearchParams(fields);
+  return fetch(url, { method: 'POST', body, redirect: 'manual' });
+}
+
+/** The payment network's side of the bank, as anyone could call it. */
+export function acquirerClient(bank: BankClient) {
+  const now = () => new Date().toISOString();
+  const ask = (suffix: string) => ({
+    reference: newReference(),
+    client_reference: `${newReference()}-${suffix}`,
+    amount_minor: 300_000,
+    currency: 'NGN',
+    customer,
+    requested_at: now(),
+  });
+  const client = {
+    pageOrder: (suffix = '789', changes: Order = {}) => ({
+      ...ask(suffix),
+      channel: { type: 'card' },
+      return_url: RETURN_URL as string | null,
+      ...changes,
+    }),
+    initialize: (order: Order, init?: Init) => bank.post<ChargeBody>('/v1/charges', order, init),
+    async newPage(suffix = '789', changes: Order = {}) {
+      const order = client.pageOrder(suffix, changes);
+      const { body } = await client.initialize(order);
+      return { ...body, client_reference: order.client_reference, url: body.redirect_url };
+    },
+    /** Pays a page with a choice, and answers what it has left. */
+    async newAuthorization(choice = 'good', changes: Order = {}): Promise<string> {
+      const { url, reference } = await client.newPage('789', changes);
+      await submitForm(url, { action: 'pay', choice });
+      const { body } = await client.lookup(reference);
+      return String(body.authorization?.authorization);
+    },
+    chargeOrder: (authorization: string, suffix = '789', changes: Order = {}) => ({
+      ...ask(suffix),
+      authorization,
+      ...changes,
+    }),
+    charge: (order: Order, init?: Init) =>
+      bank.post<ChargeBody>('/v1/authorized-charges', order, init),
+    lookup: (reference: string) => bank.call<ChargeBody>(`/v1/charges/${reference}`),
+    tell: (name: string, told: Order) =>
+      bank.post<ChargeBody>(`/_sandbox/charges/${encodeURIComponent(name)}`, told),
+    revoke: (authorization: string, init?: Init) =>
+      bank.post<Order>('/v1/authorizations/revoke', { authorization }, init),
+    refundOrder: (charge: string, suffix = '789', changes: Order = {}) => ({
+      charge,
+      amount_minor: 100_000,
+      currency: 'NGN',
+      merchant_note: newReference(),
+      client_reference: `${newReference()}-${suffix}`,
+      requested_at: now(),
+      ...changes,
+    }),
+    refund: (order: Order, init?: Init) => bank.post<RefundBody>('/v1/refunds', order, init),
+    async refunds(charge: string): Promise<RefundBody[]> {
+      const { body } = await bank.call<{ refunds: RefundBody[] }>(`/v1/charges/${charge}/refunds`);
+      return body.refunds;
+    },
+    tellRefund: (name: string, outcome: string): Promise<Answer<RefundBody>> =>
+      bank.post(`/_sandbox/refunds/${encodeURIComponent(name)}`, { outcome }),
+    async effects(filter: { reference?: string; client_reference?: string } = {}) {
+      const query = new URLSearchParams(filter).toString();
+      const { body } = await bank.call<{ entries: AcquirerEffect[] }>(`/_sandbox/journal?${query}`);
+      return body.entries;
+    },
+    kinds: async (reference: string) =>
+      (await client.effects({ reference })).map(({ kind }) => kind),
+  };
+  return client;
+}
+
+export type AcquirerClient = ReturnType<typeof acquirerClient>;

@@ -1,0 +1,213 @@
+import { startSandboxBank, type RunningSandboxBank } from '../../../sandbox-bank/server.js';
+import {
+  approve,
+  cardClient,
+  startCardService,
+  type CardBody,
+  type CardClient,
+  type Reaction,
+} from './support.js';
+import { bankClient, removeFolder, SECRET, temporaryFolder } from '../support.js';
+
+let folder: string;
+let service: Awaited<ReturnType<typeof startCardService>>;
+let react: () => Reaction;
+let bank: RunningSandboxBank;
+let client: CardClient;
+let card: CardBody;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  service = await startCardService(() => react());
+  bank = await startSandboxBank({ dataDir: folder, secret: SECRET, cardCallbackUrl: service.url });
+  client = cardClient(bankClient(bank.url));
+  card = await client.newCard();
+});
+
+beforeEach(() => {
+  react = approve;
+});
+
+afterAll(async () => {
+  await bank.close();
+  await service.close();
+  removeFolder(folder);
+});
+
+test('asks the service, signed, and does as it says', async () => {
+  const merchant = { name: 'Mama Put', category: '5812', country: 'NG' };
+  for (const [approved, code, kind] of [
+    [true, 'approved', 'authorized'],
+    [false, 'insufficient_funds', 'declined'],
+  ] as const) {
+    react = () => ({ status: 200, body: { approved, code } });
+    const { body } = await client.authorize(card.reference, { channel: 'pos', merchant });
+    expect(body).toEqual({ token: expect.any(String) as string, approved, code });
+    const about = service.about(body.token);
+    // A decline is told as well, some time or other; nothing else ever is.
+    const asked = approved ? about : about.filter(({ body: b }) => b.event !== 'card.declined');
+    expect(asked.map((each) => each.body)).toEqual([
+      expect.objectContaining({
+        id: body.token,
+        event: 'card.authorization_requested',
+        data: expect.objectContaining({
+          card: card.card,
+          amount_minor: 5_000,
+          channel: 'pos',
+          merchant,
+        }) as unknown,
+      }),
+    ]);
+    expect(asked[0]?.headers['x-sandbox-bank-signature']).toMatch(/^[0-9a-f]{128}$/);
+    expect(await client.effects({ reference: body.token })).toEqual([
+      expect.objectContaining({
+        kind,
+        client_reference: card.reference,
+        card: card.card,
+        amount_minor: 5_000,
+      }),
+    ]);
+  }
+});
+
+test('is asked once more with the same token after an error, and the second answer counts', async () => {
+  let calls = 0;
+  react = () => ((calls += 1) === 1 ? { status: 503 } : approve());
+  const { body } = await client.authorize(card.card);
+  expect(body.approved).toBe(true);
+  const [first, second, ...more] = service.about(body.token);
+  expect(second?.raw.toString()).toBe(first?.raw.toString());
+  expect(more).toEqual([]);
+});
+
+test.each([
+  ['silence', null, 2],
+  ['errors', { status: 500 }, 2],
+  ['a refusal of the request', { status: 401 }, 1],
+  ['an answer that says nothing', { status: 200, body: { approved: 'yes' } }, 1],
+])(
+  '%s: declined, and the service is told, as it may hold the money',
+  async (_what, reaction, asks) => {
+    react = () => reaction;
+    const { body } = await client.authorize(card.card);
+    expect(body).toMatchObject({ approved: false, code: 'no_answer' });
+    const deliveries = await service.wait(body.token, asks + 1);
+    expect(deliveries.map((each) => each.body.event)).toEqual([
+      ...Array.from({ length: asks }, () => 'card.authorization_requested'),
+      'card.declined',
+    ]);
+    expect(await client.kinds(body.token)).toEqual(['declined']);
+    expect((await client.end(body.token, { outcome: 'cleared' })).body.error?.code).toBe(
+      'not_authorized',
+    );
+  },
+);
+
+test('a decline of the service is told like any other: it may hold money for a request whose answer was not received', async () => {
+  let calls = 0;
+  const declined = { status: 200, body: { approved: false, code: 'service_unavailable' } };
+  react = () => ((calls += 1) === 1 ? { status: 503 } : declined);
+  const { body } = await client.authorize(card.card);
+  expect(body).toMatchObject({ approved: false, code: 'service_unavailable' });
+  const [, , told] = await service.wait(body.token, 3);
+  expect(told?.body).toMatchObject({
+    event: 'card.declined',
+    data: { reference: body.token, code: 'service_unavailable' },
+  });
+});
+
+test('of a card that is locked or closed at the issuer is declined unasked', async () => {
+  const { card: id } = await client.newCard();
+  for (const [state, version] of [
+    ['locked', 1],
+    ['closed', 2],
+  ] as const) {
+    await client.setState(id, state, version);
+    const { body } = await client.authorize(id);
+    expect(body).toMatchObject({ approved: false, code: `card_${state}` });
+    expect(service.about(body.token)).toEqual([]);
+    expect(await client.kinds(body.token)).toEqual(['declined']);
+  }
+  const unknown = await client.authorize('card_nowhere');
+  expect([unknown.status, unknown.body.error?.code]).toEqual([404, 'card_not_found']);
+});
+
+test.each([
+  [{ outcome: 'cleared' }, 'cleared', 5_000],
+  [{ outcome: 'cleared', amount_minor: 1_200 }, 'cleared', 1_200],
+  [{ outcome: 'cleared', amount_minor: 6_000 }, 'cleared', 6_000],
+  [{ outcome: 'reversed' }, 'authorization_reversed', 5_000],
+  [{ outcome: 'expired' }, 'authorization_expired', 5_000],
+])('ends as told (%j), once, and the service is told', async (order, kind, amount) => {
+  const { body } = await client.authorize(card.card);
+  for (const _ of [1, 2]) expect((await client.end(body.token, order)).body.status).toBe(kind);
+  const [, callback] = await service.wait(body.token, 2);
+  expect(callback?.body).toMatchObject({
+    event: `card.${kind}`,
+    data: { card: card.card, client_reference: card.reference, amount_minor: amount },
+  });
+  const contrary = { outcome: kind === 'cleared' ? 'expired' : 'cleared' };
+  expect((await client.end(body.token, contrary)).body.error?.code).toBe('already_settled');
+  expect(await client.effects({ reference: body.token })).toMatchObject([
+    { kind: 'authorized', amount_minor: 5_000 },
+    { kind, amount_minor: amount },
+  ]);
+});
+
+test('the faults of one call are its own: a funding fails, a decision is not heard, a card is issued', async () => {
+  const { faults } = bankClient(bank.url);
+  const rule = (call: string, kind: string) => ({ call, kind, probability: 1 });
+  const rules = [rule('fund', 'error_500'), rule('authorization', 'drop_after')];
+  await faults({ seed: 1, rules });
+  const issued = await client.issue(client.cardOrder('789'));
+  const order = client.fundingOrder(card.card, '789');
+  const funded = await client.fund(order);
+  const { body } = await client.authorize(card.card);
+  await faults({});
+  expect([issued.status, funded.status]).toEqual([201, 500]);
+  expect(await client.kinds(order.reference)).toEqual([]);
+  // The service has approved, twice, and was not heard.
+  expect(body).toMatchObject({ approved: false, code: 'no_answer' });
+  await service.wait(body.token, 3);
+});
+
+const now = new Date().toISOString();
+const valid = {
+  '/v1/cards': {
+    reference: 'r',
+    client_reference: 'c',
+    type: 'virtual',
+    name: null,
+    requested_at: now,
+  },
+  '/v1/fundings': {
+    reference: 'r',
+    client_reference: 'c',
+    card: 'card_1',
+    amount_minor: 1,
+    currency: 'NGN',
+    requested_at: now,
+  },
+  '/v1/cards/card_1/state': { state: 'open', version: 1, client_reference: 'c', requested_at: now },
+  '/_sandbox/authorizations': { card: 'card_1', amount_minor: 1 },
+  '/_sandbox/authorizations/auth_1': { outcome: 'cleared' },
+};
+
+test.each([
+  ['/v1/cards', { type: 'plastic' }, 'type'],
+  ['/v1/cards', { name: 7 }, 'name'],
+  ['/v1/cards', { pan: '4242424242424242' }, 'pan'],
+  ['/v1/fundings', { amount_minor: 0 }, 'amount_minor'],
+  ['/v1/fundings', { card: 'a/b' }, 'card'],
+  ['/v1/cards/card_1/state', { version: 0 }, 'version'],
+  ['/v1/cards/card_1/state', { state: 'lost' }, 'state'],
+  ['/_sandbox/authorizations', { merchant: { country: 'Nigeria' } }, 'merchant.country'],
+  ['/_sandbox/authorizations/auth_1', { outcome: 'expired', amount_minor: 1 }, 'amount_minor'],
+] as const)('%s with %j is refused, naming the field', async (path, change, field) => {
+  const before = await client.effects();
+  const method = path.endsWith('/state') ? 'PUT' : 'POST';
+  const body = JSON.stringify({ ...valid[path], ...change });
+  const answer = await bankClient(bank.url).call(path, { method, body });
+  expect([answer.status, answer.body]).toMatchObject([400, { error: { field } }]);
+  expect(await client.effects()).toEqual(before);
+});

@@ -1,0 +1,104 @@
+import { startSandboxBank, type RunningSandboxBank } from '../../../sandbox-bank/server.js';
+import {
+  bankClient,
+  eventually,
+  removeFolder,
+  SECRET,
+  temporaryFolder,
+  type BankClient,
+} from '../support.js';
+
+const CONCLUSIVE_AFTER_MS = 2_000;
+
+let folder: string;
+let banks: RunningSandboxBank[];
+let strict: BankClient;
+let careless: BankClient;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  const shared = { secret: SECRET, conclusiveAfterMs: CONCLUSIVE_AFTER_MS };
+  banks = [
+    await startSandboxBank({ ...shared, dataDir: `${folder}/strict` }),
+    await startSandboxBank({ ...shared, dataDir: `${folder}/careless`, deduplicate: false }),
+  ];
+  strict = bankClient(banks[0]?.url ?? '');
+  careless = bankClient(banks[1]?.url ?? '');
+});
+
+afterAll(async () => {
+  for (const bank of banks) await bank.close();
+  removeFolder(folder);
+});
+
+describe('with de-duplication', () => {
+  test('fifty submits of one reference at the same moment pay once and get the same answer', async () => {
+    const order = strict.order('789');
+    const answers = await Promise.all(Array.from({ length: 50 }, () => strict.submit(order)));
+    expect(new Set(answers.map(({ body }) => body.session_id)).size).toBe(1);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(49);
+    expect(await strict.journal(order.reference)).toHaveLength(1);
+  });
+
+  test('a reference with another amount, account or bank is a conflict, and pays nothing', async () => {
+    const order = strict.order('789');
+    await strict.submit(order);
+    const others = [{ amount_minor: 1 }, { account: '0123456788' }, { bank_code: '044' }];
+    for (const change of others) {
+      const { status, body } = await strict.submit({ ...order, ...change });
+      expect([status, body.error?.code]).toEqual([409, 'reference_conflict']);
+    }
+    expect((await strict.submit({ ...order, bank_code: '000013' })).status).toBe(200);
+    expect(await strict.journal(order.reference)).toHaveLength(1);
+  });
+
+  test('the age of a request does not matter', async () => {
+    const requested_at = new Date(Date.now() - 3_600_000).toISOString();
+    expect((await strict.submit(strict.order('789', { requested_at }))).status).toBe(201);
+  });
+});
+
+describe('without de-duplication', () => {
+  test('every accepted submit pays again, and the journal shows it', async () => {
+    const order = careless.order('789');
+    const first = await careless.submit(order);
+    const second = await careless.submit(order);
+    expect([first.body.status, second.body.status]).toEqual(['paid', 'paid']);
+    const entries = await careless.journal(order.reference);
+    expect(entries.map((entry) => entry.kind)).toEqual(['paid', 'paid']);
+    expect((await careless.lookup(order.reference)).body.session_id).toBe(entries[1]?.session_id);
+  });
+
+  test('a late or future request is refused explicitly and executes nothing', async () => {
+    for (const [offsetMs, code] of [
+      [-CONCLUSIVE_AFTER_MS, 'too_old'],
+      [60_000, 'too_early'],
+    ] as const) {
+      const requested_at = new Date(Date.now() + offsetMs).toISOString();
+      const order = careless.order('789', { requested_at });
+      const { status, body } = await careless.submit(order);
+      expect([status, body.error?.code]).toEqual([422, code]);
+      expect((await careless.lookup(order.reference)).status).toBe(404);
+      expect(await careless.journal(order.reference)).toEqual([]);
+    }
+  });
+
+  test('the refusal of a late request does not touch what an earlier one has paid', async () => {
+    const order = careless.order('789');
+    await careless.submit(order);
+    const requested_at = new Date(Date.now() - CONCLUSIVE_AFTER_MS).toISOString();
+    expect((await careless.submit({ ...order, requested_at })).status).toBe(422);
+    expect((await careless.lookup(order.reference)).body.status).toBe('paid');
+    expect(await careless.journal(order.reference)).toHaveLength(1);
+  });
+});
+
+test('without anyone to call, 001 shows as paid when its time has come', async () => {
+  const order = strict.order('001');
+  expect((await strict.submit(order)).body.status).toBe('pending');
+  await eventually(async () =>
+    (await strict.lookup(order.reference)).body.status === 'paid' ? true : undefined,
+  );
+  expect(await strict.journal(order.reference)).toHaveLength(1);
+});

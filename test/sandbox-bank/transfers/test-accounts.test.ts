@@ -1,0 +1,227 @@
+import { startSandboxBank, type RunningSandboxBank } from '../../../sandbox-bank/server.js';
+import {
+  bankClient,
+  removeFolder,
+  SECRET,
+  startReceiver,
+  staysSilent,
+  temporaryFolder,
+  eventually,
+  type BankClient,
+} from '../support.js';
+
+let folder: string;
+let receiver: Awaited<ReturnType<typeof startReceiver>>;
+let bank: RunningSandboxBank;
+let client: BankClient;
+
+beforeAll(async () => {
+  folder = temporaryFolder();
+  receiver = await startReceiver();
+  bank = await startSandboxBank({ dataDir: folder, secret: SECRET, callbackUrl: receiver.url });
+  client = bankClient(bank.url);
+});
+
+afterAll(async () => {
+  await bank.close();
+  await receiver.close();
+  removeFolder(folder);
+});
+
+const enquire = (account: string, bankCode = '058', init: { signal?: AbortSignal } = {}) =>
+  client.post<Record<string, unknown>>(
+    '/v1/name-enquiries',
+    { account, bank_code: bankCode },
+    init,
+  );
+
+const kinds = async (reference: string) =>
+  (await client.journal(reference)).map((entry) => entry.kind);
+
+const paidInTheEnd = (reference: string) =>
+  eventually(async () => {
+    const { body } = await client.lookup(reference);
+    return body.status === 'paid' ? body : undefined;
+  });
+
+test('any other account: paid at once, with a NIP session id', async () => {
+  const order = client.order('789');
+  const { status, body, headers } = await client.submit(order);
+  expect(status).toBe(201);
+  expect(body).toMatchObject({ status: 'paid', amount_minor: 150_000, code: null });
+  expect(body.session_id).toMatch(/^999999\d{12}\d{12}$/);
+  expect(headers.get('x-request-id')).toMatch(/^sbr_/);
+  expect((await client.lookup(order.reference)).body).toEqual(body);
+  expect(await client.journal(order.reference)).toEqual([
+    expect.objectContaining({
+      kind: 'paid',
+      client_reference: 'order-1',
+      amount_minor: 150_000,
+      currency: 'NGN',
+      session_id: body.session_id,
+    }),
+  ]);
+});
+
+test('001: paid later, and told by callback only', async () => {
+  const order = client.order('001');
+  expect((await client.submit(order)).body.status).toBe('pending');
+  expect(await kinds(order.reference)).toEqual([]);
+  const [callback] = await receiver.wait(order.reference, 1);
+  expect(callback?.body).toMatchObject({
+    event: 'transfer.paid',
+    data: { amount_minor: 150_000, session_id: expect.stringMatching(/^\d{30}$/) as string },
+  });
+  expect((await paidInTheEnd(order.reference)).session_id).toBe(callback?.body.data.session_id);
+  expect(await kinds(order.reference)).toEqual(['paid']);
+});
+
+test('002: refused for good', async () => {
+  const order = client.order('002');
+  const { body } = await client.submit(order);
+  expect(body).toMatchObject({ status: 'refused', code: 'account_closed', session_id: null });
+  expect((await client.lookup(order.reference)).body).toEqual(body);
+  expect(await kinds(order.reference)).toEqual([]);
+});
+
+test('003: name enquiry knows no such account, and a submit is refused', async () => {
+  const enquiry = await enquire('0123456003');
+  expect([enquiry.status, enquiry.body]).toMatchObject([
+    404,
+    { error: { code: 'no_such_account' } },
+  ]);
+  const { body } = await client.submit(client.order('003'));
+  expect(body).toMatchObject({ status: 'refused', code: 'no_such_account' });
+});
+
+test('004: paid, but the answer never comes', async () => {
+  const order = client.order('004');
+  expect(await staysSilent((init) => client.submit(order, init))).toBe(true);
+  expect((await client.lookup(order.reference)).body.status).toBe('paid');
+  expect(await staysSilent((init) => client.submit(order, init))).toBe(true);
+  expect(await kinds(order.reference)).toEqual(['paid']);
+});
+
+test('005: the answer never comes and nothing is paid, every time', async () => {
+  const order = client.order('005');
+  for (const _ of [1, 2]) {
+    expect(await staysSilent((init) => client.submit(order, init))).toBe(true);
+    const { status, body } = await client.lookup(order.reference);
+    expect([status, body.error?.code]).toEqual([404, 'transfer_not_found']);
+  }
+  expect(await kinds(order.reference)).toEqual([]);
+});
+
+test('006: pending until the bank is told that it is paid, and it calls back', async () => {
+  const order = client.order('006');
+  expect((await client.submit(order)).body.status).toBe('pending');
+  expect((await client.lookup(order.reference)).body.status).toBe('pending');
+  expect((await client.tell(order.reference, 'paid')).body.status).toBe('paid');
+  expect((await client.lookup(order.reference)).body.status).toBe('paid');
+  const [callback] = await receiver.wait(order.reference, 1);
+  expect(callback?.body.event).toBe('transfer.paid');
+  expect(await kinds(order.reference)).toEqual(['paid']);
+});
+
+test('006: told by client reference that it failed; the contrary is refused, the same is not', async () => {
+  const order = client.order('006', { client_reference: 'invoice 7/a' });
+  await client.submit(order);
+  expect((await client.tell('invoice 7/a', 'failed')).body).toMatchObject({
+    status: 'refused',
+    code: 'declined',
+  });
+  const [callback] = await receiver.wait(order.reference, 1);
+  expect(callback?.body).toMatchObject({ event: 'transfer.refused', data: { code: 'declined' } });
+  expect((await client.tell(order.reference, 'failed')).status).toBe(200);
+  expect((await client.tell(order.reference, 'paid')).status).toBe(409);
+  expect((await client.tell('nobody', 'paid')).status).toBe(404);
+  expect(await kinds(order.reference)).toEqual([]);
+});
+
+test('one client reference of several pending transfers is not guessed at', async () => {
+  const orders = [1, 2].map(() => client.order('006', { client_reference: 'shared' }));
+  for (const order of orders) await client.submit(order);
+  const { status, body } = await client.tell('shared', 'paid');
+  expect([status, body.error?.code]).toEqual([409, 'ambiguous']);
+});
+
+test('007: three times 500 with nothing done, then paid', async () => {
+  const order = client.order('007');
+  for (const _ of [1, 2, 3]) {
+    expect((await client.submit(order)).status).toBe(500);
+    expect((await client.lookup(order.reference)).status).toBe(404);
+  }
+  expect(await kinds(order.reference)).toEqual([]);
+  expect((await client.submit(order)).body.status).toBe('paid');
+  expect((await client.submit(order)).body.status).toBe('paid');
+  expect(await kinds(order.reference)).toEqual(['paid']);
+});
+
+test('008: paid, and reversed later with a callback', async () => {
+  const order = client.order('008');
+  const paid = (await client.submit(order)).body;
+  expect(paid.status).toBe('paid');
+  const [callback] = await receiver.wait(order.reference, 1);
+  expect(callback?.body).toMatchObject({
+    event: 'transfer.reversed',
+    data: { amount_minor: 150_000, session_id: paid.session_id },
+  });
+  expect((await client.lookup(order.reference)).body.status).toBe('reversed');
+  expect(await kinds(order.reference)).toEqual(['paid', 'reversed']);
+});
+
+test('009: paid by callback, three times and out of order', async () => {
+  const order = client.order('009');
+  expect((await client.submit(order)).body.status).toBe('pending');
+  const bodies = (await receiver.wait(order.reference, 4)).map(({ body }) => body);
+  const events = bodies.map((body) => body.event.replace('transfer.', ''));
+  expect(events).toEqual(['paid', 'pending', 'paid', 'paid']);
+  const [first, stale, second, third] = bodies;
+  expect(stale?.occurred_at.localeCompare(first?.occurred_at ?? '')).toBe(-1);
+  expect(stale?.data.session_id).toBeNull();
+  expect(second).toEqual(first);
+  expect(third?.id).not.toBe(first?.id);
+  expect(third?.data).toEqual(first?.data);
+  await paidInTheEnd(order.reference);
+  expect(await kinds(order.reference)).toEqual(['paid']);
+});
+
+test('010: 429 with Retry-After first, then paid', async () => {
+  const order = client.order('010');
+  const first = await client.submit(order);
+  expect([first.status, first.headers.get('retry-after')]).toEqual([429, '1']);
+  expect((await client.lookup(order.reference)).status).toBe(404);
+  expect((await client.submit(order)).body.status).toBe('paid');
+  expect(await kinds(order.reference)).toEqual(['paid']);
+});
+
+test('011: name enquiry does not answer, the payment works', async () => {
+  expect(await staysSilent((init) => enquire('0123456011', '058', init))).toBe(true);
+  expect((await client.submit(client.order('011'))).body.status).toBe('paid');
+});
+
+test('name enquiry: one holder per account, CBN and NIP code of a bank alike, by table and not by padding', async () => {
+  const byCbn = await enquire('0123456789', '058');
+  expect(byCbn.body).toMatchObject({ bank_name: 'Guaranty Trust Bank', nip_code: '000013' });
+  expect(byCbn.body['account_name']).toMatch(/^[A-Z]+ [A-Z]+$/);
+  expect((await enquire('0123456789', '000013')).body).toEqual(byCbn.body);
+  expect((await enquire('0123456789', '000058')).status).toBe(404);
+  const { body } = await client.submit(client.order('789', { bank_code: '000058' }));
+  expect(body).toMatchObject({ status: 'refused', code: 'no_such_account' });
+});
+
+test('the list of banks has each code once', async () => {
+  const { body } = await client.call<{ banks: { code: string; nip_code: string }[] }>('/v1/banks');
+  const codes = body.banks.flatMap((each) => [each.code, each.nip_code]);
+  expect(body.banks.length).toBeGreaterThan(20);
+  expect(new Set(codes).size).toBe(codes.length);
+});
+
+test('no callback and no answer carries an account number', async () => {
+  const order = client.order('006');
+  const answers = [await client.submit(order), await client.tell(order.reference, 'paid')];
+  const [callback] = await receiver.wait(order.reference, 1);
+  const everything = JSON.stringify([answers, await client.journal(order.reference)]);
+  expect(everything).not.toContain(order.account);
+  expect(callback?.raw.toString()).not.toContain(order.account);
+});
