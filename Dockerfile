@@ -1,4 +1,4 @@
-# One image for API, worker, sandbox bank and command line: which one it is, the command says.
+# One image for API, worker, sandbox bank and command line; the command selects the process.
 # Debian, not Alpine: Temporal's native core needs glibc.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
@@ -21,7 +21,7 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist
-# A volume mounted here takes over its owner.
+# A volume that is mounted here inherits this owner.
 RUN mkdir -p /var/lib/bursar/bank && chown -R node:node /var/lib/bursar
 USER node
 EXPOSE 8080

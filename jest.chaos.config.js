@@ -1,6 +1,6 @@
 import config from './jest.config.js';
 
-/** The long proofs, which `npm test` leaves out: see CONTRIBUTING.md. */
+/** The chaos tests, which `npm test` excludes: see CONTRIBUTING.md. */
 export default {
   ...config,
   roots: ['<rootDir>/test/chaos'],

@@ -1,8 +1,8 @@
 import config from './jest.config.js';
 
 /**
- * For scripts/newest-driver.mjs: the tests run with the MongoDB driver in the folder BURSAR_TEST_DRIVER, and without our
- * patch of it where BURSAR_TEST_UNPATCHED is set.
+ * Configuration for scripts/newest-driver.mjs: tests run with the MongoDB driver in the folder BURSAR_TEST_DRIVER, and
+ * without our patch if BURSAR_TEST_UNPATCHED is set.
  */
 const folder = process.env.BURSAR_TEST_DRIVER;
 export default {

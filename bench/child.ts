@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 export type Child<Question, Answer> = {
   pid: number;
   /** One question at a time; rejects if the process ends instead of answering. */
-  ask(question: Question): Promise<Answer>;
+  request(question: Question): Promise<Answer>;
   /** Sends a message that is not answered. */
-  tell(question: Question): void;
+  send(question: Question): void;
   stop(): Promise<void>;
 };
 
@@ -23,7 +23,7 @@ export function startChild<Question extends object, Answer>(
   });
   return {
     pid: child.pid ?? 0,
-    ask: (question) =>
+    request: (question) =>
       new Promise((resolve, reject) => {
         const onExit = (code: number | null) => reject(new Error(`${script} ended with ${code}`));
         child.once('exit', onExit);
@@ -33,7 +33,7 @@ export function startChild<Question extends object, Answer>(
         });
         child.send(question);
       }),
-    tell: (question) => void child.send(question),
+    send: (question) => void child.send(question),
     async stop() {
       child.disconnect();
       await ended;

@@ -7,21 +7,21 @@ import { startChild, type Child } from './child.js';
 import { measureCpu, type Processes } from './cpu.js';
 import type { LoadQuestion } from './http-load.js';
 import { createPlainTransactions } from './plain-transaction.js';
-import type { SettlerAnswer, SettlerQuestion } from './settler.js';
+import type { ApplierAnswer, ApplierQuestion } from './outcome-applier.js';
 import { answers, environmentOf, type Stack } from './stack.js';
 import { closedLoop, type Loop } from './support.js';
 import { createMutationMaker, createRichTenant, type MakeMutation } from './transfers.js';
 
 const WALLETS = 100;
 /** Interval at which the applying process learns of accepted transfers. */
-const TELL_EVERY_MS = 2;
+const REPORT_EVERY_MS = 2;
 
 /** One run of a subject. */
 export type Run = {
   loop: Loop;
   usedMs: Record<string, number>;
   othersShare: number;
-  settledPerSecond: number | null;
+  appliedPerSecond: number | null;
 };
 /** The load of a run. */
 export type Pace = { clients: number; forMs: number };
@@ -35,7 +35,7 @@ type Engines = { mongod: { uri: string; pid: number }; temporal: { address: stri
  */
 export async function createSubjects(stack: Stack, engines: Engines) {
   const { mongod, temporal } = engines;
-  const { config, load, settler, beside, alone } = await startProcesses(stack, engines);
+  const { config, load, applier, beside, alone } = await startProcesses(stack, engines);
   const database = await connectDatabase(config.mongodb, 'bursar-bench');
   const groupCommit = createGroupCommit(database);
   const newTenant = () => createRichTenant(config, database, groupCommit);
@@ -60,13 +60,20 @@ export async function createSubjects(stack: Stack, engines: Engines) {
   const makeMutation = createMutationMaker(PROVIDER);
   const inProcess = createInProcess(mongod.pid, makeMutation);
   const overHttp = createOverHttp(mongod.pid, load, hot.key);
-  const settling = { tenant: hot.tenant, makeMutation, store, open, settler, mongod: mongod.pid };
+  const concurrentOutcomes = {
+    tenant: hot.tenant,
+    makeMutation,
+    store,
+    open,
+    applier,
+    mongod: mongod.pid,
+  };
   return {
     subjects: {
       plain: inProcess([plainHot.tenant], plain),
       raw: inProcess([hot.tenant], raw),
       store: inProcess([hot.tenant], store),
-      settling: createSettling(settling),
+      concurrentOutcomes: createConcurrentOutcomes(concurrentOutcomes),
       http: overHttp(alone.url, { api: alone.pid }),
       httpTemporal: overHttp(beside.url, { api: beside.pid, temporal: temporal.pid }),
       plainMany: inProcess(tenants, plain),
@@ -74,7 +81,7 @@ export async function createSubjects(stack: Stack, engines: Engines) {
     },
     close: async () => {
       await load.stop();
-      await settler.stop();
+      await applier.stop();
       await peer.close();
       await database.client.close();
     },
@@ -99,21 +106,21 @@ async function startProcesses(stack: Stack, { mongod, temporal }: Engines) {
   stack.node('bank', beside.env);
   await stack.until('bank', () => answers(`http://127.0.0.1:${bankPort}/_sandbox/health`));
   const { config } = beside;
-  const settler = startChild<SettlerQuestion, SettlerAnswer>('./settler.js', {
+  const applier = startChild<ApplierQuestion, ApplierAnswer>('./outcome-applier.js', {
     BENCH_MONGODB_URI: config.mongodb.uri,
     BENCH_DATABASE: config.mongodb.database,
   });
   const load = startChild<LoadQuestion, Loop>('./http-load.js');
-  return { config, load, settler, beside, alone };
+  return { config, load, applier, beside, alone };
 }
 
 function createOverHttp(mongod: number, load: Child<LoadQuestion, Loop>, key: string) {
   return (url: string, processes: Processes<string>): Subject =>
     async (pace) => {
-      const work = () => load.ask({ url, key, ...pace });
+      const work = () => load.request({ url, key, ...pace });
       const all = { load: load.pid, mongod, ...processes };
       const { result, ...cpu } = await measureCpu(all, work);
-      return { loop: result, ...cpu, settledPerSecond: null };
+      return { loop: result, ...cpu, appliedPerSecond: null };
     };
 }
 
@@ -125,7 +132,7 @@ function createInProcess(mongod: number, makeMutation: MakeMutation) {
     async ({ clients, forMs }) => {
       const work = () => acceptLoop({ clients, forMs, tenants, makeMutation, act });
       const { result, ...cpu } = await measureCpu({ bench: process.pid, mongod }, work);
-      return { loop: result, ...cpu, settledPerSecond: null };
+      return { loop: result, ...cpu, appliedPerSecond: null };
     };
 }
 
@@ -154,33 +161,33 @@ function acceptLoop({
  * Acceptance while another process applies outcomes, like a worker: each acceptance permits the outcome of one
  * transfer that was accepted and submitted before.
  */
-function createSettling(parts: {
+function createConcurrentOutcomes(parts: {
   tenant: Tenant;
   makeMutation: MakeMutation;
   store: (item: AcceptTransfer) => Promise<void>;
   open: string[];
-  settler: Child<SettlerQuestion, SettlerAnswer>;
+  applier: Child<ApplierQuestion, ApplierAnswer>;
   mongod: number;
 }): Subject {
-  const { tenant, makeMutation, store, open, settler, mongod } = parts;
-  const processes = { bench: process.pid, mongod, settler: settler.pid };
+  const { tenant, makeMutation, store, open, applier, mongod } = parts;
+  const processes = { bench: process.pid, mongod, applier: applier.pid };
   const tenants = [tenant];
 
-  async function acceptAndSettle(pace: Pace): Promise<{ loop: Loop; end: SettlerAnswer }> {
-    let untold = 0;
-    const tell = () => {
-      if (untold > 0) settler.tell({ kind: 'settle', count: untold });
-      untold = 0;
+  async function acceptAndApply(pace: Pace): Promise<{ loop: Loop; end: ApplierAnswer }> {
+    let unreported = 0;
+    const report = () => {
+      if (unreported > 0) applier.send({ kind: 'apply', count: unreported });
+      unreported = 0;
     };
-    const timer = setInterval(tell, TELL_EVERY_MS);
+    const timer = setInterval(report, REPORT_EVERY_MS);
     const act = async (item: AcceptTransfer) => {
       await store(item);
-      untold += 1;
+      unreported += 1;
     };
     const loop = await acceptLoop({ ...pace, tenants, makeMutation, act });
     clearInterval(timer);
-    tell();
-    return { loop, end: await settler.ask({ kind: 'finish' }) };
+    report();
+    return { loop, end: await applier.request({ kind: 'finish' }) };
   }
 
   return async (pace) => {
@@ -193,11 +200,11 @@ function createSettling(parts: {
         makeMutation,
         act: store,
       });
-      await settler.ask({ kind: 'prepare', tenant: tenant.id, ids: open.splice(0) });
-      const { result, ...cpu } = await measureCpu(processes, () => acceptAndSettle(pace));
-      const { settled, behind, left } = result.end;
-      const settledPerSecond = ((settled - behind) * 1000) / pace.forMs;
-      if (left > 0) return { loop: result.loop, ...cpu, settledPerSecond };
+      await applier.request({ kind: 'prepare', tenant: tenant.id, ids: open.splice(0) });
+      const { result, ...cpu } = await measureCpu(processes, () => acceptAndApply(pace));
+      const { applied, behind, left } = result.end;
+      const appliedPerSecond = ((applied - behind) * 1000) / pace.forMs;
+      if (left > 0) return { loop: result.loop, ...cpu, appliedPerSecond };
     }
   };
 }

@@ -23,7 +23,7 @@ const NAMES = {
   plain: 'a plain transaction each',
   raw: 'journaled insertOne',
   store: 'store',
-  settling: 'store, settling as many',
+  concurrentOutcomes: 'store, with as many outcomes applied',
   http: 'HTTP, Temporal away',
   httpTemporal: 'HTTP, Temporal on the same cores',
   plainMany: '100 wallets: a plain transaction each',
@@ -35,8 +35,8 @@ type Results = Record<Name, Run[]>;
 function print(results: Results): void {
   const names = Object.keys(NAMES) as Name[];
   const of = (name: Name, pick: (run: Run) => number) => median(results[name].map(pick));
-  const processes = ['bench', 'load', 'api', 'mongod', 'settler', 'temporal'];
-  const head = ['64 clients', 'accepted/s', 'p50 ms', 'p99 ms', 'settled/s'];
+  const processes = ['bench', 'load', 'api', 'mongod', 'applier', 'temporal'];
+  const head = ['64 clients', 'accepted/s', 'p50 ms', 'p99 ms', 'applied/s'];
   const rows = names.map((name) => {
     const cpu = processes.map((process) =>
       of(name, (run) => (run.usedMs[process] ?? NaN) / run.loop.completed),
@@ -46,7 +46,7 @@ function print(results: Results): void {
       whole(of(name, (run) => run.loop.perSecond)),
       oneDigit(of(name, (run) => run.loop.p50Ms)),
       oneDigit(of(name, (run) => run.loop.p99Ms)),
-      name === 'settling' ? whole(of(name, (run) => run.settledPerSecond ?? NaN)) : '',
+      name === 'concurrentOutcomes' ? whole(of(name, (run) => run.appliedPerSecond ?? NaN)) : '',
     ].concat(cpu.map((ms) => (Number.isNaN(ms) ? '' : ms.toFixed(2))));
   });
   printTable([...head, ...processes.map((name) => `${name} CPU ms`)], rows);
@@ -61,7 +61,7 @@ function print(results: Results): void {
     compare('store', 'raw', 1),
     compare('http', 'raw', 0.5),
     compare('httpTemporal', 'raw', 0.5),
-    compare('settling', 'store', 0.8),
+    compare('concurrentOutcomes', 'store', 0.8),
     compare('storeMany', 'plainMany', 1),
   ]);
 }

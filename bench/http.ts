@@ -58,7 +58,7 @@ async function start(stack: Stack) {
   const { tenant, key } = await createRichTenant(config, database, createGroupCommit(database));
   const bare = startChild<BareQuestion, BareAnswer>('./bare-server.js');
   const { uri, database: name } = config.mongodb;
-  const { url: bareUrl } = await bare.ask({ uri, database: name, tenant: tenant.id });
+  const { url: bareUrl } = await bare.request({ uri, database: name, tenant: tenant.id });
   return {
     url,
     key,

@@ -17,9 +17,9 @@ import { createRichTenant, type transferBody } from './transfers.js';
 const BANK = { SANDBOX_BANK_DEDUPLICATE: 'false', SANDBOX_BANK_CONCLUSIVE_AFTER_MS: '2000' };
 
 /** A transfer as a client requests it. */
-export type Order = ReturnType<typeof transferBody>;
+export type TransferBody = ReturnType<typeof transferBody>;
 /** `attention`: an operator has been called. */
-export type SubjectStatus = 'none' | 'open' | 'told' | 'completed' | 'failed';
+export type SubjectStatus = 'none' | 'open' | 'attention' | 'completed' | 'failed';
 
 /** A service that makes transfers, with its processes and database. */
 export type Target = {
@@ -33,8 +33,8 @@ export type Target = {
   /** True if the process that calls the bank has died at its failpoint. */
   isDead(): boolean;
   /** One attempt of a client. Rejects if it gets no answer, or one that permits a retry. */
-  order(order: Order, signal: AbortSignal): Promise<void>;
-  standing(reference: string): Promise<SubjectStatus>;
+  submit(transfer: TransferBody, signal: AbortSignal): Promise<void>;
+  readStatus(reference: string): Promise<SubjectStatus>;
   keptIn: readonly Database[];
 };
 
@@ -112,13 +112,13 @@ const pointed = (env: NodeJS.ProcessEnv, point?: Failpoint): NodeJS.ProcessEnv =
 async function post(
   url: string,
   headers: Record<string, string>,
-  order: Order,
+  transfer: TransferBody,
   signal: AbortSignal,
 ): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(order),
+    body: JSON.stringify(transfer),
     signal,
   });
   const text = await response.text();
@@ -143,15 +143,15 @@ async function createOurs({ stack, config, env, engines, url }: Shared & { url: 
     start,
     kill: () => killAll(running),
     isDead: () => running[0]?.hasEnded() ?? true,
-    order: (order, signal) => {
-      const headers = { authorization: `Bearer ${key}`, 'idempotency-key': order.reference };
-      return post(`${url}/api/v1/transfers`, headers, order, signal);
+    submit: (transfer, signal) => {
+      const headers = { authorization: `Bearer ${key}`, 'idempotency-key': transfer.reference };
+      return post(`${url}/api/v1/transfers`, headers, transfer, signal);
     },
-    async standing(reference) {
+    async readStatus(reference) {
       const found = await database.db.collection<Transfer>('transfers').findOne({ reference });
       if (!found) return 'none';
       if (found.status === 'completed' || found.status === 'failed') return found.status;
-      return found.attention ? 'told' : 'open';
+      return found.attention ? 'attention' : 'open';
     },
     keptIn: [engines.mongod, engines.temporal],
   };
@@ -173,8 +173,8 @@ function createBare({ stack, config, env, engines }: Shared) {
     },
     kill: () => killAll(running),
     isDead: () => running[0]?.hasEnded() ?? true,
-    async order({ reference, ...body }, signal) {
-      const order = {
+    async submit({ reference, ...body }, signal) {
+      const transfer = {
         reference,
         amountMinor: body.amount_minor,
         account: body.recipient_account,
@@ -187,11 +187,11 @@ function createBare({ stack, config, env, engines }: Shared) {
           workflowId: `peer/${reference}`,
           workflowIdConflictPolicy: 'USE_EXISTING',
           workflowIdReusePolicy: 'ALLOW_DUPLICATE_FAILED_ONLY',
-          args: [order],
+          args: [transfer],
         }),
       );
     },
-    async standing(reference) {
+    async readStatus(reference) {
       const handle = workflow.getHandle(`peer/${reference}`);
       const found = await handle.describe().catch(() => null);
       if (!found) return 'none';
@@ -214,8 +214,8 @@ function createNaive({ stack, config, env, engines, port }: Shared & { port: num
     },
     kill: () => killAll(running),
     isDead: () => running[0]?.hasEnded() ?? true,
-    order: (order, signal) => post(url, headers, order, signal),
-    async standing(reference) {
+    submit: (transfer, signal) => post(url, headers, transfer, signal),
+    async readStatus(reference) {
       const response = await fetch(`${url}/${reference}`, { headers });
       if (response.status === 404) return 'none';
       const { status } = (await response.json()) as { status: string };

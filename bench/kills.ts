@@ -7,7 +7,7 @@ import type { Failpoint } from '../src/shared/failpoints.js';
 import {
   breathe,
   openTargets,
-  type Order,
+  type TransferBody,
   type SubjectStatus,
   type Target,
 } from './kill-subjects.js';
@@ -16,9 +16,9 @@ import { isShort, printMachine, printTable } from './support.js';
 import { transferBody } from './transfers.js';
 
 const ROUNDS = isShort ? 1 : 3;
-const ORDERS = 8;
+const TRANSFERS = 8;
 /** Time limit for each transfer to end, and for each client's retries. */
-const SETTLED_WITHIN_MS = 60_000;
+const END_WITHIN_MS = 60_000;
 const CLIENT_TRIES_FOR_MS = 40_000;
 const CLIENT_WAITS_MS = 10_000;
 const CLIENT_PAUSES_MS = 300;
@@ -39,10 +39,14 @@ const KILLS = {
 };
 
 /** A client that retries with the same reference and key until its transfer is accepted. */
-async function insist(target: Target, order: Order, firstWaitMs = CLIENT_WAITS_MS): Promise<void> {
+async function insist(
+  target: Target,
+  transfer: TransferBody,
+  firstWaitMs = CLIENT_WAITS_MS,
+): Promise<void> {
   const giveUpAt = Date.now() + CLIENT_TRIES_FOR_MS;
   for (let waitMs = firstWaitMs; Date.now() < giveUpAt; waitMs = CLIENT_WAITS_MS) {
-    const taken = await target.order(order, AbortSignal.timeout(waitMs)).then(
+    const taken = await target.submit(transfer, AbortSignal.timeout(waitMs)).then(
       () => true,
       () => false,
     );
@@ -52,13 +56,13 @@ async function insist(target: Target, order: Order, firstWaitMs = CLIENT_WAITS_M
 }
 
 let count = 0;
-const newOrders = () => Array.from({ length: ORDERS }, () => transferBody((count += 1)));
+const newTransfers = () => Array.from({ length: TRANSFERS }, () => transferBody((count += 1)));
 
-async function dieAt({ target }: Arena, point: Failpoint): Promise<Order[]> {
+async function dieAt({ target }: Arena, point: Failpoint): Promise<TransferBody[]> {
   await target.kill();
   await target.start(point);
-  const orders = newOrders();
-  const clients = orders.map((order) => insist(target, order));
+  const transfers = newTransfers();
+  const clients = transfers.map((transfer) => insist(target, transfer));
   for (const giveUpAt = Date.now() + DIES_WITHIN_MS; !target.isDead(); await sleep(5)) {
     if (Date.now() > giveUpAt) throw new Error(`nothing died at ${point}`);
   }
@@ -66,41 +70,44 @@ async function dieAt({ target }: Arena, point: Failpoint): Promise<Order[]> {
   await breathe();
   await target.start();
   await Promise.all(clients);
-  return orders;
+  return transfers;
 }
 
-async function loseAnswers({ target, bank }: Arena): Promise<Order[]> {
-  const orders = newOrders();
+async function loseAnswers({ target, bank }: Arena): Promise<TransferBody[]> {
+  const transfers = newTransfers();
   await setFaults(bank, { call: 'submit', kind: 'drop_after', probability: 1 });
-  const clients = orders.map((order) => insist(target, order));
-  await untilPaid(bank, orders, ORDERS);
+  const clients = transfers.map((transfer) => insist(target, transfer));
+  await untilPaid(bank, transfers, TRANSFERS);
   await setFaults(bank);
   await Promise.all(clients);
-  return orders;
+  return transfers;
 }
 
 /** Freezes the database at the bank's first payment, and then kills it, so the outcomes cannot be recorded. */
-async function killDatabase({ target, bank }: Arena): Promise<Order[]> {
-  const orders = newOrders();
-  const clients = orders.map((order) => insist(target, order));
-  await untilPaid(bank, orders, 1);
+async function killDatabase({ target, bank }: Arena): Promise<TransferBody[]> {
+  const transfers = newTransfers();
+  const clients = transfers.map((transfer) => insist(target, transfer));
+  await untilPaid(bank, transfers, 1);
   for (const database of target.keptIn) database.freeze();
   await breathe();
   for (const database of target.keptIn) database.kill();
   await breathe();
   await Promise.all(target.keptIn.map((database) => database.back()));
   await Promise.all(clients);
-  return orders;
+  return transfers;
 }
 
-async function repeatRequests({ target, bank }: Arena): Promise<Order[]> {
-  const orders = newOrders();
+async function repeatRequests({ target, bank }: Arena): Promise<TransferBody[]> {
+  const transfers = newTransfers();
   await setFaults(bank, { call: 'submit', kind: 'slow', probability: 1, ms: SLOW_MS });
   // Both at once, like a client that times out while its first request is still in flight.
-  const clients = orders.flatMap((order) => [insist(target, order, 1), insist(target, order, 20)]);
+  const clients = transfers.flatMap((transfer) => [
+    insist(target, transfer, 1),
+    insist(target, transfer, 20),
+  ]);
   await Promise.all(clients);
   await setFaults(bank);
-  return orders;
+  return transfers;
 }
 
 async function setFaults(bank: string, ...rules: Fault[]): Promise<void> {
@@ -120,38 +127,38 @@ async function payments(bank: string): Promise<Map<string, number>> {
   return paid;
 }
 
-async function untilPaid(bank: string, orders: Order[], least: number): Promise<void> {
+async function untilPaid(bank: string, transfers: TransferBody[], least: number): Promise<void> {
   for (const giveUpAt = Date.now() + DIES_WITHIN_MS; Date.now() < giveUpAt; await sleep(2)) {
     const paid = await payments(bank);
-    if (orders.filter(({ reference }) => paid.has(reference)).length >= least) return;
+    if (transfers.filter(({ reference }) => paid.has(reference)).length >= least) return;
   }
   throw new Error(`the bank has not paid ${least} of these`);
 }
 
-type Verdict = 'right' | 'paidTwice' | 'wrong' | 'told' | 'stuck';
+type Verdict = 'right' | 'paidTwice' | 'wrong' | 'attention' | 'stuck';
 
 /** `wrong`: paid and reported as failed, not paid and reported as completed, or unknown to the service. */
-function judge(paid: number, standing: SubjectStatus): Verdict {
+function verdictOf(paid: number, status: SubjectStatus): Verdict {
   if (paid > 1) return 'paidTwice';
-  if (standing === 'told') return 'told';
-  if (standing === 'open') return 'stuck';
-  const isRight = standing === (paid === 1 ? 'completed' : 'failed');
+  if (status === 'attention') return 'attention';
+  if (status === 'open') return 'stuck';
+  const isRight = status === (paid === 1 ? 'completed' : 'failed');
   return isRight ? 'right' : 'wrong';
 }
 
 /** The verdict on each transfer, once nothing changes any more. */
-async function outcomes({ target, bank }: Arena, orders: Order[]): Promise<Verdict[]> {
+async function outcomes({ target, bank }: Arena, transfers: TransferBody[]): Promise<Verdict[]> {
   const standings = async () =>
-    Promise.all(orders.map(({ reference }) => target.standing(reference).catch(() => 'open')));
-  const giveUpAt = Date.now() + SETTLED_WITHIN_MS;
+    Promise.all(transfers.map(({ reference }) => target.readStatus(reference).catch(() => 'open')));
+  const giveUpAt = Date.now() + END_WITHIN_MS;
   let present = await standings();
   while (present.includes('open') && Date.now() < giveUpAt) {
     await sleep(500);
     present = await standings();
   }
   const paid = await payments(bank);
-  return orders.map(({ reference }, i) =>
-    judge(paid.get(reference) ?? 0, present[i] as SubjectStatus),
+  return transfers.map(({ reference }, i) =>
+    verdictOf(paid.get(reference) ?? 0, present[i] as SubjectStatus),
   );
 }
 
@@ -164,21 +171,21 @@ try {
       process.stderr.write(`${name}: ${what}\n`);
       const arena = { target, bank };
       await target.start();
-      const orders: Order[] = [];
-      for (let round = 0; round < ROUNDS; round += 1) orders.push(...(await kill(arena)));
-      const found = await outcomes(arena, orders);
+      const transfers: TransferBody[] = [];
+      for (let round = 0; round < ROUNDS; round += 1) transfers.push(...(await kill(arena)));
+      const found = await outcomes(arena, transfers);
       await target.kill();
       const many = (verdict: Verdict) => String(found.filter((one) => one === verdict).length);
       const figures = [many('right'), many('paidTwice'), many('stuck'), many('wrong')];
-      const row = [what, name, String(orders.length), ...figures, many('told')];
+      const row = [what, name, String(transfers.length), ...figures, many('attention')];
       process.stderr.write(`${row.slice(2).join(' ')}\n`);
       rows.push(row);
     }
   }
   printMachine(versions, {});
-  const head = ['kill', 'service', 'orders', 'right', 'paid twice', 'stuck', 'wrong'];
-  printTable([...head, 'operator told'], rows);
-  const lost = rows.filter(([, name, orders, right]) => name === 'ours' && orders !== right);
+  const head = ['kill', 'service', 'transfers', 'right', 'paid twice', 'stuck', 'wrong'];
+  printTable([...head, 'operator called'], rows);
+  const lost = rows.filter(([, name, transfers, right]) => name === 'ours' && transfers !== right);
   console.log(lost.length === 0 ? 'ours: all right' : `ours: NOT right in ${lost.length} rows`);
   if (lost.length > 0) process.exitCode = 1;
   await close();

@@ -103,12 +103,12 @@ export async function openStack() {
     },
 
     /** The output of the process with this name. */
-    said: (name: string) => readFrom(logOf(name), 0),
+    outputOf: (name: string) => readFrom(logOf(name), 0),
 
     /** Waits until the check returns true; an error contains the process's output. */
-    async until(name: string, ask: () => Promise<boolean>): Promise<void> {
+    async until(name: string, check: () => Promise<boolean>): Promise<void> {
       for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
-        if (await ask().catch(() => false)) return;
+        if (await check().catch(() => false)) return;
       }
       throw new Error(`${name} was not ready in time:\n${readFrom(logOf(name), 0).slice(-2_000)}`);
     },

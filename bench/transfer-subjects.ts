@@ -81,11 +81,11 @@ export async function createTransferSubjects(stack: Stack, mostClients: number) 
     bare: {
       processes: processes.bare,
       async act() {
-        const order = peerTransferRequest();
+        const request = peerTransferRequest();
         await temporal.client.workflow.execute('peerTransfer', {
           taskQueue: BARE_QUEUE,
-          workflowId: `peer/${order.reference}`,
-          args: [order],
+          workflowId: `peer/${request.reference}`,
+          args: [request],
         });
       },
     },
@@ -139,13 +139,13 @@ async function post(
   pool: Pool,
   path: string,
   headers: Record<string, string>,
-  order: object,
+  request: object,
 ): Promise<unknown> {
   const { statusCode, body } = await pool.request({
     method: 'POST',
     path,
     headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify(order),
+    body: JSON.stringify(request),
   });
   const text = await body.text();
   if (statusCode !== 201) throw new Error(`${path} answered ${statusCode}: ${text}`);

@@ -95,7 +95,7 @@ export async function openDataDir(folder: string, log: (line: string) => void): 
 
 async function lockDataDir(path: string, log: (line: string) => void): Promise<() => void> {
   const began = Date.now();
-  let told = false;
+  let reported = false;
   for (;;) {
     const { release, holder } = tryLock(join(path, 'supervisor.lock'));
     if (release !== undefined) return release;
@@ -106,8 +106,8 @@ async function lockDataDir(path: string, log: (line: string) => void): Promise<(
           `Stop it with Ctrl-C, or run a second copy with its own folder: BURSAR_HOME=/some/folder npm start`,
       );
     }
-    if (stopping && !told) log(`process ${holder.pid} is still stopping; waiting for it …`);
-    told ||= stopping;
+    if (stopping && !reported) log(`process ${holder.pid} is still stopping; waiting for it …`);
+    reported ||= stopping;
     await sleep(100);
   }
 }

@@ -16,7 +16,7 @@ import { compiled, packageRoot } from '../src/shared/package-root.js';
 import type { Supervised } from './supervise.js';
 
 /** Changes within this time count as one: an editor saves several files, or one file in several steps. */
-const SETTLE_MS = 100;
+const DEBOUNCE_MS = 100;
 /** The processes need no clean shutdown; work in progress is recovered after the restart. */
 const GRACE_MS = 500;
 const FOLDERS = ['src', 'workflows', 'activities', 'worker', 'sandbox-bank', 'client/src'];
@@ -65,7 +65,7 @@ export function restartOnChange(services: readonly Supervised[], { log }: Hooks)
       changed.add(join(folder, file));
       check?.abort();
       clearTimeout(timer);
-      timer = setTimeout(() => void rebuild(), SETTLE_MS);
+      timer = setTimeout(() => void rebuild(), DEBOUNCE_MS);
     });
   }
 }

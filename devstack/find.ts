@@ -104,11 +104,11 @@ function isExecutable(file: string): boolean {
 async function official({ engine, env, log }: Context): Promise<string | null> {
   const { official } = RELEASES[engine];
   if (official === null) return null;
-  log(`${engine}: asking ${official.host} for ${official.version} …`);
-  let told = 0;
+  log(`${engine}: downloading ${official.version} from ${official.host} …`);
+  let reportedMegabytes = 0;
   const onProgress = (megabytes: number) => {
-    if (megabytes < told + 20) return;
-    told = megabytes;
+    if (megabytes < reportedMegabytes + 20) return;
+    reportedMegabytes = megabytes;
     log(`${engine}: ${megabytes.toFixed(0)} MB …`);
   };
   return fillAndProbe(engine, env, (folder) => downloadOfficial(engine, folder, env, onProgress));

@@ -73,7 +73,7 @@ export function mongodArguments({
 async function becomePrimary(mongod: Running, port: number): Promise<void> {
   let last: unknown = 'it did not answer';
   for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
-    if (mongod.hasEnded()) throw new Error((await mongod.ended).words);
+    if (mongod.hasEnded()) throw new Error((await mongod.ended).reason);
     // A client stays closed after a failed connection, so each attempt needs a new one.
     const client = new MongoClient(`mongodb://127.0.0.1:${port}/`, {
       directConnection: true,

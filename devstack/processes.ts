@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRunning, startOf, type ProcessIdentity } from './lock.js';
 
 /** The end of a child as a readable text; `self` is true if no signal from us caused it. */
-export type End = { words: string; self: boolean };
+export type End = { reason: string; self: boolean };
 
 /** A child process. `ended` resolves, never rejects. */
 export type Running = {
@@ -58,8 +58,8 @@ export function launch({ command, args, env, cwd, logFile }: Launch): Running {
 function asRunning(child: ChildProcess): Running {
   let how: End | null = null;
   const ended = new Promise<End>((resolve) => {
-    const end = (self: boolean, words: string) => {
-      how ??= { words, self };
+    const end = (self: boolean, reason: string) => {
+      how ??= { reason, self };
       resolve(how);
     };
     child.once('error', (error) => end(true, `could not be started: ${error.message}`));

@@ -139,7 +139,7 @@ async function startEngines(
 /** Waits until the check returns true; fails early if a service cannot stay up. */
 async function until(
   what: string,
-  ask: () => Promise<boolean>,
+  check: () => Promise<boolean>,
   services: Supervised[],
   opened: DataDir,
 ): Promise<void> {
@@ -153,7 +153,7 @@ async function until(
       throw new Error(`The ${failed.name} does not start:\n${tail(said)}`);
     }
     try {
-      if (await ask()) return;
+      if (await check()) return;
     } catch (error) {
       last = error instanceof Error ? `: ${error.message}` : '';
     }

@@ -31,7 +31,7 @@ const FIRST_ATTEMPTS = 3;
 const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 /** A process that lives this long has started successfully. */
-const SETTLED_AFTER_MS = 15_000;
+const STARTED_AFTER_MS = 15_000;
 
 /**
  * Starts a service and restarts it whenever it ends, until it is stopped. A killed service is restarted at once; one
@@ -54,7 +54,7 @@ export function keepRunning(service: Service, hooks: Hooks): Supervised {
     hooks.onSpawn();
   };
 
-  async function start(attempts: number, words: (error: unknown) => string): Promise<void> {
+  async function start(attempts: number, describe: (error: unknown) => string): Promise<void> {
     for (;;) {
       stopped.signal.throwIfAborted();
       try {
@@ -63,7 +63,7 @@ export function keepRunning(service: Service, hooks: Hooks): Supervised {
       } catch (error) {
         failures += 1;
         if (stopped.signal.aborted || failures >= attempts) throw error;
-        hooks.log(words(error));
+        hooks.log(describe(error));
         await pause(failures, stopped.signal);
       }
     }
@@ -76,8 +76,8 @@ export function keepRunning(service: Service, hooks: Hooks): Supervised {
       const end = await present?.ended;
       if (stopped.signal.aborted || end === undefined) return;
       if (present !== replaced) {
-        failures = end.self && Date.now() - since < SETTLED_AFTER_MS ? failures + 1 : 0;
-        hooks.log(`${name} ${end.words}; starting it again`);
+        failures = end.self && Date.now() - since < STARTED_AFTER_MS ? failures + 1 : 0;
+        hooks.log(`${name} ${end.reason}; starting it again`);
         await pause(failures, stopped.signal);
       }
       // Rejects only when it is stopped.

@@ -92,7 +92,7 @@ async function becomeReady(
 ): Promise<void> {
   let last: unknown = 'it did not answer';
   for (const end = Date.now() + READY_WITHIN_MS; Date.now() < end; await sleep(50)) {
-    if (temporal.hasEnded()) throw new Error((await temporal.ended).words);
+    if (temporal.hasEnded()) throw new Error((await temporal.ended).reason);
     // The server prints this once it serves. Another server on this port would answer too, but then ours exits
     // without printing it.
     if (!output().includes('Temporal Server:')) continue;
@@ -108,7 +108,7 @@ async function becomeReady(
 }
 
 async function describe(address: string, namespace: string): Promise<void> {
-  await ask(address, (connection) => connection.workflowService.describeNamespace({ namespace }));
+  await query(address, (connection) => connection.workflowService.describeNamespace({ namespace }));
 }
 
 /** True if a worker polls this queue. */
@@ -116,7 +116,7 @@ export async function isPolled(
   address: string,
   { namespace, taskQueue }: { namespace: string; taskQueue: string },
 ): Promise<boolean> {
-  const { pollers } = await ask(address, (connection) =>
+  const { pollers } = await query(address, (connection) =>
     connection.workflowService.describeTaskQueue({
       namespace,
       taskQueue: { name: taskQueue },
@@ -126,10 +126,10 @@ export async function isPolled(
   return pollers.length > 0;
 }
 
-async function ask<T>(address: string, question: (connection: Connection) => Promise<T>) {
+async function query<T>(address: string, call: (connection: Connection) => Promise<T>) {
   const connection = await Connection.connect({ address, connectTimeout: 2_000 });
   try {
-    return await connection.withDeadline(Date.now() + 2_000, () => question(connection));
+    return await connection.withDeadline(Date.now() + 2_000, () => call(connection));
   } finally {
     await connection.close();
   }

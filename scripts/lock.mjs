@@ -90,7 +90,7 @@ export function tryLock(file, note = {}) {
 
 /** Runs the work while holding the lock; waits as long as a living process has it. */
 export async function withLock(file, onWait, work) {
-  let told = false;
+  let reported = false;
   for (;;) {
     const lock = tryLock(file);
     if (lock.release) {
@@ -100,8 +100,8 @@ export async function withLock(file, onWait, work) {
         lock.release();
       }
     }
-    if (!told) onWait(lock.holder.pid);
-    told = true;
+    if (!reported) onWait(lock.holder.pid);
+    reported = true;
     await sleep(250);
   }
 }

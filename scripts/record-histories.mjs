@@ -21,9 +21,9 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { MongoClient } from 'mongodb';
 import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../dist/sandbox-bank/shared/signature.js';
 
-const words = process.argv.slice(2);
-const mark = (words.find((word) => word.startsWith('--mark=')) ?? '').replace('--mark=', '');
-const wanted = words.filter((word) => !word.startsWith('--mark='));
+const args = process.argv.slice(2);
+const mark = (args.find((arg) => arg.startsWith('--mark=')) ?? '').replace('--mark=', '');
+const wanted = args.filter((arg) => !arg.startsWith('--mark='));
 const home = process.env.BURSAR_HOME ?? '.bursar';
 const read = (file) => JSON.parse(readFileSync(join(home, file), 'utf8'));
 const dev = read('dev.json');

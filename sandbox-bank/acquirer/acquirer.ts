@@ -11,17 +11,17 @@ export type Acquirer = ReturnType<typeof createAcquirer>;
 
 /** Creates the payment acquirer. It shares only the journal, signatures and faults with the bank. */
 export function createAcquirer(parts: AcquirerContext) {
-  const chargeBooks = createChargeOutcomes(parts);
-  const refundBooks = createRefundOutcomes(parts);
+  const chargeOutcomes = createChargeOutcomes(parts);
+  const refundOutcomes = createRefundOutcomes(parts);
   return {
-    charges: createCharges(parts, chargeBooks),
-    pages: createPages(parts.state, chargeBooks),
-    setChargeOutcome: createOutcomeSetter(parts.state, chargeBooks),
-    refunds: createRefunds(parts, refundBooks),
+    charges: createCharges(parts, chargeOutcomes),
+    pages: createPages(parts.state, chargeOutcomes),
+    setChargeOutcome: createOutcomeSetter(parts.state, chargeOutcomes),
+    refunds: createRefunds(parts, refundOutcomes),
     /** After a start: schedules the outcomes that were still open at the last stop. */
     resume(): void {
-      chargeBooks.resume();
-      refundBooks.resume();
+      chargeOutcomes.resume();
+      refundOutcomes.resume();
     },
   };
 }

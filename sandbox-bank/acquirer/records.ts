@@ -1,4 +1,4 @@
-type Ask = {
+type ChargeFields = {
   reference: string;
   client_reference: string;
   amount_minor: number;
@@ -12,10 +12,10 @@ export type Channel =
   { type: 'card' } | { type: 'bank_account'; account: string; bank_code: string };
 
 /** A request for a charge that the customer pays on the acquirer's page. */
-export type ChargePageRequest = Ask & { channel: Channel; return_url: string | null };
+export type ChargePageRequest = ChargeFields & { channel: Channel; return_url: string | null };
 
 /** A request for a charge without the customer, by an authorization that an earlier page granted. */
-export type AuthorizedChargeRequest = Ask & { authorization: string };
+export type AuthorizedChargeRequest = ChargeFields & { authorization: string };
 
 /** A request for a charge of either kind. */
 export type ChargeRequest = ChargePageRequest | AuthorizedChargeRequest;

@@ -113,8 +113,8 @@ function switches({ setChargeOutcome, refunds }: Acquirer): RouteEntry[] {
         POST: {
           call: null,
           read: async (req) => {
-            const told = await readBody(req, setChargeOutcomeBody);
-            return () => setChargeOutcome(name, told);
+            const setting = await readBody(req, setChargeOutcomeBody);
+            return () => setChargeOutcome(name, setting);
           },
         },
       }),

@@ -35,13 +35,13 @@ export function createOutcomeSetter(
     return null;
   }
 
-  return (name: string, told: OutcomeToSet): Outcome => {
+  return (name: string, setting: OutcomeToSet): Outcome => {
     const named = charges.withReference(name);
     const found = named.length > 0 ? named : charges.withClientReference(name);
     const isOpen = ({ status }: Charge) =>
       status === 'open' ||
       status === 'pending' ||
-      (status === 'abandoned' && told.outcome === 'paid');
+      (status === 'abandoned' && setting.outcome === 'paid');
     const open = found.filter(isOpen);
     const charge = open.at(-1) ?? found.at(-1);
     if (!charge) return noSuchCharge();
@@ -49,9 +49,9 @@ export function createOutcomeSetter(
       return errorAnswer(409, 'ambiguous', 'several charges have this client reference');
     }
     if (isOpen(charge)) {
-      const refusal = decide(charge, told);
+      const refusal = decide(charge, setting);
       if (refusal) return refusal;
-    } else if (charge.status !== told.outcome) {
+    } else if (charge.status !== setting.outcome) {
       return errorAnswer(409, 'already_settled', `the charge is already ${charge.status}`);
     }
     return answer(200, presentCharge(charge));

@@ -7,7 +7,7 @@ import type { Refund } from './refund-state.js';
 
 const VALID_YEARS = 3;
 
-const ask = {
+const common = {
   reference,
   client_reference: clientReference,
   amount_minor: z.int().min(1),
@@ -24,7 +24,7 @@ const authorization = z.string().regex(/^[A-Za-z0-9_-]{1,100}$/);
 
 /** The body of a request for a charge with a page. */
 export const pageBody = z.strictObject({
-  ...ask,
+  ...common,
   channel: z.discriminatedUnion('type', [
     z.strictObject({ type: z.literal('card') }),
     z.strictObject({
@@ -40,7 +40,7 @@ export const pageBody = z.strictObject({
 });
 
 /** The body of a request for a charge without the customer. */
-export const authorizedBody = z.strictObject({ ...ask, authorization });
+export const authorizedBody = z.strictObject({ ...common, authorization });
 
 /** The body of a request for a refund. */
 export const refundBody = z.strictObject({

@@ -43,14 +43,14 @@ export function createAuthorizations(parts: {
   const { cards, authorizations } = parts.state;
 
   /** Sends the request at most twice. Returns null if no readable answer arrived in time. */
-  async function ask(authorization: Authorization): Promise<Decision | null> {
+  async function requestDecision(authorization: Authorization): Promise<Decision | null> {
     if (url === null) return null;
     await log.flushed();
     const body = requestBody(authorization);
     const first = await callbackSender.post('authorization', url, body, answerWithinMs);
-    const isHeard = first !== null && first.status < 500;
+    const isAnswered = first !== null && first.status < 500;
     return read(
-      isHeard ? first : await callbackSender.post('authorization', url, body, answerWithinMs),
+      isAnswered ? first : await callbackSender.post('authorization', url, body, answerWithinMs),
     );
   }
 
@@ -79,7 +79,7 @@ export function createAuthorizations(parts: {
       const authorization = authorizations.get(number);
       const isOpen = card.state === 'open';
       const decision = isOpen
-        ? ((await ask(authorization)) ?? NO_ANSWER)
+        ? ((await requestDecision(authorization)) ?? NO_ANSWER)
         : { approved: false, code: `card_${card.state}` };
       return answer(200, { token, ...decide(authorization, decision, isOpen) });
     },

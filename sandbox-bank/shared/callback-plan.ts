@@ -16,22 +16,22 @@ export type OutcomeNotice = {
 type CallbackEvent = Pick<CallbackRecord, 'id' | 'event' | 'occurred_at'>;
 
 /** Plans the callbacks of an outcome as journal records, numbered from `delivery` on. */
-export function planCallbacks(news: OutcomeNotice, delivery: number): CallbackRecord[] {
-  const tell: CallbackEvent = { id: newEventId(), event: news.event, occurred_at: news.at };
-  return inDeliveryOrder(news, tell).map((each, i) => ({
+export function planCallbacks(notice: OutcomeNotice, delivery: number): CallbackRecord[] {
+  const outcome: CallbackEvent = { id: newEventId(), event: notice.event, occurred_at: notice.at };
+  return inDeliveryOrder(notice, outcome).map((each, i) => ({
     kind: 'callback',
     delivery: delivery + i,
-    ...news.about,
-    not_before: news.at + i * STEP_MS,
+    ...notice.about,
+    not_before: notice.at + i * STEP_MS,
     ...each,
   }));
 }
 
 /** Out of order: the outcome, an older "pending", the same event again, and the same outcome as a new event. */
-function inDeliveryOrder({ before }: OutcomeNotice, tell: CallbackEvent): CallbackEvent[] {
-  if (!before) return [tell];
+function inDeliveryOrder({ before }: OutcomeNotice, outcome: CallbackEvent): CallbackEvent[] {
+  if (!before) return [outcome];
   const stale: CallbackEvent = { id: newEventId(), event: before.event, occurred_at: before.at };
-  return [tell, stale, tell, { ...tell, id: newEventId() }];
+  return [outcome, stale, outcome, { ...outcome, id: newEventId() }];
 }
 
 function newEventId(): string {

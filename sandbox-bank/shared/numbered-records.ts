@@ -24,12 +24,12 @@ export function createNumberedRecords<Thing>() {
   return {
     all: all as readonly Thing[],
     add(thing: Thing & { number: number }): void {
-      if (thing.number !== all.length) throw new Error('the journal misses an order');
+      if (thing.number !== all.length) throw new Error('the journal misses a request');
       all.push(thing);
     },
     get: (number: number): Thing => {
       const thing = all[number];
-      if (!thing) throw new Error('the journal names an order that it does not have');
+      if (!thing) throw new Error('the journal names a request that it does not have');
       return thing;
     },
   };

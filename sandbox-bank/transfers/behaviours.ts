@@ -13,7 +13,7 @@ export const TEST_ACCOUNTS: readonly {
   {
     ending: '001',
     behaviour: 'done_later',
-    bank: 'accepted, paid 2 s later, told by callback only',
+    bank: 'accepted, paid 2 s later, reported by callback only',
     transfer: 'completed by the callback',
   },
   {
@@ -32,19 +32,19 @@ export const TEST_ACCOUNTS: readonly {
     ending: '004',
     behaviour: 'done_without_answer',
     bank: 'paid, but the answer never comes',
-    transfer: 'asks, finds it paid, completes; never sends again',
+    transfer: 'verified as paid, completed; never submitted again',
   },
   {
     ending: '005',
     behaviour: 'lost',
     bank: 'never answers, pays nothing',
-    transfer: 'asks, sends again only as far as that is safe, then calls an operator',
+    transfer: 'verified, submitted again only if that is safe, then `attention`',
   },
   {
     ending: '006',
     behaviour: 'pending',
     bank: 'pending for ever',
-    transfer: 'asks on and on, calls an operator after 60 s',
+    transfer: 'verified repeatedly, `attention` after 60 s',
   },
   {
     ending: '007',
@@ -68,7 +68,7 @@ export const TEST_ACCOUNTS: readonly {
     ending: '010',
     behaviour: 'throttled_first',
     bank: '429 first',
-    transfer: 'waits as told, completed',
+    transfer: 'retried after the requested delay, completed',
   },
   {
     ending: '011',

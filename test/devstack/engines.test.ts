@@ -48,7 +48,7 @@ test('mongod that was killed comes back with what it had acknowledged', async ()
     const journaled = { writeConcern: { w: 'majority', j: true } } as const;
     await withMongo(mongod.uri, (client) => notes(client).insertOne({ note: 'kept' }, journaled));
     process.kill(mongod.pid, 'SIGKILL');
-    expect(await mongod.ended).toEqual({ words: 'was ended by SIGKILL', self: false });
+    expect(await mongod.ended).toEqual({ reason: 'was ended by SIGKILL', self: false });
     const { uri } = await mongod.restart();
     expect(await withMongo(uri, (client) => notes(client).countDocuments({ note: 'kept' }))).toBe(
       1,

@@ -101,7 +101,7 @@ test('stopping ends a service that is still being started', async () => {
       async start(onSpawn) {
         await service.start(onSpawn);
         const end = await service.spawned.at(-1)?.ended;
-        throw new Error(`slow ${end?.words}`);
+        throw new Error(`slow ${end?.reason}`);
       },
     },
     hooks([]),
@@ -119,7 +119,7 @@ test('a service that ignores SIGTERM is killed after its grace', async () => {
   const supervised = keepRunning(service, hooks([]));
   await until(() => readSafely('deaf').includes('deaf'));
   await supervised.stop();
-  expect(await service.spawned[0]?.ended).toEqual({ words: 'was ended by SIGKILL', self: false });
+  expect(await service.spawned[0]?.ended).toEqual({ reason: 'was ended by SIGKILL', self: false });
 });
 
 function readSafely(name: string): string {

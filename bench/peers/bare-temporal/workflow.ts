@@ -5,6 +5,6 @@ import type { PeerActivities, PeerTransferRequest } from './activities.js';
 const bank = proxyActivities<PeerActivities>({ startToCloseTimeout: '20s' });
 
 /** A bare workflow: one activity that calls the bank, and no record beside the history. */
-export async function peerTransfer(order: PeerTransferRequest): Promise<string> {
-  return bank.callBank(order);
+export async function peerTransfer(request: PeerTransferRequest): Promise<string> {
+  return bank.callBank(request);
 }

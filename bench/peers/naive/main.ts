@@ -52,36 +52,36 @@ async function create(ctx: Koa.Context): Promise<void> {
   const text = await rawBody(ctx.req, { limit: MAX_BODY_BYTES, encoding: 'utf8' });
   const parsed = transferBody.safeParse(JSON.parse(text));
   if (!parsed.success) return ctx.throw(400);
-  const order = parsed.data;
+  const request = parsed.data;
   try {
-    await transfers.insertOne({ ...order, status: 'pending', created_at: new Date() });
+    await transfers.insertOne({ ...request, status: 'pending', created_at: new Date() });
   } catch (error) {
     if (!(error instanceof MongoServerError) || error.code !== DUPLICATE_KEY) throw error;
     // A repeated request gets the transfer's current state.
-    ctx.body = await transfers.findOne({ reference: order.reference });
+    ctx.body = await transfers.findOne({ reference: request.reference });
     return;
   }
   failpoint('submit.permitted');
-  const answer = await callBank(order);
+  const answer = await callBank(request);
   failpoint('submit.answered');
   if (answer !== 'paid' && answer !== 'refused') return ctx.throw(504);
   const status = answer === 'paid' ? 'completed' : 'failed';
-  await transfers.updateOne({ reference: order.reference }, { $set: { status } });
+  await transfers.updateOne({ reference: request.reference }, { $set: { status } });
   ctx.status = 201;
-  ctx.body = { ...order, status };
+  ctx.body = { ...request, status };
 }
 
 /** Makes the same HTTP call as Bursar by the same adapter. */
-async function callBank(order: z.infer<typeof transferBody>): Promise<string> {
-  const { reference, recipient_account: account, recipient_bank_code: bankCode } = order;
+async function callBank(request: z.infer<typeof transferBody>): Promise<string> {
+  const { reference, recipient_account: account, recipient_bank_code: bankCode } = request;
   const answer = await bank.initiate(
     {
       reference,
       clientReference: reference,
-      amountMinor: BigInt(order.amount_minor),
+      amountMinor: BigInt(request.amount_minor),
       currency: 'NGN',
       recipient: { account, bankCode, name: null },
-      narration: order.narration,
+      narration: request.narration,
       requestedAt: new Date(),
     },
     AbortSignal.timeout(config.sandboxBank.timeoutMs),

@@ -5,17 +5,17 @@ import { createTransfers } from '../src/capabilities/transfers/store.js';
 import { serveParent } from './child.js';
 
 /** The messages that this process receives. */
-export type SettlerQuestion =
+export type ApplierQuestion =
   /** Makes these transfers ready for their outcomes: their requests count as submitted. */
   | { kind: 'prepare'; tenant: string; ids: string[] }
   /** Permits this many more outcomes. Not answered. */
-  | { kind: 'settle'; count: number }
+  | { kind: 'apply'; count: number }
   /** Answered when all permitted outcomes are applied. */
   | { kind: 'finish' };
 /** The counts since the last `finish`. */
-export type SettlerAnswer = {
+export type ApplierAnswer = {
   /** Outcomes applied since the last `finish`. */
-  settled: number;
+  applied: number;
   /** Outcomes permitted and not yet applied when `finish` arrived. */
   behind: number;
   /** Transfers prepared without a permitted outcome. */
@@ -28,27 +28,27 @@ const STALL_TIMEOUT_MS = 30_000;
 
 const uri = process.env['BENCH_MONGODB_URI'] ?? '';
 const name = process.env['BENCH_DATABASE'] ?? '';
-const database = await connectDatabase({ uri, database: name }, 'bursar-bench-settler');
+const database = await connectDatabase({ uri, database: name }, 'bursar-bench-outcome-applier');
 const transfers = createTransfers(database, createGroupCommit(database), STALL_TIMEOUT_MS);
 
 const ready: { tenant: string; id: string }[] = [];
-let letIn = 0;
+let permitted = 0;
 let inFlight = 0;
-let settled = 0;
+let applied = 0;
 let whenDone: () => void = () => undefined;
 
 function pump(): void {
-  while (inFlight < PARALLEL && letIn > 0 && ready.length > 0) {
+  while (inFlight < PARALLEL && permitted > 0 && ready.length > 0) {
     const next = ready.pop();
     if (!next) return;
-    letIn -= 1;
+    permitted -= 1;
     inFlight += 1;
-    void settle(next);
+    void applyOutcome(next);
   }
   if (inFlight === 0) whenDone();
 }
 
-async function settle({ tenant, id }: { tenant: string; id: string }): Promise<void> {
+async function applyOutcome({ tenant, id }: { tenant: string; id: string }): Promise<void> {
   const outcome = await transfers.applyFact(tenant, id, {
     kind: 'succeeded',
     via: 'provider_answer',
@@ -58,8 +58,8 @@ async function settle({ tenant, id }: { tenant: string; id: string }): Promise<v
     amountMinor: null,
     sessionId: `bench-${id}`,
   });
-  if (outcome.kind !== 'fact' || outcome.verdict !== 'applied') throw new Error('not settled');
-  settled += 1;
+  if (outcome.kind !== 'fact' || outcome.verdict !== 'applied') throw new Error('not applied');
+  applied += 1;
   inFlight -= 1;
   pump();
 }
@@ -76,25 +76,25 @@ async function prepare(tenant: string, ids: string[]): Promise<void> {
   await Promise.all(Array.from({ length: PARALLEL }, client));
 }
 
-async function finish(): Promise<SettlerAnswer> {
-  const behind = Math.min(letIn + inFlight, ready.length + inFlight);
+async function finish(): Promise<ApplierAnswer> {
+  const behind = Math.min(permitted + inFlight, ready.length + inFlight);
   await new Promise<void>((resolve) => {
     whenDone = resolve;
     pump();
   });
-  const answer = { settled, behind, left: ready.length };
+  const answer = { applied, behind, left: ready.length };
   whenDone = () => undefined;
-  [settled, letIn] = [0, 0];
+  [applied, permitted] = [0, 0];
   return answer;
 }
 
-async function answer(question: SettlerQuestion): Promise<SettlerAnswer | null> {
+async function answer(question: ApplierQuestion): Promise<ApplierAnswer | null> {
   switch (question.kind) {
     case 'prepare':
       await prepare(question.tenant, question.ids);
-      return { settled: 0, behind: 0, left: ready.length };
-    case 'settle':
-      letIn += question.count;
+      return { applied: 0, behind: 0, left: ready.length };
+    case 'apply':
+      permitted += question.count;
       pump();
       return null;
     case 'finish':
@@ -102,4 +102,4 @@ async function answer(question: SettlerQuestion): Promise<SettlerAnswer | null> 
   }
 }
 
-serveParent((question) => answer(question as SettlerQuestion));
+serveParent((question) => answer(question as ApplierQuestion));
