@@ -1,7 +1,17 @@
 import { maskMessage } from '../../../src/core/provider-events/message.js';
-import { CARD_SAFE_FIELDS } from '../../../src/core/providers/sandbox-bank/card-events.js';
-import { PAYMENT_SAFE_FIELDS } from '../../../src/core/providers/sandbox-bank/payment-events.js';
-import { TRANSFER_SAFE_FIELDS } from '../../../src/core/providers/sandbox-bank/transfer-events.js';
+import {
+  CARD_SAFE_FIELDS,
+  readCardMessage,
+} from '../../../src/core/providers/sandbox-bank/card-events.js';
+import {
+  PAYMENT_SAFE_FIELDS,
+  readPaymentMessage,
+  readStoredPaymentMessage,
+} from '../../../src/core/providers/sandbox-bank/payment-events.js';
+import {
+  readTransferMessage,
+  TRANSFER_SAFE_FIELDS,
+} from '../../../src/core/providers/sandbox-bank/transfer-events.js';
 import { newId } from '../../../src/shared/ids.js';
 
 const CARD_NUMBER = '4111111111111111';
@@ -85,5 +95,78 @@ describe('the masked copy of a message', () => {
     expect(JSON.stringify(maskMessage(Buffer.from(deep), TRANSFER_SAFE_FIELDS))).toContain(
       '<array>',
     );
+  });
+});
+
+describe('the masked copy of a readable message', () => {
+  const hash = () => 'hash';
+  const [transfer, charge, refund] = [newId('transfer'), newId('charge'), newId('refund')];
+  const amount = { amount_minor: 150_000, currency: 'NGN', code: null };
+  const event = (name: string, data: object) => ({
+    id: 'evt_1',
+    event: name,
+    occurred_at: '2026-11-21T09:30:00.000Z',
+    data,
+  });
+  const face = { brand: 'verve', last4: '4242', expiry_month: 9, expiry_year: 2031 };
+
+  test.each([
+    event('transfer.reversed', { reference: transfer, ...amount, session_id: '09-a' }),
+    event('transfer.refused', { reference: transfer, ...amount, code: 'account_closed' }),
+  ])('about a transfer is read as the message was: $event', (message) => {
+    const copy = mask(message, TRANSFER_SAFE_FIELDS);
+    expect(readTransferMessage(copy, hash)).toEqual(readTransferMessage(message, hash));
+    expect(readTransferMessage(copy, hash).kind).toBe('event');
+  });
+
+  test.each([
+    event('card.issued', { reference: newId('card'), card: 'ic_1', ...face }),
+    event('card.funded', { reference: newId('cardOperation'), card: 'ic_1', ...amount }),
+    event('card.cleared', { reference: 'auth_1', card: 'ic_1', ...amount }),
+  ])('about a card is read as the message was: $event', (message) => {
+    const copy = mask(message, CARD_SAFE_FIELDS);
+    expect(readCardMessage(copy, hash)).toEqual(readCardMessage(message, hash));
+    expect(readCardMessage(copy, hash).kind).toBe('event');
+  });
+
+  test('about a refund is read as the message was', () => {
+    const given = { refund: 'rfnd_1', charge: `${charge}-1`, merchant_note: refund, ...amount };
+    const message = event('refund.refunded', { ...given, status: 'refunded' });
+    const copy = readStoredPaymentMessage(mask(message, PAYMENT_SAFE_FIELDS));
+    expect(copy).toEqual(readPaymentMessage(message, hash));
+    expect(copy.kind).toBe('event');
+  });
+
+  test('about a paid charge is read without the customer’s authorization', () => {
+    const paid = { reference: `${charge}-1`, status: 'paid', paid_minor: 5, fee_minor: null };
+    const authorization = { authorization: 'auth_secret', type: 'card', ...face, reusable: true };
+    const bank = { bank_code: null, bank_name: null };
+    const message = event('charge.paid', {
+      ...paid,
+      currency: 'NGN',
+      authorization: { ...authorization, ...bank },
+    });
+    expect(readPaymentMessage(message, hash)).toMatchObject({
+      event: { about: { state: { authorization: { code: 'auth_secret' } } } },
+    });
+    expect(readStoredPaymentMessage(mask(message, PAYMENT_SAFE_FIELDS))).toMatchObject({
+      kind: 'event',
+      event: {
+        charge: paid.reference,
+        about: { state: { kind: 'succeeded', amountMinor: 5n, authorization: null } },
+      },
+    });
+  });
+
+  test.each([
+    ['transfers', readTransferMessage],
+    ['payments', readPaymentMessage],
+    ['cards', readCardMessage],
+  ])('a notice of the bank is irrelevant to %s', (_port, read) => {
+    expect(read(event('bank.notice', {}), hash)).toEqual({
+      kind: 'irrelevant',
+      dedupeKey: 'evt_1',
+      name: 'bank.notice',
+    });
   });
 });
