@@ -22,6 +22,13 @@ export const afterReceiver = (point: string): readonly Death[] => [
   { who: 'worker', point },
 ];
 
+/** The deaths around a provider event that alone reports an outcome. */
+export const EVENT_DEATHS: readonly (readonly Death[])[] = [
+  [{ who: 'api', point: 'provider_event.stored' }],
+  [{ who: 'api', point: 'provider_event.applied' }],
+  afterReceiver('provider_event.applied'),
+];
+
 /** The deaths of a case, for its name. */
 export const namesOf = (deaths: readonly Death[]) =>
   deaths.map(({ who, point }) => `the ${who} dies at ${point}`).join(', ');

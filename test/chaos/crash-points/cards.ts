@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import {
   afterReceiver,
   casesOf,
+  EVENT_DEATHS,
   namesOf,
   OUTCOMES,
   PAID,
@@ -45,12 +46,6 @@ const eventOf = (deaths: readonly Death[], outcome: Outcome): Case => ({
   },
 });
 
-const EVENT_DEATHS: readonly (readonly Death[])[] = [
-  [{ who: 'api', point: 'provider_event.stored' }],
-  [{ who: 'api', point: 'provider_event.applied' }],
-  ...['start.before', 'provider_event.applied'].map((point) => afterReceiver(point)),
-];
-
 /** Locked where it is open, and opened where it is locked. */
 async function nextControl({ cards, card }: Cluster): Promise<'lock' | 'unlock'> {
   return (await cards.get(card)).status === 'locked' ? 'unlock' : 'lock';
@@ -67,7 +62,10 @@ export const cards: Case[] = [
     isRight: (cluster, { id }, outcome) => isFunded(cluster, id, outcome),
     points: POINTS,
   }),
-  ...EVENT_DEATHS.flatMap((deaths) => [eventOf(deaths, PAID), eventOf(deaths, REFUSED)]),
+  ...[...EVENT_DEATHS, afterReceiver('start.before')].flatMap((deaths) => [
+    eventOf(deaths, PAID),
+    eventOf(deaths, REFUSED),
+  ]),
 
   ...casesOf({
     name: "a card's lock or unlock",

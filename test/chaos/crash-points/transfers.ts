@@ -1,7 +1,7 @@
 import { order } from '../../support/tenant.js';
 import {
-  afterReceiver,
   API_POINTS,
+  EVENT_DEATHS,
   namesOf,
   casesOf,
   DISPATCH_POINTS,
@@ -61,12 +61,6 @@ const toldAgain = (point: string): Case => ({
     expect(failed).toBe(true);
   },
 });
-
-const EVENT_DEATHS: readonly (readonly Death[])[] = [
-  [{ who: 'api', point: 'provider_event.stored' }],
-  [{ who: 'api', point: 'provider_event.applied' }],
-  afterReceiver('provider_event.applied'),
-];
 
 export const transfers: Case[] = [
   ...casesOf({
