@@ -106,7 +106,7 @@ describe('a message that arrives before its record', () => {
       submissions: 1,
       next_check_at: null,
     });
-    await service.deps.transfers.accept(acceptTransferMutation(transfer));
+    await service.deps.transfers.store.accept(acceptTransferMutation(transfer));
     expect(await becomes({ 'facts.reference': id }, 'processed')).toMatchObject({
       result: 'applied',
       attention: null,
