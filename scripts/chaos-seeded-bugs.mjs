@@ -19,8 +19,8 @@ const script = fileURLToPath(new URL('chaos-random.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'bursar-seeded-bugs-'));
 
 /**
- * A record that a bug leaves open never ends, so the checker waits for it less than usual; but longer than a healthy
- * build needs for a callback whose first attempt failed, which is a minute.
+ * Records that a bug leaves open stay open, so the wait for them is shorter than in other runs; but longer than a healthy
+ * build leaves an event or a delivery between two attempts.
  */
 const STUCK_SECONDS = '100';
 

@@ -382,17 +382,16 @@ async function sendCardEvent(event, data) {
     occurred_at: new Date().toISOString(),
     data: { amount_minor: 5_000, currency: 'NGN', code: null, ...data },
   });
-  const timestamp = String(Math.floor(Date.now() / 1000));
-  const signature = sign(read('secrets.json').bank_secret, timestamp, body);
-  const headers = { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: signature };
+  const at = String(Math.floor(Date.now() / 1000));
+  const signature = sign(read('secrets.json').bank_secret, at, body);
+  const headers = { [TIMESTAMP_HEADER]: at, [SIGNATURE_HEADER]: signature };
   await request(`${dev.api_url}/api/v1/webhooks/cards/sandbox-bank`, { body, headers });
 }
 
-async function eventAbout(reference, status) {
-  const found = await until(`the event about ${reference} is ${status}`, () =>
-    db.collection('provider_events').findOne({ reference, status }),
-  );
-  return found._id;
+async function eventAbout(reference, filter) {
+  const events = db.collection('provider_events');
+  const about = { 'facts.reference': reference, ...filter };
+  return (await until(JSON.stringify(about), () => events.findOne(about)))._id;
 }
 
 async function recordReplay(event, name) {
@@ -400,21 +399,22 @@ async function recordReplay(event, name) {
   return save(`provider-event-replay/${id}`, `provider-event-replay-${name}`);
 }
 
-/** An event that is applied at once, and one whose funding is missing until after a first replay. */
+/** An event whose funding is missing at the first attempt, and one whose funding is missing until after a first replay. */
 async function recordProviderEvents() {
-  const card = await activeCard();
-  const applied = await eventAbout(await fund(card, '001'), 'processed');
-  await save(`provider-event/${applied}`, 'provider-event-applied');
-  await recordReplay(applied, 'applied');
-
   const operations = db.collection('card_operations');
-  const operation = await fund(card, '789');
-  await until('it is funded', () => operations.findOne({ _id: operation, status: 'completed' }));
-  const document = await operations.findOne({ _id: operation });
-  const { issued } = await db.collection('cards').findOne({ _id: card });
+  const operation = await fund(await activeCard(), '789');
+  const funded = { _id: operation, status: 'completed' };
+  const document = await until('it is funded', () => operations.findOneAndDelete(funded));
+  const { issued } = await db.collection('cards').findOne({ _id: document.card_id });
+  const about = { reference: operation, card: issued.issuer_card_id };
+  await sendCardEvent('card.funding_pending', about);
+  const early = await eventAbout(operation, { event: 'card.funding_pending', attempt_count: 1 });
+  await operations.insertOne(document);
+  await save(`provider-event/${early}`, 'provider-event-applied');
+  await recordReplay(early, 'applied');
   await operations.deleteOne({ _id: operation });
-  await sendCardEvent('card.funded', { reference: operation, card: issued.issuer_card_id });
-  const failed = await eventAbout(operation, 'failed');
+  await sendCardEvent('card.funded', about);
+  const failed = await eventAbout(operation, { status: 'failed' });
   await recordReplay(failed, 'of-failed');
   await operations.insertOne(document);
   await call(`/webhooks/cards/events/${failed}/replay`, {});

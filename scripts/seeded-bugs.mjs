@@ -59,7 +59,7 @@ export const SEEDED_BUGS = {
     seenBy: /is failed and paid/,
   },
   'callback-unguarded': {
-    what: 'what a callback says is booked whatever the record is',
+    what: 'the fact of a provider event is booked, whatever the status of its record',
     patches: [
       [
         'src/core/instructions/held-transitions.js',
@@ -67,7 +67,7 @@ export const SEEDED_BUGS = {
         "if (isOpen(record) || fact.via === 'webhook')",
       ],
     ],
-    seenBy: /callbacks open/,
+    seenBy: /provider_events open|is (?:received|failed) after \d+ tries/,
   },
 };
 

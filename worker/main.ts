@@ -16,7 +16,7 @@ import { installRuntime } from './runtime.js';
 import { createCardExpiryLoop } from './card-expiry.js';
 import { createDispatcher } from './dispatcher.js';
 import { createProviderEventRetention, createWebhookRetention } from './retention.js';
-import { createCallbackRecovery, createWebhookRecovery } from './recovery.js';
+import { createWebhookRecovery } from './recovery.js';
 import { createWorkerCount } from './worker-count.js';
 import { createWorkers } from './worker.js';
 
@@ -55,7 +55,6 @@ async function main(): Promise<void> {
   });
   const loops = [
     createDispatcher(supervisedRecords(deps), deps.log),
-    createCallbackRecovery(deps),
     createWebhookRecovery(deps),
     createWebhookRetention(deps),
     createCardExpiryLoop(deps),

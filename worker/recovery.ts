@@ -11,12 +11,6 @@ type Recover = (limit: number) => Promise<number>;
 export const createWebhookRecovery = (deps: { webhooks: { recover: Recover }; log: Log }): Loop =>
   recoveryLoop(deps.log, { name: 'webhooks', batch: 500 }, (limit) => deps.webhooks.recover(limit));
 
-/** Applies stored callbacks that no process has applied, one after the other. They need no Temporal either. */
-export const createCallbackRecovery = (deps: { callbacks: { recover: Recover }; log: Log }): Loop =>
-  recoveryLoop(deps.log, { name: 'callbacks', batch: 200 }, (limit) =>
-    deps.callbacks.recover(limit),
-  );
-
 const recoveryLoop = (
   log: Log,
   { name, batch }: { name: string; batch: number },

@@ -11,7 +11,13 @@ import { refundCapability } from '../capabilities/refunds/index.js';
 import { transferCapability } from '../capabilities/transfers/index.js';
 import { walletCapability } from '../capabilities/wallets/index.js';
 import type { Deps } from './deps.js';
-import type { Capability } from '../core/capability.js';
+import {
+  defineCapability,
+  type Capability,
+  type CoreDeps,
+  type PartsByName,
+} from '../core/capability.js';
+import type { ProviderEventHandler } from '../core/provider-events/handler.js';
 import { providerEventCapability } from '../core/provider-events/capability.js';
 import type { createSafeguard } from '../platform/http/rate-limit.js';
 
@@ -29,14 +35,17 @@ export const list = [
   refundCapability,
   recurringChargeCapability,
   walletCapability,
-  providerEventCapability,
+  defineCapability(providerEventCapability),
 ] as const;
 
 /** The parts that routes take: those of the composition root, and the limits of single routes. */
 export type CapabilityDeps = Deps & { safeguard: ReturnType<typeof createSafeguard> };
 
+/** The parts that exist before the pipeline of provider events: handlers are made of them. */
+export type ProviderEventParts = CoreDeps & PartsByName<Listed>;
+
 /** The same list for the readers that treat all capabilities alike. Compiling it checks that each gets the parts it takes. */
-export const capabilities: readonly Capability<CapabilityDeps, Deps>[] = list;
+export const capabilities: readonly Capability<CapabilityDeps, Deps, ProviderEventParts>[] = list;
 
 type Listed = (typeof list)[number];
 type Merged<Union> = (Union extends unknown ? (each: Union) => void : never) extends (
@@ -52,6 +61,10 @@ export type Operations = Merged<
 
 /** The webhook events of any capability, with the type of their data. */
 export type CapabilityEvents = NonNullable<Listed['events']>;
+
+/** Each capability's handler of provider events, made of the parts that exist before the pipeline. */
+export const providerEventHandlers = (parts: ProviderEventParts): ProviderEventHandler[] =>
+  capabilities.flatMap((capability) => capability.providerEvents?.(parts) ?? []);
 
 /** Each capability's part of the ledger audit. */
 export const audits = capabilities.flatMap(({ audit }) => audit ?? []);

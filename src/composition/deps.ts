@@ -1,12 +1,5 @@
-import type { CallbackDrafts } from '../core/provider-events/callback-routes.js';
 import { createApiKeys } from '../platform/api-keys/store.js';
-import { list } from './capabilities.js';
-import {
-  createApplyProviderEvent,
-  createFindOwner,
-} from '../capabilities/cards/provider-events.js';
-import { createParts, type CoreDeps, type PartsByName } from '../core/capability.js';
-import { createProviderEvents } from '../core/provider-events/index.js';
+import { createParts } from '../core/capability.js';
 import type { Config } from '../shared/config.js';
 import { connectDatabase } from '../platform/database/client.js';
 import { claimDatabase } from '../platform/database/environment.js';
@@ -16,28 +9,14 @@ import { armFailpoint } from '../shared/failpoints.js';
 import { createIdempotency } from '../core/idempotency/store.js';
 import { createGroupCommit } from '../core/commit/group-commit.js';
 import { createLog } from '../shared/log.js';
-import { chargeApplier, chargeCallback } from '../capabilities/charges/provider-events.js';
-import { refundApplier, refundCallback } from '../capabilities/refunds/provider-events.js';
 import { createProviders } from '../core/providers/registry.js';
 import { createRateLimits } from '../platform/rate-limits/store.js';
 import { createTemporal } from '../platform/temporal/client.js';
 import { createTenants } from '../platform/tenants/store.js';
-import {
-  transferEventHandler,
-  transferCallback,
-} from '../capabilities/transfers/provider-events.js';
 import { createCompletionWaiters } from '../shared/completion-waiter.js';
-import { createCallbacks } from '../core/provider-events/callbacks.js';
+import { createProviderEvents, type ProviderEvents } from '../core/provider-events/index.js';
+import { list, providerEventHandlers } from './capabilities.js';
 import { createWebhooks } from '../core/webhooks/index.js';
-
-/** Converts the events of each port into the callbacks that are stored. */
-const callbackDrafts: CallbackDrafts = {
-  transfer: transferCallback,
-  payment: (event) =>
-    event.about.subject === 'charge'
-      ? chargeCallback(event, event.about.state)
-      : refundCallback(event, event.about.refund),
-};
 
 /** The connected parts that API, worker and command line share. */
 export type Deps = Awaited<ReturnType<typeof createDeps>>;
@@ -72,7 +51,10 @@ export async function createDeps(config: Config, name: string) {
     log,
   };
   const capabilities = createParts(list, core);
-  const { callbacks, providerEvents } = createMessageParts(core, capabilities.parts);
+  const providerEvents: ProviderEvents = createProviderEvents({
+    ...core,
+    handlers: providerEventHandlers({ ...core, ...capabilities.parts }),
+  });
   const rateLimits = createRateLimits({ db, log });
 
   return {
@@ -89,43 +71,19 @@ export async function createDeps(config: Config, name: string) {
     providerEvents,
     webhooks,
     idempotency: createIdempotency(database),
-    callbacks,
-    callbackDrafts,
     rateLimits,
 
     /** Waits until work in progress has ended, then closes the connections. */
     async close(): Promise<void> {
-      await idle([capabilities, groupCommit]);
+      await idle([providerEvents, capabilities, groupCommit]);
       // A commit that was in progress may have started a workflow.
-      await idle([capabilities, providerEvents]);
+      await idle([capabilities]);
       await webhooks.close();
       await idle([apiKeys, rateLimits]);
       await temporal.close();
       await database.client.close();
     },
   };
-}
-
-/** Creates the two ways by which messages from providers are stored and applied. */
-function createMessageParts(core: CoreDeps, parts: PartsByName<(typeof list)[number]>) {
-  const { database, groupCommit, log } = core;
-  const { transfers, charges, refunds, cards, cardAuthorizations } = parts;
-  const appliers = {
-    transfer: transferEventHandler({ transfers: transfers.store, starter: transfers.starter, log }),
-    charge: chargeApplier({ charges: charges.store, chargeStarter: charges.starter, log }),
-    refund: refundApplier({ refunds: refunds.store, refundStarter: refunds.starter, log }),
-  };
-  const providerEvents = createProviderEvents({
-    ...core,
-    apply: createApplyProviderEvent({
-      groupCommit,
-      cardOperations: cards.operations,
-      cardStarters: cards.starter,
-      authorizations: cardAuthorizations,
-    }),
-    findOwner: createFindOwner(database),
-  });
-  return { callbacks: createCallbacks(database, { appliers, log }), providerEvents };
 }
 
 /** Waits for the parts in sequence, because a part that ends may hand work to the next one. */

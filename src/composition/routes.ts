@@ -1,5 +1,4 @@
 import { capabilities, type CapabilityDeps } from './capabilities.js';
-import { cardWebhookRoutes } from '../capabilities/cards/webhook-routes.js';
 import { createSafeguard } from '../platform/http/rate-limit.js';
 import type { Route } from '../platform/http/routes.js';
 import type { Deps } from './deps.js';
@@ -7,6 +6,5 @@ import type { Deps } from './deps.js';
 /** Every route of the API, one for each operation in operations.ts; a test compares them. */
 export function allRoutes(deps: Deps): Route[] {
   const all: CapabilityDeps = { ...deps, safeguard: createSafeguard(deps) };
-  const routes = capabilities.flatMap((capability) => capability.routes?.(all) ?? []);
-  return [...routes, ...cardWebhookRoutes({ ...deps, authorizations: deps.cardAuthorizations })];
+  return capabilities.flatMap((capability) => capability.routes?.(all) ?? []);
 }

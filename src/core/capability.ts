@@ -16,6 +16,7 @@ import type { Config } from '../shared/config.js';
 import type { Database } from '../platform/database/client.js';
 import type { GroupCommit } from './commit/group-commit.js';
 import type { Log } from '../shared/log.js';
+import type { ProviderEventHandler } from './provider-events/handler.js';
 import type { Providers } from './providers/registry.js';
 import type { Tenants } from '../platform/tenants/store.js';
 import type { CompletionWaiters } from '../shared/completion-waiter.js';
@@ -66,7 +67,7 @@ export type OperatedInstruction<Deps> = {
  * document, migrations, ledger audit, dispatcher, metrics, command line and doctor read that list and know no capability by
  * name.
  */
-export type Capability<RouteDeps = never, PartDeps = RouteDeps> = {
+export type Capability<RouteDeps = never, PartDeps = RouteDeps, EventDeps = PartDeps> = {
   /** Plural kebab-case, as in the command line: `card-fundings`. */
   name: string;
   /** Collections that the first migration creates. Their indexes say which of them have a backlog. */
@@ -80,6 +81,8 @@ export type Capability<RouteDeps = never, PartDeps = RouteDeps> = {
   routes?: (deps: RouteDeps) => Route[];
   /** Records whose workflows the dispatcher starts when their next check is due, by the collection's name. */
   supervised?: (deps: PartDeps) => Readonly<Record<string, SupervisedRecords>>;
+  /** Applies the events of providers to its records. */
+  providerEvents?: (deps: EventDeps) => ProviderEventHandler;
   /** The instructions that operators list, show and command. */
   instruction?: OperatedInstruction<PartDeps>;
 };
@@ -114,13 +117,14 @@ export const defineCapability = <
   const Name extends string,
   RouteDeps,
   PartDeps,
+  EventDeps,
   Parts = never,
   N extends Needs = never,
   O extends Readonly<Record<string, Operation>> = never,
   E extends Events = never,
 >(
-  capability: Capability<RouteDeps, PartDeps> & Typed<Name, N, Parts, O, E>,
-): Omit<Capability<RouteDeps, PartDeps>, 'name' | 'operations' | 'events'> &
+  capability: Capability<RouteDeps, PartDeps, EventDeps> & Typed<Name, N, Parts, O, E>,
+): Omit<Capability<RouteDeps, PartDeps, EventDeps>, 'name' | 'operations' | 'events'> &
   Typed<Name, N, Parts, O, E> => capability;
 
 type CamelCase<Name> = Name extends `${infer Head}-${infer Tail}`

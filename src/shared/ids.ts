@@ -55,6 +55,10 @@ export function firstIdAt(kind: IdKind, at: Date): string {
   return idOf(kind, bytes);
 }
 
+/** Tests the shape of an id of any kind; an attempt at a charge has its number behind the id. */
+export const isOwnId = (value: string): boolean =>
+  (Object.keys(PREFIXES) as IdKind[]).some((kind) => isId(kind, value.replace(/-[0-9]{1,4}$/, '')));
+
 /** Tests the shape of an id of this kind; says nothing about its existence. */
 export function isId(kind: IdKind, value: string): boolean {
   return new RegExp(pattern(kind)).test(value);

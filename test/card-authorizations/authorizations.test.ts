@@ -342,6 +342,8 @@ describe('the card webhook', () => {
     }
     expect((await card.list()).data).toEqual([]);
     const events = service.deps.database.db.collection('provider_events');
-    expect(await events.countDocuments({ issuer_card: card.name, event: 'card.cleared' })).toBe(0);
+    expect(
+      await events.countDocuments({ 'facts.issuer_card': card.name, event: 'card.cleared' }),
+    ).toBe(0);
   });
 });

@@ -43,7 +43,7 @@ export function describeCardEvents(at: Subject): void {
 
     test('a repeat of one delivery reads the same', () => {
       for (const each of [delivered, request]) {
-        expect(read(each).kind).not.toBe('ignored');
+        expect(read(each).kind).not.toBe('unreadable');
         expect(read(each)).toEqual(read(each));
       }
     });

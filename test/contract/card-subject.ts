@@ -1,6 +1,5 @@
 import { newId } from '../../src/shared/ids.js';
 import type {
-  CardEventReading,
   CardIssuer,
   CardOrder,
   FundingOrder,
@@ -91,8 +90,8 @@ export function ordersFor(at: Subject) {
       if (answer.kind !== 'issued') throw new Error(`the card is ${answer.kind}`);
       return answer.card;
     },
-    read: ({ raw, headers }: Delivered, now = new Date()): CardEventReading =>
-      at.issuer.readEvent(raw, headers, now),
+    read: ({ raw, headers }: Delivered, now = new Date()) =>
+      at.issuer.readMessage(raw, headers, now),
   };
 }
 

@@ -4,7 +4,6 @@ import type {
   ChargeAuthorization,
   PageOrder,
   PaymentEvent,
-  PaymentEventReading,
   PaymentProvider,
   RefundOrder,
 } from '../../src/core/providers/payment-provider.js';
@@ -84,8 +83,8 @@ export function ordersFor(at: Subject) {
   });
   /** Of its own, with the end that chooses the scenario. */
   const own = (end: string) => `${names++}-${end}`;
-  const read = ({ raw, headers }: Delivered, now = new Date()): PaymentEventReading =>
-    at.provider.readCallback(raw, headers, now);
+  const read = ({ raw, headers }: Delivered, now = new Date()) =>
+    at.provider.readMessage(raw, headers, now);
 
   const pageOrder = (
     scenario: PageScenario = 'page',

@@ -227,8 +227,11 @@ describe('card events of the sandbox bank', () => {
       'x-sandbox-bank-timestamp': timestamp,
       'x-sandbox-bank-signature': signature,
     };
-    return issuerAt('http://127.0.0.1:1').readEvent(Buffer.from(body), headers, now);
+    return issuerAt('http://127.0.0.1:1').readMessage(Buffer.from(body), headers, now);
   };
+  /** The provider's type of a message, if it has one. */
+  const nameIn = (content: unknown) =>
+    (typeof content === 'object' && (content as { event?: string }).event) || null;
   const minutes = (n: number) => new Date(now.getTime() + n * 60_000);
 
   test.each([
@@ -266,10 +269,12 @@ describe('card events of the sandbox bank', () => {
     expect(read(event, minutes(5.1)).kind).toBe('bad_signature');
   });
 
-  test('an authentic event that we do not know is ignored under its id', () => {
-    const ignored = { kind: 'ignored', dedupeKey: 'evt_1' };
-    expect(read({ ...event, event: 'card.embossed' })).toEqual(ignored);
-    expect(read({ ...event, event: 'constructor', data: null })).toEqual(ignored);
+  test('an authentic event of an unknown type is unreadable under its id', () => {
+    const unreadable = { kind: 'unreadable', dedupeKey: 'evt_1' };
+    for (const name of ['card.embossed', 'constructor']) {
+      expect(read({ ...event, event: name, data: null })).toEqual({ ...unreadable, name });
+    }
+    expect(read({ ...event, event: 'card.embossed' })).toMatchObject(unreadable);
   });
 
   test.each([
@@ -280,9 +285,10 @@ describe('card events of the sandbox bank', () => {
     { ...event, data: { ...data, card: '4242424242424242' } },
     { ...event, event: 'card.issued' },
     { ...event, event: 'card.authorization_requested' },
-  ])('an authentic body that cannot be read is ignored under its hash: %j', (content) => {
+  ])('an authentic body that cannot be read is unreadable under its hash: %j', (content) => {
     expect(read(content)).toEqual({
-      kind: 'ignored',
+      kind: 'unreadable',
+      name: nameIn(content),
       dedupeKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     });
   });

@@ -258,8 +258,11 @@ describe('callbacks of the payment network', () => {
       'x-sandbox-bank-timestamp': timestamp,
       'x-sandbox-bank-signature': signature,
     };
-    return paymentsAt('http://127.0.0.1:1').readCallback(Buffer.from(body), headers, now);
+    return paymentsAt('http://127.0.0.1:1').readMessage(Buffer.from(body), headers, now);
   };
+  /** The provider's type of a message, if it has one. */
+  const nameIn = (content: unknown) =>
+    (typeof content === 'object' && (content as { event?: string }).event) || null;
   const minutes = (n: number) => new Date(now.getTime() + n * 60_000);
 
   test.each([
@@ -302,12 +305,18 @@ describe('callbacks of the payment network', () => {
     expect(read(event, minutes(5.1)).kind).toBe('bad_signature');
   });
 
-  test('an event of a transfer is left to its port, one that we do not know is ignored under its id', () => {
+  test('an event of a transfer is left to its port, one of an unknown type is unreadable under its id', () => {
     const transfer = { ...event, event: 'transfer.paid', data: null };
-    expect(read(transfer)).toEqual({ kind: 'elsewhere', dedupeKey: 'evt_1' });
-    const ignored = { kind: 'ignored', dedupeKey: 'evt_1' };
-    expect(read({ ...event, event: 'charge.disputed' })).toEqual(ignored);
-    expect(read({ ...event, event: 'constructor', data: null })).toEqual(ignored);
+    expect(read(transfer)).toEqual({
+      kind: 'other_port',
+      dedupeKey: 'evt_1',
+      name: 'transfer.paid',
+    });
+    const unreadable = { kind: 'unreadable', dedupeKey: 'evt_1' };
+    for (const name of ['charge.disputed', 'constructor']) {
+      expect(read({ ...event, event: name, data: null })).toEqual({ ...unreadable, name });
+    }
+    expect(read({ ...event, event: 'charge.disputed' })).toMatchObject(unreadable);
   });
 
   test.each([
@@ -319,9 +328,10 @@ describe('callbacks of the payment network', () => {
     { ...event, event: 'charge.declined' },
     { ...event, event: 'refund.refunded' },
     { ...event, event: 'refund.refused', data: refunded },
-  ])('an authentic body that cannot be read is ignored under its hash: %j', (content) => {
+  ])('an authentic body that cannot be read is unreadable under its hash: %j', (content) => {
     expect(read(content)).toEqual({
-      kind: 'ignored',
+      kind: 'unreadable',
+      name: nameIn(content),
       dedupeKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
     });
   });

@@ -4,7 +4,8 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSandboxBankProvider } from '../../src/core/providers/sandbox-bank/adapter.js';
-import { readSandboxBankCallback } from '../../src/core/providers/sandbox-bank/transfer-events.js';
+import { readSigned } from '../../src/core/providers/sandbox-bank/signed.js';
+import { readTransferMessage } from '../../src/core/providers/sandbox-bank/transfer-events.js';
 import type { TransferOrder } from '../../src/core/providers/transfer-provider.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
 import {
@@ -251,8 +252,7 @@ describe('callbacks of the sandbox bank', () => {
   const read = (body: string, signedAt = now, secret = SECRET) => {
     const timestamp = String(signedAt.getTime() / 1000);
     const signature = createHmac('sha512', secret).update(`${timestamp}.${body}`).digest('hex');
-    return readSandboxBankCallback(
-      SECRET,
+    return readSigned(SECRET, readTransferMessage)(
       Buffer.from(body),
       { 'x-sandbox-bank-timestamp': timestamp, 'x-sandbox-bank-signature': signature },
       now,
@@ -262,10 +262,11 @@ describe('callbacks of the sandbox bank', () => {
 
   test('an old event with a fresh signature is read; the refusal has our code', () => {
     expect(read(JSON.stringify(event))).toEqual({
-      kind: 'callback',
-      callback: {
+      kind: 'event',
+      event: {
         dedupeKey: 'evt_1',
         reference: 'trf_1',
+        name: 'transfer.refused',
         state: { kind: 'rejected', code: 'invalid_account' },
         occurredAt: new Date(event.occurred_at),
       },
@@ -274,31 +275,36 @@ describe('callbacks of the sandbox bank', () => {
 
   test('a signature is good for five minutes either way, and only under our secret', () => {
     const body = JSON.stringify(event);
-    expect(read(body, minutes(-5)).kind).toBe('callback');
-    expect(read(body, minutes(5)).kind).toBe('callback');
+    expect(read(body, minutes(-5)).kind).toBe('event');
+    expect(read(body, minutes(5)).kind).toBe('event');
     expect(read(body, minutes(-5.1)).kind).toBe('bad_signature');
     expect(read(body, minutes(5.1)).kind).toBe('bad_signature');
     expect(read(body, now, 'another-secret-altogether').kind).toBe('bad_signature');
   });
 
-  test('an authentic event that we do not know is ignored under its id', () => {
+  test('an authentic event of an unknown type is unreadable under its id', () => {
     const other = JSON.stringify({ ...event, event: 'account.topped_up' });
-    expect(read(other)).toEqual({ kind: 'ignored', dedupeKey: 'evt_1' });
+    expect(read(other)).toEqual({
+      kind: 'unreadable',
+      dedupeKey: 'evt_1',
+      name: 'account.topped_up',
+    });
   });
 
   test.each(['charge.paid', 'refund.refunded'])(
     'an authentic event of another port (%s) is left to it, whatever it says',
     (name) => {
       const other = JSON.stringify({ ...event, event: name, data: null });
-      expect(read(other)).toEqual({ kind: 'elsewhere', dedupeKey: 'evt_1' });
+      expect(read(other)).toEqual({ kind: 'other_port', dedupeKey: 'evt_1', name });
     },
   );
 
   test.each(['not json', '{}', JSON.stringify({ ...event, data: { reference: 'trf_1' } })])(
-    'an authentic body that cannot be read is ignored under its hash: %s',
+    'an authentic body that cannot be read is unreadable under its hash: %s',
     (body) => {
       expect(read(body)).toEqual({
-        kind: 'ignored',
+        kind: 'unreadable',
+        name: body.startsWith('{"id"') ? 'transfer.refused' : null,
         dedupeKey: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
       });
     },

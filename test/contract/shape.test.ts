@@ -46,7 +46,6 @@ const NOUNS: string[] = [
   'schedule.ts',
   'schedules.ts',
   'transfer.ts',
-  'webhook-routes.ts',
   'workflow-starter.ts',
 ];
 

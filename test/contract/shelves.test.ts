@@ -15,7 +15,6 @@ const named = (found: { from: string; to: string }[]) =>
 /** Folders that import each other on purpose; docs/decisions/0014 gives the reasons. */
 const TIES: string[] = [
   'src/capabilities/bulk-transfers <-> src/capabilities/transfers',
-  'src/capabilities/card-authorizations <-> src/capabilities/cards',
   'src/capabilities/card-fundings <-> src/capabilities/cards',
   'src/capabilities/charges <-> src/capabilities/payment-tokens',
   'src/capabilities/charges <-> src/capabilities/recurring-charges',
@@ -27,7 +26,7 @@ const TIES: string[] = [
 ];
 
 /** Violations that are still there. The number may only become smaller. */
-const KNOWN_FOREIGN = 20;
+const KNOWN_FOREIGN = 15;
 
 describe('the shelves of src/ (shared, platform, core, capabilities, composition, ops)', () => {
   test('no file imports from a higher shelf', () => {

@@ -1,6 +1,5 @@
 import { newId } from '../../src/shared/ids.js';
 import type {
-  CallbackReading,
   TransferOrder,
   TransferProvider,
   VerifyAnswer,
@@ -103,10 +102,10 @@ export function describeTransferProvider(
       const order = orderFor('paidLaterByCallback');
       expect(await provider.initiate(order, never)).toMatchObject({ kind: 'pending' });
       const { raw, headers } = await harness.callbackAbout(order.reference);
-      const reading = provider.readCallback(raw, headers, new Date());
+      const reading = provider.readMessage(raw, headers, new Date());
       expect(reading).toMatchObject({
-        kind: 'callback',
-        callback: {
+        kind: 'event',
+        event: {
           reference: order.reference,
           state: { kind: 'succeeded', amountMinor: 250_000n },
           occurredAt: expect.any(Date) as Date,
@@ -242,9 +241,9 @@ export function describeTransferProvider(
     describe('callbacks', () => {
       let callback: DeliveredCallback;
       let reference: string;
-      const read = (change: Partial<DeliveredCallback>, now = new Date()): CallbackReading => {
+      const read = (change: Partial<DeliveredCallback>, now = new Date()) => {
         const { raw, headers } = { ...callback, ...change };
-        return provider.readCallback(raw, headers, now);
+        return provider.readMessage(raw, headers, now);
       };
 
       beforeAll(async () => {
@@ -255,7 +254,7 @@ export function describeTransferProvider(
       });
 
       test('a repeat of one delivery has the same key', () => {
-        expect(read({})).toMatchObject({ kind: 'callback' });
+        expect(read({})).toMatchObject({ kind: 'event' });
         expect(read({})).toEqual(read({}));
       });
 

@@ -177,9 +177,9 @@ describe('callbacks of the bank', () => {
     },
   );
 
-  test('a signed callback that is unreadable or of another provider’s form is answered with 200 and has no effect', async () => {
+  test('a signed callback that is unreadable or of another provider’s form is answered with 200, stored for an operator, and has no effect', async () => {
     const before = await callbacks.countStored();
-    for (const body of [
+    const bodies = [
       '',
       'paid',
       'null',
@@ -192,10 +192,20 @@ describe('callbacks of the bank', () => {
       callbacks.about(pending, 'transfer.paid', { amount_minor: 1_500.5 }),
       callbacks.about(pending, 'transfer.paid', { currency: 'USD' }),
       callbacks.about(pending, 'transfer.paid', { reference: { $ne: null } }),
-    ]) {
+    ];
+    for (const body of [...bodies, ...bodies]) {
       expect(await callbacks.post(body)).toMatchObject({ status: 200, data: { received: true } });
     }
-    expect(await callbacks.countStored()).toBe(before);
+    expect(await callbacks.countStored()).toBe(before + bodies.length);
+    const { db } = service.deps.database;
+    const failed = {
+      reading: 'unreadable',
+      status: 'failed',
+      'attention.since': { $type: 'date' },
+    };
+    expect(await db.collection('provider_events').countDocuments(failed as object)).toBe(
+      bodies.length,
+    );
     expect((await tenant.get(pending)).status).not.toBe('completed');
   });
 

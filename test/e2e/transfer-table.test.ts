@@ -1,3 +1,4 @@
+import type { ProviderEvent } from '../../src/core/provider-events/event.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
 import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
@@ -88,8 +89,8 @@ describe.each([{ deduplicate: true }, { deduplicate: false }])('bank with %p', (
 
   const callbacksAbout = (id: string) =>
     service.deps.database.db
-      .collection<{ result: string | null; received_at: Date }>('callbacks')
-      .find({ reference: id })
+      .collection<ProviderEvent>('provider_events')
+      .find({ 'facts.reference': id })
       .sort({ received_at: 1 })
       .toArray();
 

@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { sign, SIGNATURE_HEADER, TIMESTAMP_HEADER } from '../../sandbox-bank/shared/signature.js';
+import type { ProviderEvent } from '../../src/core/provider-events/event.js';
 import type { Service } from './service.js';
 
 /** Deviations from a valid callback. */
@@ -16,9 +17,7 @@ export type CallbackOptions = {
 
 /** Sends callbacks that are signed like those of the sandbox bank. */
 export function callbackSender(service: Service, family: 'payments' | 'cards' = 'payments') {
-  const stored = service.deps.database.db.collection<{ _id: string; result: string | null }>(
-    'callbacks',
-  );
+  const stored = service.deps.database.db.collection<ProviderEvent>('provider_events');
   return {
     async post(body: string, options: CallbackOptions = {}) {
       const { provider = 'sandbox-bank', ageSeconds = 0, instead = body } = options;
@@ -54,7 +53,8 @@ export function callbackSender(service: Service, family: 'payments' | 'cards' = 
     /** The result of a stored callback; undefined until it has been processed. */
     outcomeOf: async (body: string) => {
       const { id } = JSON.parse(body) as { id: string };
-      return (await stored.findOne({ _id: `sandbox-bank/${id}` }))?.result ?? undefined;
+      const dedupe_key = createHash('sha256').update(`sandbox-bank/${id}`).digest('hex');
+      return (await stored.findOne({ dedupe_key }))?.result ?? undefined;
     },
   };
 }

@@ -54,7 +54,7 @@ export function cardEventSender(service: Service) {
     async waitFor(reference: string, status: string) {
       return eventually(`the event about ${reference} is ${status}`, async () => {
         const all = await stored.latest({ attention: false, limit: 1_000 });
-        const found = all.find((event) => event.reference === reference);
+        const found = all.find((event) => event.facts[0]?.reference === reference);
         return found?.status === status ? found : undefined;
       });
     },

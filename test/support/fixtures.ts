@@ -47,7 +47,11 @@ export const fixtures: Record<string, Fixture> = {
     const card = await aCard(tenant, made, service);
     const state = { subject: 'card', state: { kind: 'pending' } } as const;
     const message = { card: null, reference: card, name: 'card.pending', state, occurredAt: null };
-    await providerEvents.receive('sandbox-bank', { ...message, dedupeKey: card });
+    await providerEvents.receive('sandbox-bank', {
+      port: 'cards',
+      reading: { kind: 'event', event: { ...message, dedupeKey: card } },
+      message: null,
+    });
     const { items } = await providerEvents.store.list(
       { tenantId: tenant.id, card },
       { page: 1, limit: 1 },
@@ -114,7 +118,8 @@ export const callbacks: Record<string, (env: Record<string, string>) => Callback
 };
 
 function irrelevantCallback(env: Record<string, string>): Callback {
-  const body = JSON.stringify({ id: 'cb_1', event: 'of no interest' });
+  const occurred_at = new Date().toISOString();
+  const body = JSON.stringify({ id: 'cb_1', event: 'bank.notice', occurred_at, data: null });
   const timestamp = String(Math.floor(Date.now() / 1000));
   const signature = sign(env['SANDBOX_BANK_SECRET'] ?? '', timestamp, body);
   const headers = { [TIMESTAMP_HEADER]: timestamp, [SIGNATURE_HEADER]: signature };

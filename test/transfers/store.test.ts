@@ -1,38 +1,44 @@
 import { createGroupCommit } from '../../src/core/commit/group-commit.js';
 import { creditWallet } from '../../src/capabilities/wallets/create.js';
+import type { ReceivedMessage } from '../../src/core/provider-events/receive.js';
+import { createProviderEventStore } from '../../src/core/provider-events/store.js';
+import type { Client } from '@temporalio/client';
 import { createLog } from '../../src/shared/log.js';
-import {
-  transferEventHandler,
-  transferCallback,
-} from '../../src/capabilities/transfers/provider-events.js';
+import { transferEventHandler } from '../../src/capabilities/transfers/provider-events.js';
 import { createTransfers, type Transfers } from '../../src/capabilities/transfers/store.js';
 import type { Transfer } from '../../src/capabilities/transfers/transfer.js';
-import {
-  createCallbacks,
-  type Applier,
-  type Callbacks,
-} from '../../src/core/provider-events/callbacks.js';
+import { createProviderEvents, type ProviderEvents } from '../../src/core/provider-events/index.js';
+import { createCompletionWaiters } from '../../src/shared/completion-waiter.js';
 import { openTestDatabase, type TestDatabase } from '../support/database.js';
 import { acceptTransferMutation, byProvider, pendingTransfer } from '../support/transfers.js';
 
 const log = createLog({ level: 'silent', name: 'test' });
 let database: TestDatabase;
 let transfers: Transfers;
-let callbacks: Callbacks;
-let appliers: { transfer: Applier };
+let providerEvents: ProviderEvents;
 
 beforeAll(async () => {
   database = await openTestDatabase();
   transfers = createTransfers(database, createGroupCommit(database), 1_000);
-  // No worker runs, so no workflow can be notified.
-  appliers = {
-    transfer: transferEventHandler({
-      transfers,
-      starter: { notifyChangedSoon: () => undefined },
-      log,
-    }),
-  };
-  callbacks = createCallbacks(database, { appliers, log });
+  // No workflow runs here, so nothing is notified, and Temporal is not there.
+  const handler = transferEventHandler({
+    transfers: { store: transfers, starter: { notifyChangedSoon: () => undefined } },
+  });
+  providerEvents = createProviderEvents({
+    config: {
+      instructions: { stallTimeoutMs: 1_000, attentionAfterMs: 1_000, pollMaxMs: 1_000 },
+      keyPepper: 'a pepper of the test',
+      providerEvents: { retryMs: [1_000], retentionMs: 1_000 },
+      temporal: { address: '', namespace: '', taskQueue: '' },
+    },
+    database,
+    groupCommit: createGroupCommit(database),
+    client: {} as Client,
+    providers: { messageReader: () => undefined },
+    handlers: [handler],
+    completionWaiters: createCompletionWaiters(),
+    log,
+  });
 });
 afterAll(async () => {
   await database.close();
@@ -50,11 +56,19 @@ const now = async ({ tenant_id: tenantId, _id }: Transfer) =>
 const permit = ({ tenant_id: tenantId, _id }: Transfer, submissions: number) =>
   transfers.acquireSubmitPermit(tenantId, _id, submissions, false);
 const paid = { kind: 'succeeded', amountMinor: 250_000n, sessionId: 's' } as const;
-const callback = (reference: string, dedupeKey = reference) => ({
-  dedupeKey,
-  reference,
-  state: paid,
-  occurredAt: new Date(),
+const received = (reference: string): ReceivedMessage => ({
+  port: 'transfers',
+  reading: {
+    kind: 'event',
+    event: {
+      dedupeKey: reference,
+      reference,
+      name: 'transfer.paid',
+      state: paid,
+      occurredAt: new Date(),
+    },
+  },
+  message: null,
 });
 
 describe('the submit permit', () => {
@@ -200,29 +214,39 @@ describe('supervision of transfers', () => {
   });
 });
 
-describe('provider events of transfers', () => {
-  test('an event of another provider changes nothing', async () => {
+describe('provider events', () => {
+  test('a provider speaks about its own payments only', async () => {
     const transfer = await accepted();
     await permit(transfer, 0);
-    const stored = await callbacks.store('another-bank', transferCallback(callback(transfer._id)));
-    if (!stored) throw new Error('the first event with a key must be stored');
-    await callbacks.apply(stored);
+    const event = providerEvents.newEvent('another-bank', received(transfer._id));
+    expect(await providerEvents.store.insert(event)).toBe(true);
+    expect(await providerEvents.application.applyFirst(event)).toEqual({ kind: 'retry' });
+    expect(await now(transfer)).toMatchObject({ status: 'processing' });
+    expect(
+      await providerEvents.application.applyProviderEvent({ id: event._id, nextMs: null }),
+    ).toEqual({ kind: 'failed', reason: 'unknown_reference' });
     expect(await now(transfer)).toMatchObject({ status: 'processing' });
   });
 
-  test('a repeated event is stored once, and recovery applies a stored event once', async () => {
+  test('a repeat is stored once, and an event that no process applied is due for its workflow', async () => {
     const transfer = await accepted();
     await permit(transfer, 0);
-    const later = new Date(Date.now() + 60_000);
-    expect(
-      await callbacks.store('sandbox-bank', transferCallback(callback(transfer._id))),
-    ).not.toBeNull();
-    expect(
-      await callbacks.store('sandbox-bank', transferCallback(callback(transfer._id))),
-    ).toBeNull();
-    const recovering = createCallbacks(database, { appliers, log, clock: () => later });
-    expect(await recovering.recover(10)).toBe(1);
-    expect(await recovering.recover(10)).toBe(0);
+    const message = received(transfer._id);
+    expect(await providerEvents.receive('sandbox-bank', message)).toMatchObject({ stored: true });
+    expect(await providerEvents.receive('sandbox-bank', message)).toMatchObject({ stored: false });
+    const { store } = createLater();
+    const [event, ...more] = await store.due(10);
+    expect(more).toEqual([]);
+    const id = String(event?._id);
+    expect(await providerEvents.application.applyProviderEvent({ id, nextMs: null })).toEqual({
+      kind: 'done',
+    });
+    expect(await store.due(10)).toEqual([]);
     expect(await now(transfer)).toMatchObject({ status: 'completed' });
+  });
+
+  /** The store as it is a minute later. */
+  const createLater = () => ({
+    store: createProviderEventStore(database, 1_000, () => new Date(Date.now() + 60_000)),
   });
 });

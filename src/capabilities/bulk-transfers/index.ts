@@ -1,10 +1,10 @@
-import { bulkTransferOperations } from './api.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/supervision/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { createWorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import { bulkTransfersQueue } from '../../platform/temporal/queues.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
+import { bulkTransferOperations } from './api.js';
 import { bulkTransfers, bulkTransferWorkflowId, type BulkTransfer } from './bulk-transfer.js';
 import { createBulkTransferCreation } from './create.js';
 import { bulkTransferRoutes } from './routes.js';

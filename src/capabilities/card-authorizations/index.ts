@@ -15,6 +15,7 @@ import {
   type CardAuthorization,
 } from './card-authorization.js';
 import { createDecisions } from './create.js';
+import { authorizationEventHandler } from './provider-events.js';
 import { cardAuthorizationRoutes } from './routes.js';
 import { createAuthorizationStore, type AuthorizationNotice } from './store.js';
 import { authorizationWorkflowId, type AuthorizationRef } from './workflow-contract.js';
@@ -91,6 +92,7 @@ export const cardAuthorizationCapability = defineCapability({
   audit: auditAuthorizations,
   create: createCardAuthorizationParts,
   routes: cardAuthorizationRoutes,
+  providerEvents: authorizationEventHandler,
   supervised: ({
     cardAuthorizations: { store, starter },
   }: {

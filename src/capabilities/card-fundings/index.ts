@@ -5,6 +5,7 @@ import { cardOperations, type CardOperation } from '../cards/card-operation.js';
 import { cardCapability, createOperationStarter, type CardParts } from '../cards/index.js';
 import { cardFundingOperations, cardOperationEvents } from './api.js';
 import { createCardFunding } from './create.js';
+import { fundingEventHandler } from './provider-events.js';
 import { cardFundingRoutes } from './routes.js';
 import { cardFundingContract, type CardFundingInput } from './workflow-contract.js';
 
@@ -54,4 +55,5 @@ export const cardFundingCapability = defineCapability({
   events: cardOperationEvents,
   create: createCardFundingParts,
   routes: cardFundingRoutes,
+  providerEvents: fundingEventHandler,
 });

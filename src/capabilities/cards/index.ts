@@ -17,6 +17,7 @@ import { cards } from './card.js';
 import { cardOperations, type CardOperation, type CardOperationType } from './card-operation.js';
 import { createCardCreation } from './create.js';
 import { presentOperationDetails, presentOperationRow } from './presenter.js';
+import { cardEventHandler } from './provider-events.js';
 import { cardRoutes } from './routes.js';
 import { createCardOperationStore, createCardStore } from './store.js';
 import {
@@ -27,6 +28,12 @@ import {
 
 export { CARDS_TAG, cardParams, offsetListQuery } from './api.js';
 export { presentOperation } from './presenter.js';
+export {
+  applyToOperation,
+  createFindOwner,
+  issuerEventHandler,
+  NOT_THERE,
+} from './provider-events.js';
 export { cardFinder } from './routes.js';
 export type { OffsetListing } from './store.js';
 export { operationWorkflowId, type OperationKey } from './workflow-contract.js';
@@ -119,6 +126,7 @@ export const cardCapability = defineCapability({
   audit: auditCards,
   create: createCardParts,
   routes: cardRoutes,
+  providerEvents: cardEventHandler,
   supervised: ({ cards: { operations: store, starter } }: { cards: CardParts }) => ({
     card_operations: supervised(store, starter),
   }),

@@ -1,107 +1,121 @@
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import type { FactSource } from '../../core/instructions/fact.js';
 import type {
-  Applied,
-  ApplyProviderEvent,
-  ProviderEventOwner,
-  FindOwner,
   ProviderEvent,
+  ProviderEventOwner,
+  StoredFact,
 } from '../../core/provider-events/event.js';
+import {
+  applied,
+  NOTHING_TO_APPLY,
+  sourceOf,
+  type Applied,
+  type ProviderEventHandler,
+} from '../../core/provider-events/handler.js';
+import type { CardEvent } from '../../core/providers/card-issuer.js';
 import type { Database } from '../../platform/database/client.js';
 import { isId } from '../../shared/ids.js';
-import {
-  authorizationId,
-  type CardAuthorization,
-} from '../card-authorizations/card-authorization.js';
-import type { CardAuthorizationParts } from '../card-authorizations/index.js';
-import { commitFundingFact } from '../card-fundings/mutations.js';
-import { fundingFactOf } from '../card-fundings/transitions.js';
 import { commitIssuanceFact } from './mutations.js';
 import { issuanceFactOf } from './transitions.js';
 import type { Card } from './card.js';
-import { isFunding, type CardOperation } from './card-operation.js';
+import type { CardOperation } from './card-operation.js';
 import type { CardOperationStarter } from './index.js';
 import type { CardOperations } from './store.js';
 
-const NOT_THERE: Applied = { kind: 'not_there' };
-const applied = (outcome: string): Applied => ({ kind: 'applied', outcome });
-const NOTHING_TO_APPLY = applied('nothing_to_apply');
+const UNKNOWN_CARD: Applied = {
+  kind: 'unknown',
+  reason: 'it is about no card of ours',
+  ends: 'ignored',
+};
 
-/** Applies an issuer's events by the transition of their record, and wakes its workflow. Repeatable, in any order. */
-export function createApplyProviderEvent(deps: {
-  groupCommit: GroupCommit;
-  cardOperations: Pick<CardOperations, 'get' | 'issueOf'>;
-  cardStarters: Pick<CardOperationStarter, 'notifyChangedSoon'>;
-  authorizations: Pick<CardAuthorizationParts, 'applyAuthorizationState'>;
-}): ApplyProviderEvent {
-  const { groupCommit, cardOperations, cardStarters, authorizations } = deps;
+/** There is no such record of the card, so an operator must find out why. */
+export const NOT_THERE = {
+  kind: 'unknown',
+  reason: 'it is about something that is not there',
+  ends: 'failed',
+} as const satisfies Applied;
 
-  /** Of this card, and a funding: whatever an issuer may mix up. */
-  async function fundingOf({ reference }: ProviderEvent, { tenantId, card }: ProviderEventOwner) {
-    const found = reference === null ? null : await cardOperations.get(tenantId, reference);
-    return found?.card_id === card && isFunding(found) ? found : null;
-  }
+type Subject = CardEvent['state']['subject'];
+type StateOf<S extends Subject> = Extract<CardEvent['state'], { subject: S }>['state'];
 
-  /** An operation that has ended and needs an operator now is brought back by its due date. */
-  async function toOperation(
-    operation: CardOperation | null,
-    book: (operation: CardOperation) => Promise<{ verdict: string } | { kind: string }> | null,
-  ): Promise<Applied> {
-    if (!operation) return NOT_THERE;
-    const booking = book(operation);
-    if (!booking) return NOTHING_TO_APPLY;
-    const outcome = await booking;
-    cardStarters.notifyChangedSoon(operation);
-    return applied('verdict' in outcome ? outcome.verdict : outcome.kind);
-  }
+/** An issuer's fact with its event, and the tenant and card that it is about. */
+export type IssuerFact<State> = ProviderEventOwner & {
+  state: State;
+  reference: string | null;
+  source: FactSource;
+  event: ProviderEvent;
+};
 
-  return async (event, { tenantId, card }) => {
-    const { subject, state } = event.state;
-    const source = sourceOf(event);
-    switch (subject) {
-      case 'card':
-        return toOperation(
-          await cardOperations.issueOf({ _id: card, tenant_id: tenantId }),
-          (operation) => {
-            const fact = issuanceFactOf(state, source);
-            return fact && commitIssuanceFact(groupCommit, operation, fact);
-          },
-        );
-      case 'funding':
-        return toOperation(await fundingOf(event, { tenantId, card }), (operation) => {
-          const fact = fundingFactOf(state, source);
-          return fact && commitFundingFact(groupCommit, operation, fact);
-        });
-      case 'authorization': {
-        const { provider, reference: token, dedupe_key: key, occurred_at: at, received_at } = event;
-        if (token === null) return NOT_THERE;
-        const told = { tenantId, card, provider, token, key, state, at: at ?? received_at };
-        const { verdict } = await authorizations.applyAuthorizationState(told);
-        return verdict === 'unknown_card' ? NOT_THERE : applied(verdict);
-      }
-    }
-  };
-}
+/** Creates the handler of an issuer's facts on one subject. `apply` gets those about our cards alone. */
+export const issuerEventHandler = <S extends Subject>(
+  subject: S,
+  findOwner: NonNullable<ProviderEventHandler['findOwner']>,
+  apply: (fact: IssuerFact<StateOf<S>>) => Promise<Applied>,
+): ProviderEventHandler => ({
+  port: 'cards',
+  subjects: [subject],
+  findOwner,
 
-const sourceOf = ({ _id, provider }: ProviderEvent): FactSource => ({
-  via: 'webhook',
-  actor: provider,
-  providerRequestId: _id,
-  note: null,
+  toFacts(event) {
+    const { reference, card, state } = event as CardEvent;
+    return state.subject === subject
+      ? [{ subject, reference, issuer_card: card, state: state.state }]
+      : [];
+  },
+
+  async apply({ reference, state }, event) {
+    const { tenant_id: tenantId, card_id: card } = event;
+    if (tenantId === null || card === null) return UNKNOWN_CARD;
+    const fact = { tenantId, card, state, reference, source: sourceOf(event), event };
+    // Facts are stored as `toFacts` makes them, so that subject and state match.
+    return apply(fact as unknown as IssuerFact<StateOf<S>>);
+  },
 });
+
+/** Applies the events of issuers about the issuance of cards. */
+export const cardEventHandler = (deps: {
+  database: Database;
+  groupCommit: GroupCommit;
+  cards: {
+    operations: Pick<CardOperations, 'issueOf'>;
+    starter: Pick<CardOperationStarter, 'notifyChangedSoon'>;
+  };
+}): ProviderEventHandler =>
+  issuerEventHandler('card', createFindOwner(deps.database), async (fact) => {
+    const { operations, starter } = deps.cards;
+    const operation = await operations.issueOf({ _id: fact.card, tenant_id: fact.tenantId });
+    return applyToOperation(starter, operation, (issuing) => {
+      const issuance = issuanceFactOf(fact.state, fact.source);
+      return issuance && commitIssuanceFact(deps.groupCommit, issuing, issuance);
+    });
+  });
+
+/**
+ * Applies a fact to an operation, and notifies its workflow. An operation that has ended and needs an operator now is started
+ * again at its next check.
+ */
+export async function applyToOperation(
+  starter: Pick<CardOperationStarter, 'notifyChangedSoon'>,
+  operation: CardOperation | null,
+  commit: (operation: CardOperation) => Promise<{ verdict: string } | { kind: string }> | null,
+): Promise<Applied> {
+  if (!operation) return NOT_THERE;
+  const committing = commit(operation);
+  if (!committing) return NOTHING_TO_APPLY;
+  const outcome = await committing;
+  starter.notifyChangedSoon(operation);
+  return applied('verdict' in outcome ? outcome.verdict : outcome.kind);
+}
 
 /**
  * Finds the card of an issuer's message by our own reference, which exists before the issuer has anything, or by the
  * issuer's id of the card. An issuer's message counts for its own cards only.
  */
-export function createFindOwner({ db }: Database): FindOwner {
+export function createFindOwner({ db }: Database) {
   const cards = db.collection<Card>('cards');
   const operations = db.collection<CardOperation>('card_operations');
-  const authorizations = db.collection<CardAuthorization>('card_authorizations');
   const ofCard = (card: Pick<Card, '_id' | 'tenant_id'> | null) =>
     card && { tenantId: card.tenant_id, card: card._id };
-  const ofRecord = (record: { tenant_id: string; card_id: string } | null) =>
-    record && { tenantId: record.tenant_id, card: record.card_id };
   const projection = { tenant_id: 1, card_id: 1 } as const;
 
   async function byReference(
@@ -111,21 +125,16 @@ export function createFindOwner({ db }: Database): FindOwner {
     const own = { _id: reference, provider };
     if (isId('card', reference)) return ofCard(await cards.findOne(own, { projection }));
     if (!isId('cardOperation', reference)) return null;
-    return ofRecord(await operations.findOne(own, { projection }));
+    const operation = await operations.findOne(own, { projection });
+    return operation && { tenantId: operation.tenant_id, card: operation.card_id };
   }
 
-  return async (provider, { reference, issuer_card: card }) => {
+  return async (
+    provider: string,
+    { reference, issuer_card: card }: StoredFact,
+  ): Promise<ProviderEventOwner | null> => {
     const named = reference === null ? null : await byReference(provider, reference);
-    if (named) return named;
-    if (card !== null) {
-      const found = await cards.findOne(
-        { provider, 'issued.issuer_card_id': card },
-        { projection },
-      );
-      if (found) return ofCard(found);
-    }
-    if (reference === null) return null;
-    const _id = authorizationId(provider, reference);
-    return ofRecord(await authorizations.findOne({ _id }, { projection }));
+    if (named || !card) return named;
+    return ofCard(await cards.findOne({ provider, 'issued.issuer_card_id': card }, { projection }));
   };
 }

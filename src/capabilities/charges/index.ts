@@ -13,6 +13,7 @@ import { charges, chargeWorkflowId, type Charge } from './charge.js';
 import { createChargeCreation } from './create.js';
 import { createChargeCalls } from './provider-calls.js';
 import { presentChargeDetails, presentChargeRow } from './presenter.js';
+import { chargeEventHandler } from './provider-events.js';
 import { chargeRoutes } from './routes.js';
 import { createCharges } from './store.js';
 import { chargeContract } from './workflow-contract.js';
@@ -65,6 +66,7 @@ export const chargeCapability = defineCapability({
   audit: auditCharges,
   create: createChargeParts,
   routes: chargeRoutes,
+  providerEvents: chargeEventHandler,
   supervised: (deps: { charges: ChargeParts }) => ({
     charges: supervised(deps.charges.store, deps.charges.starter),
   }),

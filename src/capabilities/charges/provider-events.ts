@@ -1,26 +1,60 @@
-import type { Log } from '../../shared/log.js';
 import type { ChargeState, PaymentEvent } from '../../core/providers/payment-provider.js';
-import type {
-  Applier,
-  CallbackDraft,
-  StoredCallback,
-} from '../../core/provider-events/callbacks.js';
+import {
+  applied,
+  NOTHING_TO_APPLY,
+  sourceOf,
+  unknownReference,
+  type NewFact,
+  type OpenFact,
+  type ProviderEventHandler,
+} from '../../core/provider-events/handler.js';
+import type { ProviderEvent } from '../../core/provider-events/event.js';
 import { readAttempt, type Charge } from './charge.js';
 import type { ChargeFact } from './transitions.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Charges } from './store.js';
 
-/** What a provider says about a charge, as it is kept. An authorization is kept only until it is applied. */
-export function chargeCallback(event: PaymentEvent, state: ChargeState): CallbackDraft {
-  const { dedupeKey, charge: reference, occurredAt } = event;
-  const base = { subject: 'charge', dedupeKey, reference, occurredAt } as const;
+/** Applies the events of payment providers to charges. Every attempt at a charge has a reference of its own. */
+export const chargeEventHandler = ({
+  charges: { store: charges, starter },
+}: {
+  charges: {
+    store: Pick<Charges, 'find' | 'applyFact'>;
+    starter: Pick<WorkflowStarter<Charge>, 'notifyChangedSoon'>;
+  };
+}): ProviderEventHandler => ({
+  port: 'payments',
+  subjects: ['charge'],
+  toFacts(event) {
+    const { charge, about } = event as PaymentEvent;
+    return about.subject === 'charge' ? [toStored(charge, about.state)] : [];
+  },
+  async apply(stored, event) {
+    const attempt = stored.reference === null ? null : readAttempt(stored.reference);
+    const charge = attempt && (await charges.find(attempt.id));
+    // A provider reports its own payments only.
+    if (!charge || charge.provider !== event.provider) {
+      return unknownReference(stored.state.kind === 'succeeded');
+    }
+    const fact = toFact(stored, event, attempt.attempt);
+    const result = fact && (await charges.applyFact(charge, fact));
+    starter.notifyChangedSoon(charge);
+    if (!result) return NOTHING_TO_APPLY;
+    return applied(result.kind === 'fact' ? result.verdict : result.kind);
+  },
+});
+
+/** The authorization that a customer has left is a secret: it is kept only until it is applied. */
+function toStored(reference: string, state: ChargeState): NewFact {
+  const base = { subject: 'charge', reference } as const;
   const nothing = { kind: state.kind, amount_minor: null };
   switch (state.kind) {
     case 'succeeded': {
       const { amountMinor: amount_minor, currency, feeMinor: fee_minor, authorization } = state;
       return {
         ...base,
-        state: { ...nothing, amount_minor, currency, fee_minor, secret: authorization },
+        state: { ...nothing, amount_minor, currency, fee_minor },
+        secret: authorization,
       };
     }
     case 'rejected':
@@ -30,50 +64,33 @@ export function chargeCallback(event: PaymentEvent, state: ChargeState): Callbac
   }
 }
 
-/** Applies what providers say of charges: every attempt has a reference of its own. */
-export function chargeApplier(deps: {
-  charges: Pick<Charges, 'find' | 'applyFact'>;
-  chargeStarter: Pick<WorkflowStarter<Charge>, 'notifyChangedSoon'>;
-  log: Log;
-}): Applier {
-  const { charges, chargeStarter, log } = deps;
-  return async (stored) => {
-    const named = readAttempt(stored.reference);
-    const charge = named && (await charges.find(named.id));
-    // A provider speaks about its own payments only.
-    if (!charge || charge.provider !== stored.provider) {
-      const { provider, _id: callback } = stored;
-      log.warn({ provider, callback }, 'provider event ignored: unknown reference');
-      return 'unknown_reference';
-    }
-    const fact = toFact(stored, named.attempt);
-    const applied = fact && (await charges.applyFact(charge, fact));
-    chargeStarter.notifyChangedSoon(charge);
-    if (!applied) return 'nothing_to_apply';
-    return applied.kind === 'fact' ? applied.verdict : applied.kind;
-  };
-}
-
-function toFact({ _id, provider, state }: StoredCallback, attempt: number): ChargeFact | null {
-  const origin = { via: 'webhook', actor: provider, providerRequestId: _id, note: null } as const;
+function toFact(
+  { state, secret }: OpenFact,
+  event: ProviderEvent,
+  attempt: number,
+): ChargeFact | null {
+  const source = sourceOf(event);
   switch (state.kind) {
     case 'succeeded':
       return {
-        ...origin,
+        ...source,
         attempt,
         kind: 'succeeded',
-        amountMinor: state.amount_minor ?? 0n,
-        currency: state.currency,
-        feeMinor: state.fee_minor,
-        authorization: (state.secret ?? null) as Extract<
-          ChargeFact,
-          { kind: 'succeeded' }
-        >['authorization'],
+        amountMinor: (state['amount_minor'] as bigint | null) ?? 0n,
+        currency: String(state['currency']),
+        feeMinor: state['fee_minor'] as bigint | null,
+        authorization: secret as Extract<ChargeFact, { kind: 'succeeded' }>['authorization'],
       };
     case 'rejected':
-      return { ...origin, attempt, kind: 'rejected', code: state.code, decline: state.decline };
+      return {
+        ...source,
+        attempt,
+        kind: 'rejected',
+        code: String(state['code']),
+        decline: state['decline'] as 'soft' | 'hard',
+      };
     case 'abandoned':
-      return { ...origin, attempt, kind: 'abandoned' };
+      return { ...source, attempt, kind: 'abandoned' };
     default:
       return null;
   }

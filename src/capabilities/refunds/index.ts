@@ -13,6 +13,7 @@ import { createRefundCreation } from './create.js';
 import { createRefundCalls } from './provider-calls.js';
 import { refunds, refundWorkflowId, type Refund } from './refund.js';
 import { presentRefundDetails, presentRefundRow } from './presenter.js';
+import { refundEventHandler } from './provider-events.js';
 import { refundRoutes } from './routes.js';
 import { createRefunds } from './store.js';
 import { refundContract } from './workflow-contract.js';
@@ -58,6 +59,7 @@ export const refundCapability = defineCapability({
   audit: auditRefunds,
   create: createRefundParts,
   routes: refundRoutes,
+  providerEvents: refundEventHandler,
   supervised: (deps: { refunds: RefundParts }) => ({
     refunds: supervised(deps.refunds.store, deps.refunds.starter),
   }),

@@ -1,74 +1,84 @@
-import type { Log } from '../../shared/log.js';
 import type {
   PaymentEvent,
   Refund as ProviderRefund,
 } from '../../core/providers/payment-provider.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import type {
-  Applier,
-  CallbackDraft,
-  StoredCallback,
-} from '../../core/provider-events/callbacks.js';
+import {
+  applied,
+  NOTHING_TO_APPLY,
+  sourceOf,
+  unknownReference,
+  type NewFact,
+  type OpenFact,
+  type ProviderEventHandler,
+} from '../../core/provider-events/handler.js';
+import { safeReference } from '../../core/provider-events/message.js';
+import type { ProviderEvent } from '../../core/provider-events/event.js';
 import { refundFactOf } from './provider-calls.js';
 import type { Refund } from './refund.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Refunds } from './store.js';
 
-/** What a provider says about a refund, as it is kept. One that nobody ordered here goes by its charge. */
-export const refundCallback = (
-  { dedupeKey, charge, occurredAt }: PaymentEvent,
+/** Applies the events of payment providers to refunds. The provider's note of a refund of ours is our id. */
+export const refundEventHandler = ({
+  refunds: { store: refunds, starter },
+}: {
+  refunds: {
+    store: Pick<Refunds, 'find' | 'applyFact'>;
+    starter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
+  };
+}): ProviderEventHandler => ({
+  port: 'payments',
+  subjects: ['refund'],
+  toFacts(event) {
+    const { charge, about } = event as PaymentEvent;
+    return about.subject === 'refund' ? [toStored(charge, about.refund)] : [];
+  },
+  async apply(stored, event) {
+    const { reference, state } = stored;
+    const refund = reference === null ? null : await refunds.find(reference);
+    if (!refund || !isAbout(stored, event, refund)) {
+      return unknownReference(state.kind !== 'rejected');
+    }
+    const fact = toFact(stored, event, refund);
+    const result = fact && (await refunds.applyFact(refund, fact));
+    starter.notifyChangedSoon(refund);
+    if (!result) return NOTHING_TO_APPLY;
+    return applied(result.kind === 'fact' ? result.verdict : result.kind);
+  },
+});
+
+/** A refund that was made at the provider's own desk has no id of ours, so its charge is its reference. */
+const toStored = (
+  charge: string,
   { id, marker, amountMinor, currency, state }: ProviderRefund,
-): CallbackDraft => ({
+): NewFact => ({
   subject: 'refund',
-  dedupeKey,
   reference: marker ?? charge,
   state: {
     kind: state.kind,
     amount_minor: amountMinor,
     currency,
     refund: id,
-    charge,
+    charge: safeReference(charge),
     code: state.kind === 'rejected' ? state.code : null,
   },
-  occurredAt,
 });
 
-/** Applies what providers say of refunds, by the note that ours have. */
-export function refundApplier(deps: {
-  refunds: Pick<Refunds, 'find' | 'applyFact'>;
-  refundStarter: Pick<WorkflowStarter<Refund>, 'notifyChangedSoon'>;
-  log: Log;
-}): Applier {
-  const { refunds, refundStarter, log } = deps;
-  return async (stored) => {
-    const refund = await refunds.find(stored.reference);
-    if (!refund || !isAbout(stored, refund)) {
-      const { provider, _id: callback } = stored;
-      log.warn({ provider, callback }, 'provider event ignored: unknown reference');
-      return 'unknown_reference';
-    }
-    const fact = toFact(stored, refund);
-    const applied = fact && (await refunds.applyFact(refund, fact));
-    refundStarter.notifyChangedSoon(refund);
-    if (!applied) return 'nothing_to_apply';
-    return applied.kind === 'fact' ? applied.verdict : applied.kind;
-  };
-}
-
-/** A provider speaks about its own payments only; a note of ours on another charge is somebody else's. */
-const isAbout = ({ provider, state }: StoredCallback, refund: Refund) =>
+/** A provider reports its own payments only; a note of ours at another charge is not this refund. */
+const isAbout = ({ state }: OpenFact, { provider }: ProviderEvent, refund: Refund) =>
   refund.provider === provider && refund.provider_charge_reference === state['charge'];
 
-/** In another currency it is nothing to book: the provider is asked, and an operator called. */
-function toFact({ _id, provider, state }: StoredCallback, refund: Refund): InstructionFact | null {
+/** In another currency there is nothing to apply: the workflow verifies, and raises attention. */
+function toFact({ state }: OpenFact, event: ProviderEvent, refund: Refund): InstructionFact | null {
   if (state['currency'] !== refund.currency) return null;
-  const kind = state['kind'] as ProviderRefund['state']['kind'];
+  const kind = state.kind as ProviderRefund['state']['kind'];
   return refundFactOf(
     {
       id: String(state['refund']),
-      amountMinor: state.amount_minor ?? 0n,
+      amountMinor: (state['amount_minor'] as bigint | null) ?? 0n,
       state: kind === 'rejected' ? { kind, code: String(state['code']) } : { kind },
     },
-    { via: 'webhook', actor: provider, providerRequestId: _id, note: null },
+    sourceOf(event),
   );
 }

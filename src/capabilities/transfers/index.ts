@@ -7,6 +7,7 @@ import { auditTransfers } from './audit.js';
 import { transferMonthlyCounts } from './counts.js';
 import { createTransferCreation } from './create.js';
 import { presentTransfer, presentTransferRow } from './presenter.js';
+import { transferEventHandler } from './provider-events.js';
 import { transferRoutes } from './routes.js';
 import { createTransfers } from './store.js';
 import { transfers, type Transfer } from './transfer.js';
@@ -44,6 +45,7 @@ export const transferCapability = defineCapability({
   audit: auditTransfers,
   create: createTransferParts,
   routes: transferRoutes,
+  providerEvents: transferEventHandler,
   supervised: ({ transfers: { store, starter } }: { transfers: TransferParts }) => ({
     // After an outage many transfers have no workflow: those that nobody has started share micro-batches.
     transfers: supervised<Transfer>(store, {

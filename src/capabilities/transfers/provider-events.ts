@@ -1,23 +1,48 @@
-import type { Log } from '../../shared/log.js';
-import type { Callback } from '../../core/providers/transfer-provider.js';
-import type {
-  Applier,
-  CallbackDraft,
-  StoredCallback,
-} from '../../core/provider-events/callbacks.js';
+import type { TransferEvent } from '../../core/providers/transfer-provider.js';
+import {
+  applied,
+  NOTHING_TO_APPLY,
+  sourceOf,
+  unknownReference,
+  type NewFact,
+  type OpenFact,
+  type ProviderEventHandler,
+} from '../../core/provider-events/handler.js';
+import type { ProviderEvent } from '../../core/provider-events/event.js';
 import type { TransferFact } from './transitions.js';
 import type { TransferStarter } from './workflow-starter.js';
 import type { Transfers } from './store.js';
 
-/** What a bank says about a payment, as it is kept. */
-export const transferCallback = ({
-  dedupeKey,
-  reference,
-  state,
-  occurredAt,
-}: Callback): CallbackDraft => ({
+/** Applies the events of banks to transfers. */
+export const transferEventHandler = ({
+  transfers: { store: transfers, starter },
+}: {
+  transfers: {
+    store: Pick<Transfers, 'ownerOf' | 'applyFact'>;
+    starter: Pick<TransferStarter, 'notifyChangedSoon'>;
+  };
+}): ProviderEventHandler => ({
+  port: 'transfers',
+  subjects: ['transfer'],
+  toFacts: (event) => [toStored(event as TransferEvent)],
+  async apply(stored, event) {
+    const fact = toFact(stored, event);
+    if (!fact) return NOTHING_TO_APPLY;
+    const { reference } = stored;
+    const owner = reference === null ? null : await transfers.ownerOf(reference);
+    // A provider reports its own payments only.
+    if (reference === null || owner?.provider !== event.provider) {
+      return unknownReference(fact.kind !== 'rejected');
+    }
+    const result = await transfers.applyFact(owner.tenant_id, reference, fact);
+    // An ended transfer that needs an operator now is started again at its next check.
+    starter.notifyChangedSoon({ _id: reference });
+    return applied(result.kind === 'fact' ? result.verdict : result.kind);
+  },
+});
+
+const toStored = ({ reference, state }: TransferEvent): NewFact => ({
   subject: 'transfer',
-  dedupeKey,
   reference,
   state: {
     kind: state.kind,
@@ -25,46 +50,25 @@ export const transferCallback = ({
     session_id: 'sessionId' in state ? state.sessionId : null,
     code: 'code' in state ? state.code : null,
   },
-  occurredAt,
 });
 
-/** Applies what banks say of transfers. */
-export function transferEventHandler(deps: {
-  transfers: Pick<Transfers, 'ownerOf' | 'applyFact'>;
-  starter: Pick<TransferStarter, 'notifyChangedSoon'>;
-  log: Log;
-}): Applier {
-  const { transfers, starter, log } = deps;
-  return async (stored) => {
-    const fact = toFact(stored);
-    if (!fact) return 'nothing_to_apply';
-    const { reference, provider, _id: callback } = stored;
-    const owner = await transfers.ownerOf(reference);
-    // A provider speaks about its own payments only.
-    if (owner?.provider !== provider) {
-      log.warn({ provider, callback }, 'provider event ignored: unknown reference');
-      return 'unknown_reference';
-    }
-    const applied = await transfers.applyFact(owner.tenant_id, reference, fact);
-    // An ended transfer that needs an operator now is brought back by its due date.
-    starter.notifyChangedSoon({ _id: reference });
-    return applied.kind === 'fact' ? applied.verdict : applied.kind;
-  };
-}
-
-function toFact({ _id, provider, state }: StoredCallback): TransferFact | null {
-  const source = { via: 'webhook', actor: provider, providerRequestId: _id, note: null } as const;
+function toFact({ state }: OpenFact, event: ProviderEvent): TransferFact | null {
+  const source = sourceOf(event);
   switch (state.kind) {
     case 'succeeded':
     case 'reversed':
       return {
         ...source,
         kind: state.kind,
-        amountMinor: state.amount_minor,
-        sessionId: state.session_id,
+        amountMinor: state['amount_minor'] as bigint | null,
+        sessionId: state['session_id'] as string | null,
       };
     case 'rejected':
-      return { ...source, kind: 'rejected', code: state.code ?? 'provider_declined' };
+      return {
+        ...source,
+        kind: 'rejected',
+        code: (state['code'] as string | null) ?? 'provider_declined',
+      };
     default:
       return null;
   }

@@ -1,11 +1,60 @@
-import { throwIfKeyReused, type SavedResponse, type Claim } from '../commit/saved-response.js';
-import { newProviderEventReplay, type ProviderEvent } from './event.js';
+import type { Database } from '../../platform/database/client.js';
+import type { GroupCommit } from '../commit/group-commit.js';
+import {
+  throwIfKeyReused,
+  type AcceptResult,
+  type Claim,
+  type SavedResponse,
+} from '../commit/saved-response.js';
+import { supervisionOf } from '../supervision/supervision.js';
+import { newProviderEventReplay, type ProviderEvent, type ProviderEventReplay } from './event.js';
+import { acceptProviderEventReplay, type AcceptProviderEventReplay } from './mutations.js';
 import { presentReplay } from './presenter.js';
-import type { ProviderEventReplayStore } from './replay-store.js';
 import type { ReplayStarter } from './starter.js';
 
+/** The store of replays. */
+export type ProviderEventReplayStore = ReturnType<typeof createProviderEventReplayStore>;
+
+/** The outcome of the event this time, or why it could not be applied. */
+export type ReplayEnd = { outcome: string } | { code: string; message: string };
+
+/** Creates the store of replays. A replay is committed together with its idempotency key. */
+export function createProviderEventReplayStore(
+  { db }: Database,
+  groupCommit: GroupCommit,
+  stallTimeoutMs: number,
+  clock: () => Date = () => new Date(),
+) {
+  const collection = db.collection<ProviderEventReplay>('provider_event_replays');
+
+  return {
+    ...supervisionOf(collection, 'created_at', { clock, stallTimeoutMs }),
+
+    accept: (input: AcceptProviderEventReplay): Promise<AcceptResult> =>
+      groupCommit.commit(acceptProviderEventReplay, input),
+
+    find: (id: string) => collection.findOne({ _id: id }),
+
+    get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
+
+    ended: (ids: string[]): Promise<ProviderEventReplay[]> =>
+      collection.find({ _id: { $in: ids }, status: { $ne: 'pending' } }).toArray(),
+
+    /** Ends a replay, once. */
+    async end(id: string, end: ReplayEnd): Promise<void> {
+      const [outcome, failure] = 'outcome' in end ? [end.outcome, null] : [null, end];
+      const status = failure ? 'failed' : 'completed';
+      await collection.updateOne(
+        { _id: id, status: 'pending' },
+        { $set: { status, result: outcome, failure, next_check_at: null, completed_at: clock() } },
+      );
+    },
+  };
+}
+
+/** Accepts a replay of an event; of an event without a tenant only for operators. */
 export type ReplayProviderEvent = (
-  event: Pick<ProviderEvent, '_id' | 'provider'> & { tenant_id: string },
+  event: Pick<ProviderEvent, '_id' | 'provider' | 'tenant_id'>,
   claim: Claim | null,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;
 
@@ -17,8 +66,8 @@ export function createReplayCreation(deps: {
 }): ReplayProviderEvent {
   const { replays, starter, clock = () => new Date() } = deps;
   return async (event, claim) => {
-    const { tenant_id: tenantId } = event;
     const replay = newProviderEventReplay(event, clock());
+    const { tenant_id: tenantId } = replay;
     const body = JSON.stringify({ success: true, data: presentReplay(replay) });
     const answer = { status: 201, body };
     const outcome = throwIfKeyReused(await replays.accept({ tenantId, replay, claim, answer }));

@@ -1,3 +1,4 @@
+import type { MessageReader } from './provider-message.js';
 import type { Absence, CallTrace, NotFound, Throttled, Unknown } from './transfer-provider.js';
 
 /**
@@ -132,16 +133,13 @@ export type AuthorizationRequest = {
   requestedAt: Date;
 };
 
-export type CardEventReading =
-  | { kind: 'event'; event: CardEvent }
-  | { kind: 'authorization'; request: AuthorizationRequest }
-  /** Authentic, but nothing that we act on. */
-  | { kind: 'ignored'; dedupeKey: string }
-  | { kind: 'bad_signature' };
+/** A real-time authorization request is no event: its answer carries the decision. */
+export type AuthorizationReading = { kind: 'authorization'; request: AuthorizationRequest };
 
 export type AuthorizationDecision = { approved: boolean; code: string };
 
-export type CardIssuer = {
+/** The port of card issuers. */
+export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {
   name: string;
   cards: CardCapabilities;
   issue(order: CardOrder, signal: AbortSignal): Promise<IssueAnswer>;
@@ -152,8 +150,6 @@ export type CardIssuer = {
   setState(order: StateOrder, signal: AbortSignal): Promise<SetStateAnswer>;
   /** By the issuer's id. */
   readState(card: string, signal: AbortSignal): Promise<ReadStateAnswer>;
-  /** Reads what came in on the card webhook; header names in lower case. */
-  readEvent(raw: Buffer, headers: Record<string, string | undefined>, now: Date): CardEventReading;
   /** The answer to an authorization request, as the issuer wants it. */
   renderDecision(decision: AuthorizationDecision): { status: number; body: object };
 };

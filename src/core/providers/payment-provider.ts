@@ -1,3 +1,4 @@
+import type { MessageReader } from './provider-message.js';
 import type { Absence, CallTrace, NotFound, Throttled, Unknown } from './transfer-provider.js';
 
 /**
@@ -143,15 +144,8 @@ export type PaymentEvent = {
   occurredAt: Date | null;
 };
 
-export type PaymentEventReading =
-  | { kind: 'event'; event: PaymentEvent }
-  /** Authentic, and for another port of this provider, which has the same address. */
-  | { kind: 'elsewhere'; dedupeKey: string }
-  /** Authentic, but nothing that we act on. */
-  | { kind: 'ignored'; dedupeKey: string }
-  | { kind: 'bad_signature' };
-
-export type PaymentProvider = {
+/** The port of payment providers. */
+export type PaymentProvider = MessageReader<PaymentEvent> & {
   name: string;
   payments: PaymentCapabilities;
   initializeCharge(order: PageOrder, signal: AbortSignal): Promise<InitializeAnswer>;
@@ -160,10 +154,4 @@ export type PaymentProvider = {
   refund(order: RefundOrder, signal: AbortSignal): Promise<RefundAnswer>;
   findRefunds(charge: string, signal: AbortSignal): Promise<FindRefundsAnswer>;
   revokeAuthorization(authorization: string, signal: AbortSignal): Promise<RevokeAnswer>;
-  /** Reads what came in on the payments webhook; header names in lower case. */
-  readCallback(
-    raw: Buffer,
-    headers: Record<string, string | undefined>,
-    now: Date,
-  ): PaymentEventReading;
 };

@@ -5,12 +5,19 @@ import {
   transferRateLimitKey,
   type RateLimit,
 } from '../../platform/temporal/queues.js';
-import type { CardIssuer } from './card-issuer.js';
-import type { PaymentProvider } from './payment-provider.js';
-import type { TransferProvider } from './transfer-provider.js';
+import type { AuthorizationReading, CardEvent, CardIssuer } from './card-issuer.js';
+import type { PaymentEvent, PaymentProvider } from './payment-provider.js';
+import type { TransferEvent, TransferProvider } from './transfer-provider.js';
+import type { MessageReader } from './provider-message.js';
 import { createSandboxBankProvider } from './sandbox-bank/adapter.js';
 import { createSandboxBankIssuer } from './sandbox-bank/card-adapter.js';
 import { createSandboxBankPayments } from './sandbox-bank/payment-adapter.js';
+
+/** The events of each port. */
+export type PortEvents = { transfers: TransferEvent; payments: PaymentEvent; cards: CardEvent };
+
+/** A port whose providers send messages. */
+export type Port = keyof PortEvents;
 
 export type Providers = ReturnType<typeof createProviders>;
 
@@ -40,6 +47,7 @@ export function createProviders(config: Config) {
       bulkTransfersOf: null,
     })),
   ];
+  const readers = { transfers: transfers.find, payments: payments.find, cards: cards.find };
   return {
     all: transfers.all,
     /** Every kind of calls that goes out, each with its queue and its rate. */
@@ -59,6 +67,11 @@ export function createProviders(config: Config) {
     forPayments: payments.first,
     findPayment: payments.find,
     payment: payments.get,
+    /** The adapter that reads the messages of a provider for a port; undefined if the provider has no such port. */
+    messageReader: (
+      port: Port,
+      name: string,
+    ): MessageReader<PortEvents[Port], AuthorizationReading> | undefined => readers[port](name),
   };
 }
 

@@ -1,3 +1,5 @@
+import type { MessageReader } from './provider-message.js';
+
 /**
  * The ports. A provider is one folder that implements them, one line in `registry.ts` and one run of the
  * contract suite. Ports answer with plain values: a provider's silence is an answer too (`unknown`), and only an
@@ -79,25 +81,20 @@ export type Bank = {
 export type BankListAnswer =
   { kind: 'banks'; banks: Bank[] } | { kind: 'no_answer'; reason: UnknownReason };
 
-/** A callback whose signature was right. */
-export type Callback = {
+/** An event of a transfer, as its provider reports it. */
+export type TransferEvent = {
   /** Equal for repeats of one event: the provider's event id, or a hash of the body. */
   dedupeKey: string;
   /** The reference that we gave: our resource id. */
   reference: string;
+  /** Our name of the event, for example `transfer.paid`. */
+  name: string;
   state: PaymentState;
   occurredAt: Date | null;
 };
 
-export type CallbackReading =
-  | { kind: 'callback'; callback: Callback }
-  /** Authentic, and for another port of this provider, which has the same address. */
-  | { kind: 'elsewhere'; dedupeKey: string }
-  /** Authentic, but nothing that we act on. */
-  | { kind: 'ignored'; dedupeKey: string }
-  | { kind: 'bad_signature' };
-
-export type TransferProvider = {
+/** The port of transfer providers. */
+export type TransferProvider = MessageReader<TransferEvent> & {
   name: string;
   capabilities: TransferCapabilities;
   resolveAccount(
@@ -108,9 +105,4 @@ export type TransferProvider = {
   listBanks(signal: AbortSignal): Promise<BankListAnswer>;
   initiate(order: TransferOrder, signal: AbortSignal): Promise<InitiateAnswer>;
   verify(reference: string, signal: AbortSignal): Promise<VerifyAnswer>;
-  readCallback(
-    raw: Buffer,
-    headers: Record<string, string | undefined>,
-    now: Date,
-  ): CallbackReading;
 };

@@ -6,8 +6,6 @@ import { duration, examine, pass, fail, type Check } from './check.js';
 /** The dispatcher checks every second, so records that are overdue by more than this have no dispatcher. */
 const LATE_MS = 60_000;
 const RECENT_MS = 24 * 60 * 60 * 1000;
-/** Applied by retries and not by a workflow, so that their age counts and not their next check. */
-const CALLBACKS = 'callbacks';
 /** Counting stops at this number. */
 const MANY = 10_000;
 
@@ -22,7 +20,7 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
       collections
         .filter(({ indexes }) => indexes.includes(index as never))
         .map((each) => each.name);
-    const supervised = having(nextCheckIndex).filter((each) => each !== CALLBACKS);
+    const supervised = having(nextCheckIndex);
     return [
       ...(supervised.length > 0 ? [examineOverdue(db, now, name, supervised)] : []),
       ...having(attentionIndex).map((each) => examineAttention(db, now, name, each)),
@@ -30,7 +28,6 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
   });
   return Promise.all([
     ...rows,
-    examineCallbacks(db, now),
     examineDeliveries(db, now),
     examine('webhooks: given up', NOT_READ, async () => {
       const dead = { status: 'dead' };
@@ -44,19 +41,6 @@ export function examineBacklog(db: Db, now = new Date()): Promise<Check[]> {
       return fail(detail, 'bursar webhooks deliveries list --dead, then redeliver');
     }),
   ]);
-}
-
-/** Reports callbacks that are stored and not applied, with the age of the oldest. */
-function examineCallbacks(db: Db, now: Date): Promise<Check> {
-  return examine('callbacks: unapplied', NOT_READ, async () => {
-    const open = { next_check_at: IS_DATE };
-    const total = await count(db, CALLBACKS, open);
-    if (total === 0) return pass('none');
-    const late = await lateBy(db, CALLBACKS, 'received_at', now, open);
-    const detail = `${total}, the oldest for ${duration(late)}`;
-    if (late < LATE_MS) return pass(detail);
-    return fail(detail, 'the worker applies them and says in its log why it could not');
-  });
 }
 
 /** Reports how long the oldest record of a capability has been overdue. */

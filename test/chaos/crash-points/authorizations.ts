@@ -3,7 +3,7 @@ import {
   type CardAuthorization,
 } from '../../../src/capabilities/card-authorizations/card-authorization.js';
 import { eventually } from '../../support/eventually.js';
-import type { Case } from './capability.js';
+import { afterReceiver, namesOf, type Case } from './capability.js';
 import type { Death, Cluster } from './cluster.js';
 
 const AMOUNT_MINOR = 5_000;
@@ -19,8 +19,8 @@ const becomes = (cluster: Cluster, token: string, wanted: Partial<CardAuthorizat
   });
 
 /** What the issuer says became of a payment. */
-const ended = (end: 'cleared' | 'reversed', { who, point }: Death): Case => ({
-  name: `a payment with a card, ${end}: the ${who} dies at ${point}`,
+const ended = (end: 'cleared' | 'reversed', deaths: readonly Death[]): Case => ({
+  name: `a payment with a card, ${end}: ${namesOf(deaths)}`,
   async run(cluster) {
     const before = await cluster.tenant.balance();
     const { token, approved } = await cluster.issuer.pay(cluster.jitCard);
@@ -29,7 +29,7 @@ const ended = (end: 'cleared' | 'reversed', { who, point }: Death): Case => ({
       available: before.available - AMOUNT_MINOR,
       held: AMOUNT_MINOR,
     });
-    await cluster.dies([{ who, point }], () => cluster.issuer.end(token, end));
+    await cluster.dies(deaths, () => cluster.issuer.end(token, end));
     await becomes(cluster, token, { status: end });
     await cluster.isQuiet();
     const takenMinor = end === 'cleared' ? AMOUNT_MINOR : 0;
@@ -74,17 +74,14 @@ const declined = (point: string): Case => ({
   },
 });
 
-const DEATHS: readonly Death[] = [
-  { who: 'api', point: 'provider_event.stored' },
-  { who: 'api', point: 'start.before' },
-  { who: 'api', point: 'start.after' },
-  { who: 'worker', point: 'commit.before' },
-  { who: 'worker', point: 'commit.after' },
-  { who: 'worker', point: 'provider_event.applied' },
+const APPLYING = ['commit.before', 'commit.after', 'provider_event.applied'];
+const DEATHS: readonly (readonly Death[])[] = [
+  ...['provider_event.stored', ...APPLYING].map((point) => [{ who: 'api', point } as const]),
+  ...['start.before', 'start.after', ...APPLYING].map((point) => afterReceiver(point)),
 ];
 
 export const authorizations: Case[] = [
-  ...DEATHS.flatMap((death) => [ended('cleared', death), ended('reversed', death)]),
+  ...DEATHS.flatMap((deaths) => [ended('cleared', deaths), ended('reversed', deaths)]),
   ...['commit.before', 'commit.after', 'decision.made', 'start.before', 'start.after'].map(decided),
   ...['commit.before', 'commit.after', 'decision.made'].map(declined),
 ];

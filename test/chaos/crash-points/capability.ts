@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '../../support/eventually.js';
 import type { Reply } from '../../support/tenant.js';
-import type { TenantRequest, Cluster } from './cluster.js';
+import type { Death, TenantRequest, Cluster } from './cluster.js';
 
 /** One death, or several, and what has to be right after it. */
 export type Case = { name: string; run: (cluster: Cluster) => Promise<void> };
@@ -15,6 +15,23 @@ export const UNANSWERED: Outcome = { ...PAID, name: 'done, never answered', suff
 export const OUTCOMES: readonly Outcome[] = [PAID, REFUSED, UNANSWERED];
 
 export type Order = Omit<TenantRequest, 'key'>;
+
+/** The API dies with a stored provider event, and then the worker that takes the event over. */
+export const afterReceiver = (point: string): readonly Death[] => [
+  { who: 'api', point: 'provider_event.stored' },
+  { who: 'worker', point },
+];
+
+/** The deaths around a provider event that alone reports an outcome. */
+export const EVENT_DEATHS: readonly (readonly Death[])[] = [
+  [{ who: 'api', point: 'provider_event.stored' }],
+  [{ who: 'api', point: 'provider_event.applied' }],
+  afterReceiver('provider_event.applied'),
+];
+
+/** The deaths of a case, for its name. */
+export const namesOf = (deaths: readonly Death[]) =>
+  deaths.map(({ who, point }) => `the ${who} dies at ${point}`).join(', ');
 
 /** What a tenant asks for, and how it has to end. */
 export type Capability = {

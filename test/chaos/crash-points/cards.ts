@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import {
+  afterReceiver,
   casesOf,
+  EVENT_DEATHS,
+  namesOf,
   OUTCOMES,
   PAID,
   POINTS,
@@ -26,11 +29,11 @@ async function isFunded(cluster: Cluster, id: string, { ends, times }: Outcome):
 }
 
 /** Told by the issuer's event alone. */
-const eventOf = ({ who, point }: Death, outcome: Outcome): Case => ({
-  name: `a card's funding, told by an event, ${outcome.name}: the ${who} dies at ${point}`,
+const eventOf = (deaths: readonly Death[], outcome: Outcome): Case => ({
+  name: `a card's funding, told by an event, ${outcome.name}: ${namesOf(deaths)}`,
   async run(cluster) {
     const { card, cards, service } = cluster;
-    const id = await cluster.dies([{ who, point }], async () => {
+    const id = await cluster.dies(deaths, async () => {
       const asked = funding(outcome === REFUSED ? '006' : '001');
       const { body } = await cards.act(card, 'fund', asked);
       if (outcome === REFUSED) {
@@ -42,13 +45,6 @@ const eventOf = ({ who, point }: Death, outcome: Outcome): Case => ({
     await cluster.isQuiet();
   },
 });
-
-const EVENT_DEATHS: readonly Death[] = [
-  { who: 'api', point: 'provider_event.stored' },
-  // The first is that of the funding itself.
-  { who: 'api', point: 'start.before:2' },
-  { who: 'worker', point: 'provider_event.applied' },
-];
 
 /** Locked where it is open, and opened where it is locked. */
 async function nextControl({ cards, card }: Cluster): Promise<'lock' | 'unlock'> {
@@ -66,7 +62,10 @@ export const cards: Case[] = [
     isRight: (cluster, { id }, outcome) => isFunded(cluster, id, outcome),
     points: POINTS,
   }),
-  ...EVENT_DEATHS.flatMap((death) => [eventOf(death, PAID), eventOf(death, REFUSED)]),
+  ...[...EVENT_DEATHS, afterReceiver('start.before')].flatMap((deaths) => [
+    eventOf(deaths, PAID),
+    eventOf(deaths, REFUSED),
+  ]),
 
   ...casesOf({
     name: "a card's lock or unlock",

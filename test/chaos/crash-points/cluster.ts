@@ -158,7 +158,6 @@ const LEFT = {
   card_authorizations: DUE,
   provider_events: DUE,
   provider_event_replays: DUE,
-  callbacks: { next_check_at: { $type: 'date' } },
   webhook_deliveries: { status: { $ne: 'delivered' } },
 };
 

@@ -3,6 +3,8 @@ import { eventually } from '../../support/eventually.js';
 import { chargeOrder, acquirerEffects, refundEffects } from '../../support/payments.js';
 import {
   casesOf,
+  EVENT_DEATHS,
+  namesOf,
   OUTCOMES,
   PAID,
   POINTS,
@@ -12,7 +14,7 @@ import {
   type Order,
   type Outcome,
 } from './capability.js';
-import type { Cluster } from './cluster.js';
+import type { Cluster, Death } from './cluster.js';
 
 function chargeAsked({ tokens: { good } }: Cluster, suffix: string): Order {
   const { customer, token } = good;
@@ -56,17 +58,17 @@ type ReportedLater = {
   refuse: (cluster: Cluster, reference: string) => Promise<number>;
 };
 
-/** Told by callback alone: the API dies with it in its hands. */
+/** Reported by a provider event alone: the API dies with it, or after it the worker too. */
 const calledBack = (
   { name, ask, isRight, refuse }: ReportedLater,
-  point: string,
+  deaths: readonly Death[],
   outcome: Outcome,
 ): Case => ({
-  name: `${name}, told by callback, ${outcome.name}: the API dies at ${point}`,
+  name: `${name}, told by an event, ${outcome.name}: ${namesOf(deaths)}`,
   async run(cluster) {
     const suffix = outcome === REFUSED ? '006' : '001';
     const asked = { ...ask(cluster, suffix), key: randomUUID() };
-    const reference = await cluster.dies([{ who: 'api', point }], async () => {
+    const reference = await cluster.dies(deaths, async () => {
       const of = referenceOf((await cluster.post(asked)).body.data);
       if (outcome === REFUSED) await refusedOnceThere(() => refuse(cluster, of));
       return of;
@@ -107,9 +109,9 @@ export const payments: Case[] = [
     isRight: (cluster, data, outcome) => isRefunded(cluster, referenceOf(data), outcome),
     points: POINTS,
   }),
-  ...['provider_event.stored', 'provider_event.applied'].flatMap((point) =>
-    REPORTED_LATER.flatMap((told) =>
-      [PAID, REFUSED].map((outcome) => calledBack(told, point, outcome)),
+  ...EVENT_DEATHS.flatMap((deaths) =>
+    REPORTED_LATER.flatMap((reported) =>
+      [PAID, REFUSED].map((outcome) => calledBack(reported, deaths, outcome)),
     ),
   ),
 ];

@@ -1,6 +1,8 @@
 import { order } from '../../support/tenant.js';
 import {
   API_POINTS,
+  EVENT_DEATHS,
+  namesOf,
   casesOf,
   DISPATCH_POINTS,
   OUTCOMES,
@@ -12,7 +14,7 @@ import {
   type Case,
   type Outcome,
 } from './capability.js';
-import type { Cluster } from './cluster.js';
+import type { Cluster, Death } from './cluster.js';
 
 export const PATH = '/transfers';
 
@@ -27,11 +29,11 @@ export async function isRight(
   await cluster.isTold(id, [`transfer.${ends}`, 'transfer.processing']);
 }
 
-/** Told by callback alone: the API dies with it in its hands. */
-const calledBack = (point: string, suffix: string, outcome: Outcome): Case => ({
-  name: `a transfer, ${outcome.name}: the API dies at ${point}`,
+/** Reported by a provider event alone: the API dies with it, or after it the worker too. */
+const calledBack = (deaths: readonly Death[], suffix: string, outcome: Outcome): Case => ({
+  name: `a transfer, told by an event, ${outcome.name}: ${namesOf(deaths)}`,
   async run(cluster) {
-    const id = await cluster.dies([{ who: 'api', point }], async () => {
+    const id = await cluster.dies(deaths, async () => {
       const sent = await cluster.tenant.send(suffix);
       if (outcome === REFUSED) {
         await refusedOnceThere(() => cluster.service.bank.setTransferOutcome(sent, 'failed'));
@@ -74,9 +76,9 @@ export const transfers: Case[] = [
       dispatcher: DISPATCH_POINTS,
     },
   }),
-  ...['provider_event.stored', 'provider_event.applied'].flatMap((point) => [
-    calledBack(point, '001', PAID),
-    calledBack(point, '006', REFUSED),
+  ...EVENT_DEATHS.flatMap((deaths) => [
+    calledBack(deaths, '001', PAID),
+    calledBack(deaths, '006', REFUSED),
   ]),
   ...['start.before', 'start.after', 'webhook.before:3', 'webhook.after:3'].map(toldAgain),
 ];

@@ -1,4 +1,3 @@
-import { transferCallback } from '../../../src/capabilities/transfers/provider-events.js';
 import { eventually } from '../../support/eventually.js';
 import { startLossyProxy } from '../../support/lost-answer.js';
 import { startService, type Service } from '../../support/service.js';
@@ -105,15 +104,19 @@ test('a callback that was stored and not applied when the API died is applied by
   const id = await tenant.send('006');
   await tenant.waitFor(id, 'processing');
   // As if it had died between storing and applying: nobody but recovery looks at it now.
-  await service.deps.callbacks.store(
-    'sandbox-bank',
-    transferCallback({
-      dedupeKey: `left by a dead process, about ${id}`,
-      reference: id,
-      state: { kind: 'rejected', code: 'account_closed' },
-      occurredAt: new Date(),
-    }),
-  );
+  const event = {
+    dedupeKey: `left by a dead process, about ${id}`,
+    reference: id,
+    name: 'transfer.refused',
+    state: { kind: 'rejected', code: 'account_closed' },
+    occurredAt: new Date(),
+  } as const;
+  const reading = { kind: 'event', event } as const;
+  await service.deps.providerEvents.receive('sandbox-bank', {
+    port: 'transfers',
+    reading,
+    message: null,
+  });
   const transfer = await tenant.waitFor(id, 'failed');
   expect(transfer.failure?.code).toBe('account_closed');
 });

@@ -48,11 +48,12 @@ const OPEN: readonly (readonly [string, Documents])[] = [
   ['charges', { $or: [IN_DOUBT, DUE] }],
   ['refunds', { $or: [IN_DOUBT, DUE] }],
   ['provider_event_replays', { $or: [IN_DOUBT, DUE] }],
-  ['callbacks', { next_check_at: { $type: 'date' } }],
+  // Each has ended, or an operator has been called.
+  ['provider_events', { $or: [{ status: 'received' }, { status: 'failed', attention: null }] }],
   ['webhook_deliveries', { status: { $ne: 'delivered' } }],
 ];
 
-/** What is still under way, and how much of it: records, callbacks, deliveries, workflows. */
+/** Counts the unfinished work: records, provider events, deliveries, workflows. */
 export async function countOpen({ service }: ChaosCluster): Promise<[string, number][]> {
   const { database, temporal } = service.deps;
   const counts = OPEN.map(async ([collection, filter]): Promise<[string, number]> => {

@@ -72,7 +72,7 @@ export async function openWork({ deps }: Service): Promise<Record<string, number
   return {
     transfers: await count('transfers', { status: { $in: ['pending', 'processing'] } }),
     transfers_due: await count('transfers', { next_check_at: hasDate }),
-    callbacks: await count('callbacks', { next_check_at: hasDate }),
+    provider_events: await count('provider_events', { next_check_at: hasDate }),
     deliveries: await count('webhook_deliveries', { status: { $ne: 'delivered' } }),
     attention: await count('transfers', { 'attention.since': hasDate }),
     workflows: await runningWorkflows(deps),

@@ -3,7 +3,6 @@ import { audits } from '../../../src/composition/capabilities.js';
 import fc from 'fast-check';
 import type { Funding } from '../../../src/capabilities/card-fundings/postings.js';
 import {
-  newProviderEvent,
   newProviderEventReplay,
   type ProviderEvent,
 } from '../../../src/core/provider-events/event.js';
@@ -64,13 +63,14 @@ type Whom = { reference: string; card: string };
 const asStored = (whom: Whom, { name, state, at }: Told): ProviderEvent => {
   const occurredAt = new Date(Date.UTC(2026, 10, 21) + at);
   const dedupeKey = `${whom.reference}-${at}`;
-  const now = new Date();
-  return newProviderEvent(PROVIDER, { dedupeKey, ...whom, name, state, occurredAt }, now);
+  const event = { dedupeKey, ...whom, name, state, occurredAt };
+  const reading = { kind: 'event', event } as const;
+  return service.deps.providerEvents.newEvent(PROVIDER, { port: 'cards', reading, message: null });
 };
 
 /** Applies an event as a worker does: the first time as what came in, later as replays. */
 async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
-  const { store, replays, handling } = service.deps.providerEvents;
+  const { store, replays, application } = service.deps.providerEvents;
   const known = new Map<Told, ProviderEvent>();
   for (const one of told) {
     const earlier = known.get(one);
@@ -79,7 +79,7 @@ async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
       known.set(one, event);
       expect(await store.insert(event)).toBe(true);
       expect(await store.insert(asStored(whom, one))).toBe(false);
-      expect(await handling.applyProviderEvent({ id: event._id, nextMs: null })).toEqual({
+      expect(await application.applyProviderEvent({ id: event._id, nextMs: null })).toEqual({
         kind: 'done',
       });
     } else {
@@ -91,7 +91,7 @@ async function tellAll(whom: Whom, told: readonly Told[]): Promise<void> {
         claim: null,
         answer,
       });
-      await handling.replayProviderEvent({ id: replay._id });
+      await application.replayProviderEvent({ id: replay._id });
       expect(await replays.get(tenant.id, replay._id)).toMatchObject({ status: 'completed' });
     }
   }

@@ -116,7 +116,7 @@ describe('what comes in', () => {
     await issuer.allProcessed();
     const found = await service.deps.database.db
       .collection('provider_events')
-      .findOne({ issuer_card: 'ic_nobody' });
+      .findOne({ 'facts.issuer_card': 'ic_nobody' });
     expect(found).toMatchObject({
       tenant_id: null,
       card_id: null,

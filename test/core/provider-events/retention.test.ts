@@ -18,14 +18,21 @@ afterAll(() => database.close());
 
 const newEvent = () =>
   newProviderEvent(
-    'sandbox-bank',
     {
+      provider: 'sandbox-bank',
+      port: 'cards',
       dedupeKey: newId('event'),
-      card: null,
-      reference: newId('cardOperation'),
-      name: 'card.funded',
-      state: { subject: 'funding', state: { kind: 'funded', amountMinor: 5n } },
-      occurredAt: null,
+      event: 'card.funded',
+      reading: 'event',
+      facts: [
+        {
+          subject: 'funding',
+          reference: newId('cardOperation'),
+          state: { kind: 'funded', amountMinor: 5n },
+        },
+      ],
+      message: null,
+      occurred_at: null,
     },
     new Date(),
   );
@@ -36,7 +43,7 @@ async function insert(status: 'processed' | 'received' | 'failed'): Promise<stri
   const event = newEvent();
   await store.insert(event);
   if (status === 'processed') await store.processed(event._id, 'applied');
-  if (status === 'failed') await store.giveUp(event._id, 'not there', 'failed');
+  if (status === 'failed') await store.fail(event._id, 'not there');
   await database.db.collection<Partial<ProviderEventReplay>>('provider_event_replays').insertOne({
     _id: newId('providerEventReplay'),
     tenant_id: 'ten_a',

@@ -121,7 +121,6 @@ describe('doctor', () => {
       'recurring-charges: overdue',
       'provider-events: overdue',
       'provider-events: attention',
-      'callbacks: unapplied',
       'webhooks: undelivered',
       'webhooks: given up',
       'temporal',

@@ -58,7 +58,6 @@ test('doctor passes every backlog check while nothing waits', async () => {
     'recurring-charges: overdue': [true, 'none'],
     'provider-events: overdue': [true, 'none'],
     'provider-events: attention': [true, 'none'],
-    'callbacks: unapplied': [true, 'none'],
     'webhooks: undelivered': [true, 'none'],
     'webhooks: given up': [true, 'none'],
   });
@@ -97,19 +96,6 @@ test('doctor reports card operations that wait for a worker or an operator', asy
   });
 });
 
-test('doctor reports a callback that was stored and not applied', async () => {
-  await database.db.collection('callbacks').insertOne({
-    provider: 'p',
-    reference: 'r',
-    state: { kind: 'succeeded', amount_minor: null },
-    received_at: ago(240),
-    next_check_at: ago(-30),
-  });
-  expect(await rows()).toMatchObject({
-    'callbacks: unapplied': [false, '1, the oldest for 4 min'],
-  });
-});
-
 test('doctor reports provider events that are not applied, and those that wait for a replay', async () => {
   let events = 0;
   const event = (changes: object) =>
@@ -119,7 +105,8 @@ test('doctor reports provider events that are not applied, and those that wait f
       provider: 'p',
       dedupe_key: String((events += 1)),
       event: 'card.funded',
-      state: {},
+      port: 'cards',
+      facts: [],
       status: 'received',
       received_at: ago(300),
       next_check_at: null,

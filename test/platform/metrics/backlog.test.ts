@@ -84,10 +84,6 @@ beforeAll(async () => {
     { next_check_at: AHEAD },
     { next_check_at: null },
   ]);
-  await insert('callbacks', [
-    ...many(() => ({ next_check_at: null, received_at: LONG_AGO })),
-    { next_check_at: LONG_AGO, received_at: LONG_AGO },
-  ]);
 });
 afterAll(() => database.close());
 
@@ -117,7 +113,6 @@ const WAITING = {
   provider_events_overdue: 1,
   provider_events_attention: 1,
   provider_event_replays_overdue: 1,
-  callbacks_overdue: 1,
 };
 
 test('a scrape has the size and the age of every backlog', async () => {

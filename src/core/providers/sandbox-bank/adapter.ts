@@ -14,7 +14,8 @@ import {
   unreadable,
   type SandboxBankOptions,
 } from './answers.js';
-import { readSandboxBankCallback } from './transfer-events.js';
+import { readSigned, readStored } from './signed.js';
+import { readTransferMessage, TRANSFER_SAFE_FIELDS } from './transfer-events.js';
 import { createBankHttp, type Reply } from './http.js';
 import { banksAnswer, enquiryAnswer, paymentState, transferAnswer } from './wire.js';
 
@@ -43,7 +44,9 @@ export function createSandboxBankProvider(options: SandboxBankOptions): Transfer
     async listBanks(signal) {
       return readBanks(await http({ method: 'GET', path: '/v1/banks' }, signal));
     },
-    readCallback: (raw, headers, now) => readSandboxBankCallback(secret, raw, headers, now),
+    readMessage: readSigned(secret, readTransferMessage),
+    readStored: readStored(readTransferMessage),
+    safeFields: TRANSFER_SAFE_FIELDS,
   };
 }
 

@@ -15,7 +15,8 @@ import {
   unreadable,
   type SandboxBankOptions,
 } from './answers.js';
-import { readSandboxBankCardEvent } from './card-events.js';
+import { CARD_SAFE_FIELDS, readCardMessage } from './card-events.js';
+import { readSigned, readStored } from './signed.js';
 import { cardAnswer, fundingAnswer, fundingState, isRefusal, issueState } from './card-wire.js';
 import { createBankHttp, type Reply } from './http.js';
 
@@ -61,7 +62,9 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
       const reply = await http({ method: 'GET', path }, signal);
       return readLookup(reply, 'card_not_found', (answer) => readStanding(answer, card));
     },
-    readEvent: (raw, headers, now) => readSandboxBankCardEvent(secret, raw, headers, now),
+    readMessage: readSigned(secret, readCardMessage),
+    readStored: readStored(readCardMessage),
+    safeFields: CARD_SAFE_FIELDS,
     renderDecision: ({ approved, code }) => ({ status: 200, body: { approved, code } }),
   };
 }

@@ -1,9 +1,9 @@
-import type { CardEvent, CardEventReading, CardEventState } from '../card-issuer.js';
+import type { AuthorizationReading, CardEvent, CardEventState } from '../card-issuer.js';
+import type { MessageReading, SafeFields } from '../provider-message.js';
 import { fundingState, issuedData, issuedState, moneyData, requestData } from './card-wire.js';
-import { hashOf, isAuthentic, parseJson } from './signed.js';
-import { eventBody } from './wire.js';
+import { eventBody, IRRELEVANT_EVENTS, nameOf } from './wire.js';
 
-type Told = Pick<CardEvent, 'card' | 'reference' | 'state'>;
+type About = Pick<CardEvent, 'card' | 'reference' | 'state'>;
 type Money = { amount_minor: bigint; code?: string | null | undefined };
 
 /** By the name of the event: what its data say. */
@@ -21,29 +21,47 @@ const MONEY_EVENTS = new Map<string, (money: Money) => CardEventState>([
   ['card.authorization_expired', () => authorization({ kind: 'expired' })],
 ]);
 
-/** Reads what came in on the card webhook; header names in lower case. Never throws, whatever it is given. */
-export function readSandboxBankCardEvent(
-  secret: string,
-  raw: Buffer,
-  headers: Record<string, string | undefined>,
-  now: Date,
-): CardEventReading {
-  if (!isAuthentic(secret, raw, headers, now)) return { kind: 'bad_signature' };
-  const parsed = eventBody.safeParse(parseJson(raw));
-  if (!parsed.success) return { kind: 'ignored', dedupeKey: hashOf(raw) };
+/** The fields of the issuer's messages that hold nothing of a cardholder. `card` is the issuer's id of a card. */
+export const CARD_SAFE_FIELDS: SafeFields = {
+  id: 'value',
+  event: 'value',
+  occurred_at: 'value',
+  reference: 'value',
+  card: 'value',
+  brand: 'value',
+  last4: 'value',
+  expiry_month: 'value',
+  expiry_year: 'value',
+  status: 'value',
+  amount_minor: 'value',
+  currency: 'value',
+  code: 'value',
+  channel: 'value',
+  requested_at: 'value',
+};
+
+/** Reads an authentic message of the issuer. Never throws. */
+export function readCardMessage(
+  body: unknown,
+  hash: () => string,
+): MessageReading<CardEvent> | AuthorizationReading {
+  const parsed = eventBody.safeParse(body);
+  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
   const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
   if (name === 'card.authorization_requested') {
-    return readRequest(data) ?? { kind: 'ignored', dedupeKey: hashOf(raw) };
+    return readRequest(data) ?? { kind: 'unreadable', dedupeKey: hash(), name };
   }
+  if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
   const known = name === 'card.issued' || MONEY_EVENTS.has(name);
-  if (!known) return { kind: 'ignored', dedupeKey };
-  const told = name === 'card.issued' ? readIssued(data) : readMoney(name, data);
-  if (!told) return { kind: 'ignored', dedupeKey: hashOf(raw) };
+  if (!known) return { kind: 'unreadable', dedupeKey, name };
+  const about = name === 'card.issued' ? readIssued(data) : readMoney(name, data);
+  // By its hash: the issuer may send the event again under the same id, corrected.
+  if (!about) return { kind: 'unreadable', dedupeKey: hash(), name };
   const occurredAt = new Date(occurred_at);
-  return { kind: 'event', event: { dedupeKey, name, ...told, occurredAt } };
+  return { kind: 'event', event: { dedupeKey, name, ...about, occurredAt } };
 }
 
-function readRequest(data: unknown): CardEventReading | null {
+function readRequest(data: unknown): AuthorizationReading | null {
   const parsed = requestData.safeParse(data);
   if (!parsed.success) return null;
   const { reference: token, card, amount_minor, currency, channel, merchant } = parsed.data;
@@ -62,14 +80,14 @@ function readRequest(data: unknown): CardEventReading | null {
   };
 }
 
-function readIssued(data: unknown): Told | null {
+function readIssued(data: unknown): About | null {
   const parsed = issuedData.safeParse(data);
   if (!parsed.success) return null;
   const { card, reference } = parsed.data;
   return { card, reference, state: { subject: 'card', state: issuedState(parsed.data) } };
 }
 
-function readMoney(name: string, data: unknown): Told | null {
+function readMoney(name: string, data: unknown): About | null {
   const parsed = moneyData.safeParse(data);
   const state = parsed.success ? MONEY_EVENTS.get(name)?.(parsed.data) : undefined;
   if (!parsed.success || !state) return null;

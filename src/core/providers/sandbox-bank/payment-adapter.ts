@@ -17,7 +17,12 @@ import {
   type SandboxBankOptions,
 } from './answers.js';
 import { createBankHttp, type Reply } from './http.js';
-import { readSandboxBankPaymentEvent } from './payment-events.js';
+import {
+  PAYMENT_SAFE_FIELDS,
+  readPaymentMessage,
+  readStoredPaymentMessage,
+} from './payment-events.js';
+import { readSigned } from './signed.js';
 import {
   chargeAnswer,
   chargeState,
@@ -68,7 +73,9 @@ export function createSandboxBankPayments(options: SandboxBankOptions): PaymentP
       const reply = await http({ method: 'POST', path, body: { authorization } }, signal);
       return readRevocation(reply, authorization);
     },
-    readCallback: (raw, headers, now) => readSandboxBankPaymentEvent(secret, raw, headers, now),
+    readMessage: readSigned(secret, readPaymentMessage),
+    readStored: readStoredPaymentMessage,
+    safeFields: PAYMENT_SAFE_FIELDS,
   };
 }
 

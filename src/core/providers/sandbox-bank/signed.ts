@@ -27,6 +27,27 @@ function isSigned(secret: string, timestamp: string, raw: Buffer, signature: str
   return timingSafeEqual(expected, Buffer.from(signature, 'hex'));
 }
 
+/** Reads a signed message: `bad_signature`, or what `read` makes of the body. Equal bodies have an equal `hash`. */
+export function readSigned<Reading>(
+  secret: string,
+  read: (body: unknown, hash: () => string) => Reading,
+) {
+  return (
+    raw: Buffer,
+    headers: Record<string, string | undefined>,
+    now: Date,
+  ): Reading | { kind: 'bad_signature' } =>
+    isAuthentic(secret, raw, headers, now)
+      ? read(parseJson(raw), () => hashOf(raw))
+      : { kind: 'bad_signature' };
+}
+
+/** Reads the stored copy of a message. It has a key already, so that no hash of it is needed. */
+export const readStored =
+  <Reading>(read: (body: unknown, hash: () => string) => Reading) =>
+  (message: unknown): Reading =>
+    read(message, () => '');
+
 export function parseJson(raw: Buffer): unknown {
   try {
     return JSON.parse(raw.toString('utf8'));

@@ -1,6 +1,6 @@
-import type { CallbackReading } from '../transfer-provider.js';
-import { hashOf, isAuthentic, parseJson } from './signed.js';
-import { eventBody, paymentState, transferData } from './wire.js';
+import type { MessageReading, SafeFields } from '../provider-message.js';
+import type { TransferEvent } from '../transfer-provider.js';
+import { eventBody, IRRELEVANT_EVENTS, nameOf, paymentState, transferData } from './wire.js';
 
 const STATUS_OF_EVENT = new Map([
   ['transfer.paid', 'paid'],
@@ -9,27 +9,40 @@ const STATUS_OF_EVENT = new Map([
   ['transfer.pending', 'pending'],
 ] as const);
 
-/** Reads a callback; header names in lower case. Never throws, whatever it is given. */
-export function readSandboxBankCallback(
-  secret: string,
-  raw: Buffer,
-  headers: Record<string, string | undefined>,
-  now: Date,
-): CallbackReading {
-  if (!isAuthentic(secret, raw, headers, now)) return { kind: 'bad_signature' };
-  const parsed = eventBody.safeParse(parseJson(raw));
-  if (!parsed.success) return { kind: 'ignored', dedupeKey: hashOf(raw) };
-  const { id, event, occurred_at } = parsed.data;
-  if (/^(charge|refund)\./.test(event)) return { kind: 'elsewhere', dedupeKey: id };
-  const status = STATUS_OF_EVENT.get(event as 'transfer.paid');
-  if (!status) return { kind: 'ignored', dedupeKey: id };
-  const about = transferData.safeParse(parsed.data.data);
-  if (!about.success) return { kind: 'ignored', dedupeKey: hashOf(raw) };
+/** The fields of the bank's messages about transfers that hold nothing of a customer. */
+export const TRANSFER_SAFE_FIELDS: SafeFields = {
+  id: 'value',
+  event: 'value',
+  occurred_at: 'value',
+  reference: 'value',
+  status: 'value',
+  amount_minor: 'value',
+  currency: 'value',
+  session_id: 'value',
+  code: 'value',
+};
+
+/** Reads an authentic message of the bank about transfers. Never throws. */
+export function readTransferMessage(
+  body: unknown,
+  hash: () => string,
+): MessageReading<TransferEvent> {
+  const parsed = eventBody.safeParse(body);
+  if (!parsed.success) return { kind: 'unreadable', dedupeKey: hash(), name: nameOf(body) };
+  const { id: dedupeKey, event: name, occurred_at, data } = parsed.data;
+  if (/^(charge|refund)\./.test(name)) return { kind: 'other_port', dedupeKey, name };
+  if (IRRELEVANT_EVENTS.has(name)) return { kind: 'irrelevant', dedupeKey, name };
+  const status = STATUS_OF_EVENT.get(name as 'transfer.paid');
+  if (!status) return { kind: 'unreadable', dedupeKey, name };
+  const about = transferData.safeParse(data);
+  // By its hash: the provider may send the event again under the same id, corrected.
+  if (!about.success) return { kind: 'unreadable', dedupeKey: hash(), name };
   return {
-    kind: 'callback',
-    callback: {
-      dedupeKey: id,
+    kind: 'event',
+    event: {
+      dedupeKey,
       reference: about.data.reference,
+      name,
       state: paymentState(status, about.data),
       occurredAt: new Date(occurred_at),
     },

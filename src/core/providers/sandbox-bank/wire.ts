@@ -49,6 +49,15 @@ export const eventBody = z.object({
   data: z.unknown(),
 });
 
+/** Events that nothing follows from at any port. */
+export const IRRELEVANT_EVENTS: ReadonlySet<string> = new Set(['bank.notice']);
+
+/** The event's name in a message that cannot be read otherwise. */
+export function nameOf(body: unknown): string | null {
+  const parsed = z.object({ event: z.string() }).safeParse(body);
+  return parsed.success ? parsed.data.event : null;
+}
+
 export const transferData = z.object({
   reference: z.string().min(1).max(200),
   amount_minor: amount,

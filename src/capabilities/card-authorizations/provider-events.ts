@@ -1,0 +1,57 @@
+import {
+  applied,
+  type Applied,
+  type ProviderEventHandler,
+} from '../../core/provider-events/handler.js';
+import type { AuthorizationState } from '../../core/providers/card-issuer.js';
+import type { Database } from '../../platform/database/client.js';
+import { createFindOwner, issuerEventHandler, NOT_THERE } from '../cards/index.js';
+import { authorizationId, type CardAuthorization } from './card-authorization.js';
+import type { CardAuthorizationParts } from './index.js';
+
+/** Applies the events of issuers to authorizations, also to those that were never requested here. */
+export const authorizationEventHandler = (deps: {
+  database: Database;
+  cardAuthorizations: Pick<CardAuthorizationParts, 'applyAuthorizationState'>;
+}): ProviderEventHandler =>
+  issuerEventHandler(
+    'authorization',
+    createFindAuthorizationOwner(deps.database),
+    async ({ tenantId, card, state, reference: token, event }) => {
+      if (token === null) return unknownAuthorization(state);
+      const { provider, dedupe_key: key, occurred_at: at, received_at } = event;
+      const { verdict } = await deps.cardAuthorizations.applyAuthorizationState({
+        tenantId,
+        card,
+        provider,
+        token,
+        key,
+        state,
+        at: at ?? received_at,
+      });
+      return verdict === 'unknown_card' ? unknownAuthorization(state) : applied(verdict);
+    },
+  );
+
+/** An authorization that we never decided and that moved no money changes nothing. */
+const unknownAuthorization = ({ kind }: AuthorizationState): Applied => ({
+  ...NOT_THERE,
+  ends: kind === 'cleared' ? 'failed' : 'ignored',
+});
+
+/** Finds the card of a message about a payment: by what the message says of the card, or by the payment's token. */
+function createFindAuthorizationOwner(
+  database: Database,
+): NonNullable<ProviderEventHandler['findOwner']> {
+  const findCardOwner = createFindOwner(database);
+  const authorizations = database.db.collection<CardAuthorization>('card_authorizations');
+  return async (provider, fact) => {
+    const owner = await findCardOwner(provider, fact);
+    if (owner || fact.reference === null) return owner;
+    const found = await authorizations.findOne(
+      { _id: authorizationId(provider, fact.reference) },
+      { projection: { tenant_id: 1, card_id: 1 } },
+    );
+    return found && { tenantId: found.tenant_id, card: found.card_id };
+  };
+}

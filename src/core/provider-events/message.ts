@@ -1,0 +1,84 @@
+import { isOwnId } from '../../shared/ids.js';
+import type { SafeFields } from '../providers/provider-message.js';
+
+/** The stored copy of a message: its structure, and the values that hold nothing of a customer. */
+export type MaskedMessage =
+  string | number | boolean | null | MaskedMessage[] | { [name: string]: MaskedMessage };
+
+/** Deeper structures become their type: MongoDB has a limit, and no provider's message is near this one. */
+const MAX_DEPTH = 10;
+
+/**
+ * The copy of a message that may be stored. A value stays only under a name of `safe`; every other value becomes its type,
+ * as `<string>`, which no reader takes for a value. Also under a safe name no card or account number stays.
+ */
+export function maskMessage(raw: Buffer, safe: SafeFields): MaskedMessage {
+  try {
+    return mask(JSON.parse(raw.toString('utf8')), safe, '', 0);
+  } catch {
+    return `<${raw.length} bytes>`;
+  }
+}
+
+function mask(value: unknown, safe: SafeFields, name: string, depth: number): MaskedMessage {
+  if (value === null) return null;
+  if (typeof value !== 'object') return maskValue(value, safe, name);
+  if (depth === MAX_DEPTH) return Array.isArray(value) ? '<array>' : '<object>';
+  if (Array.isArray(value)) return value.map((each) => mask(each, safe, name, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each], i) => [
+      isFieldName(key) ? key : `<name ${i}>`,
+      mask(each, safe, key, depth + 1),
+    ]),
+  );
+}
+
+function maskValue(value: unknown, safe: SafeFields, name: string): MaskedMessage {
+  const type = `<${typeof value}>`;
+  const rule = Object.hasOwn(safe, name) ? safe[name] : undefined;
+  if (rule === undefined) return type;
+  if (typeof value === 'string') {
+    if (rule === 'own_id' ? isOwnId(value) : isIdentifier(value)) return value;
+    return type;
+  }
+  if (rule === 'own_id') return type;
+  if (typeof value === 'boolean') return value;
+  return typeof value === 'number' && !hasCardNumber(String(value)) ? value : type;
+}
+
+/** A name may hold a value too: "0123456789" as the key of an account. */
+const isFieldName = (name: string) =>
+  /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/.test(name) && !/[0-9]{6}/.test(name);
+
+/** One word, so no name of a person or text; and not digits alone in the length of an account or card number. */
+const isIdentifier = (value: string) =>
+  /^[A-Za-z0-9][A-Za-z0-9_.:+-]{0,199}$/.test(value) &&
+  !/^[0-9]{10,19}$/.test(value) &&
+  !hasCardNumber(value);
+
+/** Finds 12 to 19 digits that stand alone, with the check digit of card numbers. */
+const hasCardNumber = (text: string): boolean =>
+  (text.match(/(?<![0-9A-Za-z])[0-9](?:[ -]?[0-9]){11,18}(?![0-9A-Za-z])/g) ?? []).some((found) =>
+    hasCheckDigit(found.replaceAll(/[ -]/g, '')),
+  );
+
+function hasCheckDigit(digits: string): boolean {
+  const sum = [...digits].toReversed().reduce((total, digit, i) => {
+    const value = Number(digit) * (i % 2 === 0 ? 1 : 2);
+    return total + (value > 9 ? value - 9 : value);
+  }, 0);
+  return sum % 10 === 0;
+}
+
+/**
+ * A name that a provider gives to something; null where it could be a card or account number: names start with a letter.
+ * Digits further on are none, whatever they add up to: one token in some hundreds would be lost, and its record with it.
+ */
+export const safeReference = (name: string | null): string | null =>
+  name !== null && /^[A-Za-z][A-Za-z0-9_-]{0,99}$/.test(name) ? name : null;
+
+/** The provider's type of a message that cannot be read; `unreadable` if it has none that may be stored. */
+export const safeType = (name: string | null): string =>
+  name !== null && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(name) && !/[0-9]{6}/.test(name)
+    ? name
+    : 'unreadable';
