@@ -70,7 +70,7 @@ export function createReceiveProviderEvent(deps: {
         .catch((error: unknown) => {
           log.warn(
             { err: error, event: event._id },
-            'provider event not applied, left to recovery',
+            'provider event not applied, left to its workflow',
           );
         })
         .finally(() => underWay.delete(attempt));
