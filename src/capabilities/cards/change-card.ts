@@ -1,4 +1,5 @@
 import { accounts, posting } from '../../core/ledger/posting.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { countEvent } from '../../core/instructions/events.js';
 import { isOpen } from '../../core/instructions/instruction.js';
@@ -26,17 +27,17 @@ export function changeCard(uow: UnitOfWork, before: Card, set: Partial<Card>, no
 function returnCardBalance(uow: UnitOfWork, card: Card, now: Date): Card {
   const { tenant_id: tenantId, available_minor: leftMinor } = card;
   const wallet = uow.wallet(tenantId);
-  const repaidMinor = wallet.owedMinor < leftMinor ? wallet.owedMinor : leftMinor;
+  const { repaidMinor, restMinor } = payReceivable(wallet, leftMinor);
   uow.post(
     posting(`${card._id}/balance-return-${card.version}`, tenantId, now, [
       { account: accounts.cardAvailable(card._id), amountMinor: -leftMinor },
       { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
-      { account: accounts.available(tenantId), amountMinor: leftMinor - repaidMinor },
+      { account: accounts.available(tenantId), amountMinor: restMinor },
     ]),
   );
   uow.changeWallet({
     ...wallet,
-    availableMinor: wallet.availableMinor + leftMinor - repaidMinor,
+    availableMinor: wallet.availableMinor + restMinor,
     owedMinor: wallet.owedMinor - repaidMinor,
   });
   return { ...card, available_minor: 0n };

@@ -1,4 +1,5 @@
 import type { Posting } from '../../core/ledger/posting.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
 import type { ChargeAuthorization } from '../../core/providers/payment-provider.js';
 import type { FactSource } from '../../core/instructions/fact.js';
@@ -103,7 +104,7 @@ function pay(
   charge: Charge,
   fact: Paid,
   now: Date,
-  { owedMinor: owed }: Pick<Wallet, 'owedMinor'>,
+  wallet: Pick<Wallet, 'owedMinor'>,
 ): ChargeChange | 'unchanged' | 'stale' {
   const mismatch = findMismatch(charge, fact);
   if (mismatch !== null) {
@@ -111,7 +112,7 @@ function pay(
   }
   const paid: Charge = { ...charge, provider_fee_minor: fact.feeMinor };
   const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
-  const repaidMinor = owed < netMinor ? owed : netMinor;
+  const { repaidMinor, restMinor } = payReceivable(wallet, netMinor);
   const late = charge.status === 'failed' ? ', although the charge had failed' : '';
   const out = alsoOut(charge, fact);
   return {
@@ -131,7 +132,7 @@ function pay(
     ],
     ...(out !== null && { verdict: 'attention' }),
     postings: [creditPosting(paid, now, repaidMinor)],
-    availableMinor: netMinor - repaidMinor,
+    availableMinor: restMinor,
     owedMinor: -repaidMinor,
   };
 }

@@ -3,6 +3,7 @@ import { MAX_AMOUNT_MINOR } from '../../shared/money.js';
 import type { GroupCommit } from '../commit/group-commit.js';
 import type { Mutation } from '../commit/mutation.js';
 import { accounts, posting } from './posting.js';
+import { payReceivable } from './receivable.js';
 import type { UnitOfWork } from '../commit/unit-of-work.js';
 
 export type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
@@ -24,16 +25,16 @@ function decideCredit(uow: UnitOfWork, item: ApplyCredit, now: Date): CreditResu
       ? { kind: 'credited', availableMinor: wallet.availableMinor }
       : { kind: 'credit_conflict' };
   }
-  const repaid = wallet.owedMinor < item.amountMinor ? wallet.owedMinor : item.amountMinor;
-  const availableMinor = wallet.availableMinor + item.amountMinor - repaid;
+  const { repaidMinor, restMinor } = payReceivable(wallet, item.amountMinor);
+  const availableMinor = wallet.availableMinor + restMinor;
   uow.post(
     posting(item.id, item.tenantId, now, [
       { account: accounts.external, amountMinor: -item.amountMinor },
-      { account: accounts.receivable(item.tenantId), amountMinor: repaid },
-      { account: accounts.available(item.tenantId), amountMinor: item.amountMinor - repaid },
+      { account: accounts.receivable(item.tenantId), amountMinor: repaidMinor },
+      { account: accounts.available(item.tenantId), amountMinor: restMinor },
     ]),
   );
-  uow.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaid });
+  uow.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaidMinor });
   return { kind: 'credited', availableMinor };
 }
 
