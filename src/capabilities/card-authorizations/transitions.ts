@@ -1,3 +1,4 @@
+import { payReceivable } from '../../core/ledger/receivable.js';
 import type { Posting } from '../../core/ledger/posting.js';
 import { lagosDay, type Wallet } from '../../core/ledger/wallet.js';
 import { timelineEntry, type TimelineEntry } from '../../core/instructions/timeline.js';
@@ -77,9 +78,8 @@ function moveMoney(
     cardMinor: card.available_minor,
     walletMinor: wallet.availableMinor,
   });
-  // Incoming money pays the receivable first.
-  const repaidMinor = wallet.owedMinor < returnedMinor ? wallet.owedMinor : returnedMinor;
-  const backMinor = releasedMinor - allocation.heldMinor + returnedMinor - repaidMinor;
+  const { repaidMinor, restMinor } = payReceivable(wallet, returnedMinor);
+  const backMinor = releasedMinor - allocation.heldMinor + restMinor;
   const [toCardMinor, toWalletMinor] =
     authorization.funding_source === 'card' ? [backMinor, 0n] : [0n, backMinor];
   const step = stepOf(authorization, fact);

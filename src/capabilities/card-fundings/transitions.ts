@@ -1,4 +1,5 @@
 import type { Posting } from '../../core/ledger/posting.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import {
   transitionHeld,
@@ -143,10 +144,10 @@ function balanceChangeOf(
       // The spent part can't be returned. The rest pays the tenant's receivable first.
       const leftMinor = least(balances.cardMinor, amount);
       if (leftMinor === 0n) return NO_EFFECTS;
-      const repaidMinor = least(balances.owedMinor, leftMinor);
+      const { repaidMinor, restMinor } = payReceivable(balances, leftMinor);
       return {
         postings: [reversalPosting(funding, now, { leftMinor, repaidMinor })],
-        availableMinor: leftMinor - repaidMinor,
+        availableMinor: restMinor,
         owedMinor: -repaidMinor,
         cardMinor: -leftMinor,
       };

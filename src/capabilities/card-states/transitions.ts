@@ -1,6 +1,6 @@
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
+import { applyChange, labelOf, type Change } from '../../core/instructions/transition.js';
 import type { Card } from '../cards/card.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
 import type { CardStateOperation, CardStateType } from './card-state.js';
@@ -93,23 +93,10 @@ function finish(
   set: Partial<CardOperation>,
   detail: string,
 ): CardOperation {
-  const { via, actor, providerRequestId, note } = fact;
-  const outcome = fact.kind === 'rejected' ? `rejected: ${fact.code}` : 'set';
-  const detailOfFact = [outcome, note].filter((part) => part !== null).join('; ');
-  return {
-    ...operation,
-    ...set,
-    attention: null,
-    next_check_at: null,
-    version: operation.version + 1,
-    updated_at: now,
-    timeline: [
-      ...operation.timeline,
-      timelineEntry(now, via, actor ?? operation.provider, {
-        detail: detailOfFact,
-        providerRequestId,
-      }),
-      timelineEntry(now, 'completed', 'bursar', { detail }),
-    ],
+  const label = fact.kind === 'succeeded' ? 'set' : labelOf(fact);
+  const change: Change<CardOperation> = {
+    set: { ...set, attention: null },
+    entry: ['completed', detail],
   };
+  return applyChange(operation, fact, label, change, now);
 }

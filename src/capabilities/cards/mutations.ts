@@ -8,6 +8,7 @@ import {
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
 import { countEvent } from '../../core/instructions/events.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { autoReloadAfter } from '../card-fundings/mutations.js';
@@ -127,17 +128,17 @@ export function changeCard(uow: UnitOfWork, before: Card, set: Partial<Card>, no
 function returnCardBalance(uow: UnitOfWork, card: Card, now: Date): Card {
   const { tenant_id: tenantId, available_minor: leftMinor } = card;
   const wallet = uow.wallet(tenantId);
-  const repaidMinor = wallet.owedMinor < leftMinor ? wallet.owedMinor : leftMinor;
+  const { repaidMinor, restMinor } = payReceivable(wallet, leftMinor);
   uow.post(
     posting(`${card._id}/balance-return-${card.version}`, tenantId, now, [
       { account: accounts.cardAvailable(card._id), amountMinor: -leftMinor },
       { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
-      { account: accounts.available(tenantId), amountMinor: leftMinor - repaidMinor },
+      { account: accounts.available(tenantId), amountMinor: restMinor },
     ]),
   );
   uow.changeWallet({
     ...wallet,
-    availableMinor: wallet.availableMinor + leftMinor - repaidMinor,
+    availableMinor: wallet.availableMinor + restMinor,
     owedMinor: wallet.owedMinor - repaidMinor,
   });
   return { ...card, available_minor: 0n };

@@ -1,7 +1,14 @@
 import type { IssuedCard, IssueState } from '../../core/providers/card-issuer.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
-import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
-import { timelineEntry, type TimelineType } from '../../core/instructions/timeline.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import {
+  applyChange,
+  labelOf,
+  MONITOR_MS,
+  raiseAttention,
+  type Change,
+  type Verdict,
+} from '../../core/instructions/transition.js';
 import type { Card } from './card.js';
 import { operationFailure, type CardOperation } from './card-operation.js';
 
@@ -13,20 +20,12 @@ export type IssuanceFact = InstructionFact | (FactSource & { kind: 'issued' } & 
 
 /** The effect of a fact. `unchanged` and `stale` write nothing. `card` is null if the card does not change. */
 export type IssuanceTransition = {
-  verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
+  verdict: Verdict;
   operation: CardOperation;
   card: Partial<Card> | null;
 };
 
-/** The issuer is polled for this long after an operator has failed an issuance whose outcome was unknown. */
-const MONITOR_MS = 24 * 60 * 60 * 1000;
-
-type IssuanceChange = {
-  set: Partial<CardOperation>;
-  entry: [TimelineType, string];
-  card?: Partial<Card>;
-  verdict?: 'applied' | 'attention';
-};
+type IssuanceChange = Change<CardOperation> & { card?: Partial<Card> };
 
 /** The state machine of a card's issuance: total, without side effects, and the only way for a card to become active. No money moves. */
 export function transitionIssuance(
@@ -37,28 +36,9 @@ export function transitionIssuance(
 ): IssuanceTransition {
   const change = changeFor(operation, card, fact, now);
   if (typeof change === 'string') return { verdict: change, operation, card: null };
-  const actor = fact.actor ?? operation.provider;
-  const { providerRequestId } = fact;
-  const next: CardOperation = {
-    ...operation,
-    ...change.set,
-    version: operation.version + 1,
-    updated_at: now,
-    timeline: [
-      ...operation.timeline,
-      timelineEntry(now, fact.via, actor, { detail: describeFact(fact), providerRequestId }),
-      timelineEntry(now, change.entry[0], 'bursar', { detail: change.entry[1] }),
-    ],
-  };
-  if (!needsWorkflow(next)) next.next_check_at = null;
-  else next.next_check_at ??= now;
+  const next = applyChange(operation, fact, labelOf(fact), change, now);
   return { verdict: change.verdict ?? 'applied', operation: next, card: change.card ?? null };
 }
-
-const describeFact = (fact: IssuanceFact) =>
-  [fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind, fact.note]
-    .filter((part) => part !== null)
-    .join('; ');
 
 function changeFor(
   operation: CardOperation,
@@ -158,20 +138,6 @@ function confirmByOperator(
     set: { status: 'completed', completed_at: now, failure: null, attention: null },
     entry: ['completed', 'the card is active after all'],
     card: { status: 'active', failure: null },
-  };
-}
-
-/** Requests an operator's attention. The same reason a second time changes nothing. */
-function raiseAttention(
-  operation: CardOperation,
-  now: Date,
-  reason: string,
-): IssuanceChange | 'unchanged' {
-  if (operation.attention?.reason === reason) return 'unchanged';
-  return {
-    set: { attention: { since: now, reason } },
-    entry: ['attention_raised', reason],
-    verdict: 'attention',
   };
 }
 

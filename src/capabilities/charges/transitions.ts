@@ -1,9 +1,17 @@
 import type { Posting } from '../../core/ledger/posting.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
 import type { ChargeAuthorization } from '../../core/providers/payment-provider.js';
 import type { FactSource } from '../../core/instructions/fact.js';
-import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
-import { timelineEntry, type TimelineType } from '../../core/instructions/timeline.js';
+import { isOpen } from '../../core/instructions/instruction.js';
+import {
+  applyChange,
+  labelOf,
+  MONITOR_MS,
+  raiseAttention,
+  type Change,
+  type Verdict,
+} from '../../core/instructions/transition.js';
 import { attemptReference, chargeFailure, type Charge } from './charge.js';
 import { creditPosting } from './postings.js';
 
@@ -30,7 +38,7 @@ type Refused = Extract<ChargeFact, { kind: 'rejected' }>;
 
 /** What a fact does. `unchanged` and `stale` write nothing. */
 export type Transition = {
-  verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
+  verdict: Verdict;
   next: Charge;
   postings: Posting[];
   availableMinor: bigint;
@@ -38,19 +46,13 @@ export type Transition = {
   owedMinor: bigint;
 };
 
-type Change = {
-  set: Partial<Charge>;
-  entry: [TimelineType, string];
+type ChargeChange = Change<Charge> & {
   postings?: Posting[];
   availableMinor?: bigint;
   owedMinor?: bigint;
-  verdict?: 'attention';
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** How long the provider is asked on after an operator gave a charge up against its silence. */
-const WATCH_MS = DAY_MS;
-
 /**
  * The state guard of charges: pure, total, and the only place where one ends. Money comes in here, so nothing is held:
  * a payment completes a charge whenever it is proven, and what contradicts the books moves no money and asks for an
@@ -66,36 +68,17 @@ export function transitionCharge(
   const idle = { postings: [], availableMinor: 0n, owedMinor: 0n };
   if (typeof change === 'string') return { verdict: change, next: charge, ...idle };
   const { set, entry, verdict = 'applied', ...effects } = change;
-  const actor = fact.actor ?? charge.provider;
-  const told = timelineEntry(now, fact.via, actor, {
-    detail: tell(fact),
-    providerRequestId: fact.providerRequestId,
-  });
-  const done = timelineEntry(now, entry[0], 'bursar', { detail: entry[1] });
-  const next: Charge = {
-    ...charge,
-    ...set,
-    version: charge.version + 1,
-    updated_at: now,
-    timeline: [...charge.timeline, told, done],
-  };
+  const next = applyChange(charge, fact, labelOf(fact), { set, entry }, now);
   if (!isOpen(next)) next.next_action = null;
-  if (!needsWorkflow(next)) next.next_check_at = null;
-  else next.next_check_at ??= now;
   return { verdict, next, ...idle, ...effects };
 }
-
-const tell = (fact: ChargeFact) =>
-  [fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind, fact.note]
-    .filter((part) => part !== null)
-    .join('; ');
 
 function decideFact(
   charge: Charge,
   fact: ChargeFact,
   now: Date,
   wallet: Pick<Wallet, 'owedMinor'>,
-): Change | 'unchanged' | 'stale' {
+): ChargeChange | 'unchanged' | 'stale' {
   switch (fact.kind) {
     case 'succeeded':
       return charge.status === 'completed'
@@ -121,15 +104,15 @@ function pay(
   charge: Charge,
   fact: Paid,
   now: Date,
-  { owedMinor: owed }: Pick<Wallet, 'owedMinor'>,
-): Change | 'unchanged' | 'stale' {
+  wallet: Pick<Wallet, 'owedMinor'>,
+): ChargeChange | 'unchanged' | 'stale' {
   const mismatch = findMismatch(charge, fact);
   if (mismatch !== null) {
-    return isSettledBy(charge, mismatch) ? 'stale' : raise(charge, now, mismatch);
+    return isSettledBy(charge, mismatch) ? 'stale' : raiseAttention(charge, now, mismatch);
   }
   const paid: Charge = { ...charge, provider_fee_minor: fact.feeMinor };
   const netMinor = charge.amount_minor - (fact.feeMinor ?? 0n);
-  const repaidMinor = owed < netMinor ? owed : netMinor;
+  const { repaidMinor, restMinor } = payReceivable(wallet, netMinor);
   const late = charge.status === 'failed' ? ', although the charge had failed' : '';
   const out = alsoOut(charge, fact);
   return {
@@ -149,7 +132,7 @@ function pay(
     ],
     ...(out !== null && { verdict: 'attention' }),
     postings: [creditPosting(paid, now, repaidMinor)],
-    availableMinor: netMinor - repaidMinor,
+    availableMinor: restMinor,
     owedMinor: -repaidMinor,
   };
 }
@@ -188,15 +171,19 @@ function findMismatch(charge: Charge, { amountMinor, currency, feeMinor }: Paid)
   return null;
 }
 
-function paidAgain(charge: Charge, fact: Paid, now: Date): Change | 'unchanged' {
+function paidAgain(charge: Charge, fact: Paid, now: Date): ChargeChange | 'unchanged' {
   if (fact.attempt !== null && fact.attempt !== charge.attempt) {
-    return raise(charge, now, 'the provider reports that two attempts were paid');
+    return raiseAttention(charge, now, 'the provider reports that two attempts were paid');
   }
   const mismatch = findMismatch(charge, fact);
-  return mismatch === null ? 'unchanged' : raise(charge, now, mismatch);
+  return mismatch === null ? 'unchanged' : raiseAttention(charge, now, mismatch);
 }
 
-function decideRefused(charge: Charge, fact: Refused, now: Date): Change | 'unchanged' | 'stale' {
+function decideRefused(
+  charge: Charge,
+  fact: Refused,
+  now: Date,
+): ChargeChange | 'unchanged' | 'stale' {
   // What became of an earlier attempt says nothing about this one.
   if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
   const byOperator = fact.via === 'operator';
@@ -208,7 +195,7 @@ function decideRefused(charge: Charge, fact: Refused, now: Date): Change | 'unch
   if (charge.status === 'completed') {
     // On a page a customer may be declined first and pay then: the payment outranks it, whatever comes later.
     if (fact.via === 'webhook' || isOfPage(charge)) return 'stale';
-    return raise(charge, now, 'the provider refused what it had reported as paid');
+    return raiseAttention(charge, now, 'the provider refused what it had reported as paid');
   }
   if (byOperator) return clearAttention(charge, 'an operator gave it up');
   if (charge.monitor_until === null) return 'unchanged';
@@ -219,7 +206,7 @@ function decideRefused(charge: Charge, fact: Refused, now: Date): Change | 'unch
 }
 
 /** Declined softly: a new attempt, with a reference of its own, so many days after the first decline. */
-function nextAttempt(charge: Charge, now: Date): Change | null {
+function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   if (isOfPage(charge)) return null;
   const days = charge.dunning_days[charge.attempt - 1];
   if (days === undefined) return null;
@@ -244,30 +231,20 @@ function nextAttempt(charge: Charge, now: Date): Change | null {
 }
 
 /** Nothing was credited, so nothing has to be given back. `watchedFrom`: the provider is asked on for a while. */
-function fail(code: string, watchedFrom?: Date): Change {
+function fail(code: string, watchedFrom?: Date): ChargeChange {
   return {
     set: {
       status: 'failed',
       failure: chargeFailure(code),
       next_attempt_at: null,
       attention: null,
-      monitor_until: watchedFrom ? new Date(watchedFrom.getTime() + WATCH_MS) : null,
+      monitor_until: watchedFrom ? new Date(watchedFrom.getTime() + MONITOR_MS) : null,
     },
     entry: ['note', `the charge has failed: ${code}`],
   };
 }
 
-function clearAttention(charge: Charge, why: string): Change | 'unchanged' {
+function clearAttention(charge: Charge, why: string): ChargeChange | 'unchanged' {
   if (charge.attention === null) return 'unchanged';
   return { set: { attention: null }, entry: ['attention_cleared', why] };
-}
-
-/** No money moves; an operator has to look. Said once: the same reason again changes nothing. */
-function raise(charge: Charge, now: Date, reason: string): Change | 'unchanged' {
-  if (charge.attention?.reason === reason) return 'unchanged';
-  return {
-    set: { attention: { since: now, reason } },
-    entry: ['attention_raised', reason],
-    verdict: 'attention',
-  };
 }

@@ -1,4 +1,5 @@
 import type { Posting } from '../../core/ledger/posting.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import {
@@ -106,9 +107,9 @@ function effectOf(refund: Refund, move: LedgerEffect, now: Date, purse: Purse): 
       return { ...idle, postings, availableMinor: amount, refundingMinor: -amount };
     }
     case 'reversal': {
-      const repaid = least(purse.owedMinor, amount);
-      const postings = [reversalPosting(refund, now, repaid)];
-      const back = { availableMinor: amount - repaid, owedMinor: -repaid };
+      const { repaidMinor, restMinor } = payReceivable(purse, amount);
+      const postings = [reversalPosting(refund, now, repaidMinor)];
+      const back = { availableMinor: restMinor, owedMinor: -repaidMinor };
       return { ...idle, postings, ...back, refundedMinor: -amount };
     }
     case 'suspense':

@@ -1,4 +1,5 @@
 import type { Posting } from '../../core/ledger/posting.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
 import type { Wallet } from '../../core/ledger/wallet.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import {
@@ -121,10 +122,9 @@ function balanceChangeOf(
         dayMinor,
       };
     case 'reversal': {
-      // It is money that comes in, so what the tenant owes is taken from it first.
-      const repaid = wallet.owedMinor < total ? wallet.owedMinor : total;
-      const postings = [reversalPosting(transfer, now, repaid)];
-      return { postings, availableMinor: total - repaid, owedMinor: -repaid, dayMinor };
+      const { repaidMinor, restMinor } = payReceivable(wallet, total);
+      const postings = [reversalPosting(transfer, now, repaidMinor)];
+      return { postings, availableMinor: restMinor, owedMinor: -repaidMinor, dayMinor };
     }
     case 'suspense':
       return { ...NO_EFFECTS, postings: [suspensePosting(transfer, now, 'in')] };

@@ -1,6 +1,7 @@
 import type { Mutation } from '../../core/commit/mutation.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
+import { payReceivable } from '../../core/ledger/receivable.js';
 
 /** Money from outside for a tenant's wallet. `id` is the id of its posting. */
 export type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
@@ -23,15 +24,15 @@ function decideCredit(uow: UnitOfWork, item: ApplyCredit, now: Date): CreditResu
       ? { kind: 'credited', availableMinor: wallet.availableMinor }
       : { kind: 'credit_conflict' };
   }
-  const repaid = wallet.owedMinor < item.amountMinor ? wallet.owedMinor : item.amountMinor;
-  const availableMinor = wallet.availableMinor + item.amountMinor - repaid;
+  const { repaidMinor, restMinor } = payReceivable(wallet, item.amountMinor);
+  const availableMinor = wallet.availableMinor + restMinor;
   uow.post(
     posting(item.id, item.tenantId, now, [
       { account: accounts.external, amountMinor: -item.amountMinor },
-      { account: accounts.receivable(item.tenantId), amountMinor: repaid },
-      { account: accounts.available(item.tenantId), amountMinor: item.amountMinor - repaid },
+      { account: accounts.receivable(item.tenantId), amountMinor: repaidMinor },
+      { account: accounts.available(item.tenantId), amountMinor: restMinor },
     ]),
   );
-  uow.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaid });
+  uow.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaidMinor });
   return { kind: 'credited', availableMinor };
 }

@@ -1,6 +1,13 @@
 import type { FactSource, InstructionFact } from './fact.js';
-import { isOpen, needsWorkflow, type InstructionRecord } from './instruction.js';
-import { timelineEntry, type TimelineType } from './timeline.js';
+import { isOpen, type InstructionRecord } from './instruction.js';
+import {
+  applyChange,
+  labelOf,
+  MONITOR_MS,
+  raiseAttention,
+  type Change,
+  type Verdict,
+} from './transition.js';
 import type { InstructionLabels } from './workflow-contract.js';
 
 /** An instruction that holds money in the wallet until its outcome is proven. */
@@ -18,7 +25,7 @@ export type LedgerEffect =
 
 /** Result of a fact. `unchanged` and `stale` write nothing. */
 export type TransitionResult<R> = {
-  verdict: 'applied' | 'unchanged' | 'stale' | 'attention';
+  verdict: Verdict;
   next: R;
   ledgerEffects: LedgerEffect[];
 };
@@ -40,15 +47,7 @@ export type TransitionRules<R> = {
   label?: string;
 };
 
-/** The provider is polled for this long after an operator has failed a record by force. */
-const MONITORING_MS = 24 * 60 * 60 * 1000;
-
-type Change = {
-  set: Partial<HeldInstruction>;
-  entry: [TimelineType, string];
-  ledgerEffects?: LedgerEffect[];
-  verdict?: 'applied' | 'attention';
-};
+type HeldChange = Change<HeldInstruction> & { ledgerEffects?: LedgerEffect[] };
 
 type TransitionCase = {
   record: HeldInstruction;
@@ -74,40 +73,30 @@ export function transitionHeld<R extends HeldInstruction>(
   );
   if (typeof change === 'string') return { verdict: change, next: record, ledgerEffects: [] };
   const { set, entry, ledgerEffects = [], verdict = 'applied' } = change;
-  const source = { providerRequestId: fact.providerRequestId };
-  const actor = fact.actor ?? record.provider;
-  const detail = [rules.label ?? labelOf(fact), fact.note].filter((part) => part !== null);
-  const factEntry = timelineEntry(now, fact.via, actor, { detail: detail.join('; '), ...source });
-  const effectEntry = timelineEntry(now, entry[0], 'bursar', { detail: entry[1] });
-  const next: R = {
-    ...record,
-    ...set,
-    version: record.version + 1,
-    updated_at: now,
-    timeline: [...record.timeline, factEntry, effectEntry],
-  };
-  if (!needsWorkflow(next)) next.next_check_at = null;
-  else next.next_check_at ??= now;
+  const next = applyChange(
+    record,
+    fact,
+    rules.label ?? labelOf(fact),
+    { set: set as Partial<R>, entry },
+    now,
+  );
   return { verdict, next, ledgerEffects };
 }
-
-const labelOf = (fact: InstructionFact) =>
-  fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind;
 
 function transitionFact(
   given: TransitionCase,
   fact: InstructionFact,
-): Change | 'unchanged' | 'stale' {
-  const { record, rules } = given;
+): HeldChange | 'unchanged' | 'stale' {
+  const { record, now, rules } = given;
   if ('amountMinor' in fact && fact.amountMinor !== null) {
     if (fact.amountMinor !== rules.requestedMinor) {
       const { provider } = rules.labels;
       const reason = `the ${provider} reports another amount than was requested (${fact.kind})`;
-      return raiseAttention(given, reason);
+      return raiseAttention(record, now, reason);
     }
   }
   const contradiction = rules.contradicts?.(fact) ?? null;
-  if (contradiction !== null) return raiseAttention(given, contradiction);
+  if (contradiction !== null) return raiseAttention(record, now, contradiction);
   if (fact.kind === 'rejected' && fact.ifNotSubmitted && record.submissions > 0) return 'stale';
   if (isOpen(record)) return transitionOpen(given, fact);
   return record.status === 'completed'
@@ -115,7 +104,7 @@ function transitionFact(
     : transitionFailed(given, fact);
 }
 
-function transitionOpen(given: TransitionCase, fact: InstructionFact): Change | 'stale' {
+function transitionOpen(given: TransitionCase, fact: InstructionFact): HeldChange | 'stale' {
   const { now, rules } = given;
   switch (fact.kind) {
     case 'succeeded':
@@ -138,14 +127,14 @@ function rejectHeld(
   { record, now, rules }: TransitionCase,
   code: string,
   { via }: FactSource,
-): Change {
+): HeldChange {
   const monitored = via === 'operator' && record.submissions > 0;
   return {
     set: {
       status: 'failed',
       failure: rules.failure(code),
       attention: null,
-      monitor_until: monitored ? new Date(now.getTime() + MONITORING_MS) : null,
+      monitor_until: monitored ? new Date(now.getTime() + MONITOR_MS) : null,
     },
     entry: ['released', 'the hold was released to the wallet'],
     ledgerEffects: ['release'],
@@ -153,7 +142,7 @@ function rejectHeld(
 }
 
 /** Executed and reversed: the amount returns to the wallet, also if the payment was not booked before. */
-function reverseHeld({ now, rules }: TransitionCase): Change {
+function reverseHeld({ now, rules }: TransitionCase): HeldChange {
   return {
     set: {
       status: 'failed',
@@ -171,15 +160,16 @@ function reverseHeld({ now, rules }: TransitionCase): Change {
 function transitionCompleted(
   given: TransitionCase,
   fact: InstructionFact,
-): Change | 'unchanged' | 'stale' {
-  const { provider, paid } = given.rules.labels;
+): HeldChange | 'unchanged' | 'stale' {
+  const { record, now, rules } = given;
+  const { provider, paid } = rules.labels;
   if (fact.kind === 'succeeded') return 'unchanged';
   if (fact.kind === 'reversed') return reverseHeld(given);
   if (fact.kind === 'operator_confirmed') return clearAttention(given);
-  return raiseAttention(given, `the ${provider} rejects what it had reported as ${paid}`);
+  return raiseAttention(record, now, `the ${provider} rejects what it had reported as ${paid}`);
 }
 
-function clearAttention({ record, rules }: TransitionCase): Change | 'unchanged' {
+function clearAttention({ record, rules }: TransitionCase): HeldChange | 'unchanged' {
   const { provider, payment } = rules.labels;
   if (record.attention === null) return 'unchanged';
   return {
@@ -194,7 +184,7 @@ function clearAttention({ record, rules }: TransitionCase): Change | 'unchanged'
 function transitionFailed(
   given: TransitionCase,
   fact: InstructionFact,
-): Change | 'unchanged' | 'stale' {
+): HeldChange | 'unchanged' | 'stale' {
   const { record, rules } = given;
   const { provider, pay } = rules.labels;
   switch (fact.kind) {
@@ -215,7 +205,7 @@ function transitionFailed(
 }
 
 /** Proven after the hold was released: the provider executed it, and no wallet has paid for it yet. */
-function bookInSuspense({ now, rules }: TransitionCase): Change {
+function bookInSuspense({ now, rules }: TransitionCase): HeldChange {
   const { provider, paid, payment } = rules.labels;
   const reason = `${paid} by the ${provider} after the hold had been released`;
   return {
@@ -231,7 +221,7 @@ function bookInSuspense({ now, rules }: TransitionCase): Change {
   };
 }
 
-function reverseFailed({ record, now, rules }: TransitionCase): Change {
+function reverseFailed({ record, now, rules }: TransitionCase): HeldChange {
   const { provider, payment } = rules.labels;
   return {
     set: { reversed_at: now, in_suspense: false, attention: null, monitor_until: null },
@@ -244,7 +234,7 @@ function reverseFailed({ record, now, rules }: TransitionCase): Change {
 }
 
 /** Debits the wallet for a payment in suspense. A missing amount becomes a receivable. */
-function debitForSuspense({ now, rules }: TransitionCase): Change {
+function debitForSuspense({ now, rules }: TransitionCase): HeldChange {
   const { payment } = rules.labels;
   const reason = `the wallet could not cover this ${payment}`;
   return {
@@ -257,15 +247,5 @@ function debitForSuspense({ now, rules }: TransitionCase): Change {
     },
     entry: ['captured', `the wallet was debited for a ${payment} that had been proven late`],
     ledgerEffects: ['suspense-debit'],
-  };
-}
-
-/** Raises attention and moves no money. The same reason again changes nothing. */
-function raiseAttention({ record, now }: TransitionCase, reason: string): Change | 'unchanged' {
-  if (record.attention?.reason === reason) return 'unchanged';
-  return {
-    set: { attention: { since: now, reason } },
-    entry: ['attention_raised', reason],
-    verdict: 'attention',
   };
 }

@@ -1,0 +1,64 @@
+import type { FactSource } from './fact.js';
+import { needsWorkflow, type InstructionRecord } from './instruction.js';
+import { timelineEntry, type TimelineType } from './timeline.js';
+
+/** Effect of a fact on its record. `unchanged` (known already) and `stale` (outdated) write nothing. */
+export type Verdict = 'applied' | 'unchanged' | 'stale' | 'attention';
+
+/** The part of a transition that depends on the fact: the fields that it sets and its timeline entry. */
+export type Change<R> = {
+  set: Partial<R>;
+  entry: [TimelineType, string];
+  /** `applied` if it is missing. */
+  verdict?: 'applied' | 'attention';
+};
+
+/** The provider is polled for this long after an operator has failed a record by force. */
+export const MONITOR_MS = 24 * 60 * 60 * 1000;
+
+/** Name of a fact on the timeline. A rejection has its code. */
+export const labelOf = (fact: { kind: string; code?: string }): string =>
+  fact.kind === 'rejected' ? `rejected: ${fact.code}` : fact.kind;
+
+/**
+ * The record after a change. Every transition ends here: the fact and its effect are on the timeline in this order, the
+ * version is one higher, and the dispatcher checks the record as long as it needs a workflow, and no longer.
+ */
+export function applyChange<R extends InstructionRecord>(
+  record: R,
+  fact: FactSource,
+  label: string,
+  { set, entry }: Change<R>,
+  now: Date,
+): R {
+  const { via, actor, providerRequestId, note } = fact;
+  const detail = [label, note].filter((part) => part !== null).join('; ');
+  const next: R = {
+    ...record,
+    ...set,
+    version: record.version + 1,
+    updated_at: now,
+    timeline: [
+      ...record.timeline,
+      timelineEntry(now, via, actor ?? record.provider, { detail, providerRequestId }),
+      timelineEntry(now, entry[0], 'bursar', { detail: entry[1] }),
+    ],
+  };
+  if (!needsWorkflow(next)) next.next_check_at = null;
+  else next.next_check_at ??= now;
+  return next;
+}
+
+/** Raises attention and moves no money. The same reason again changes nothing. */
+export function raiseAttention(
+  { attention }: Pick<InstructionRecord, 'attention'>,
+  now: Date,
+  reason: string,
+): Change<Pick<InstructionRecord, 'attention'>> | 'unchanged' {
+  if (attention?.reason === reason) return 'unchanged';
+  return {
+    set: { attention: { since: now, reason } },
+    entry: ['attention_raised', reason],
+    verdict: 'attention',
+  };
+}
