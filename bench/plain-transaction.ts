@@ -3,7 +3,8 @@ import type { ClientSession, MongoClient } from 'mongodb';
 import { TRANSACTION_OPTIONS } from '../src/platform/database/client.js';
 import type { AcceptTransfer } from '../src/capabilities/transfers/mutations.js';
 import { ledgerCollections } from '../src/core/commit/store.js';
-import { holdPosting } from '../src/capabilities/transfers/postings.js';
+import { holdOf } from '../src/capabilities/transfers/postings.js';
+import { holdPosting } from '../src/core/ledger/hold-postings.js';
 import type { Transfer } from '../src/capabilities/transfers/transfer.js';
 
 /**
@@ -41,7 +42,7 @@ async function accept(
     throw new Error('reference is taken');
   }
   await transfers.insertOne({ ...transfer, limit_day: wallet.limit_day }, { session });
-  const { id, at, legs } = holdPosting(transfer);
+  const { id, at, legs } = holdPosting(holdOf(transfer));
   await postings.insertOne(
     {
       _id: id,

@@ -1,9 +1,10 @@
+import { holdPosting } from '../../core/ledger/hold-postings.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import type { Card, AutoReload } from '../cards/card.js';
 import { cardOperations, newOperation, type CardOperation } from '../cards/card-operation.js';
-import { holdPosting, type Funding } from './postings.js';
+import { holdOf, type Funding } from './postings.js';
 
 /** After this many consecutive refusals no reload is tried until the tenant saves the settings again. */
 const MAX_REFUSALS = 3;
@@ -47,7 +48,7 @@ export function tryAutoReload(
   const operation = newAutoReload(card, amount, now);
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - amount });
   uow.create(cardOperations, operation);
-  uow.post(holdPosting(operation));
+  uow.post(holdPosting(holdOf(operation)));
   return {
     ...reload,
     triggered: true,

@@ -1,3 +1,4 @@
+import { holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
@@ -21,7 +22,7 @@ import {
   type Expired,
   type FundingFact,
 } from './transitions.js';
-import { holdPosting, releasePosting, type Funding } from './postings.js';
+import { holdOf, type Funding } from './postings.js';
 import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 
@@ -120,7 +121,7 @@ function decideAccept(uow: UnitOfWork, input: AcceptCardFunding, now: Date): Acc
   uow.changeWallet({ ...wallet, availableMinor });
   uow.create(cardOperations, operation);
   uow.takeReference(referenceOf(operation), operation._id);
-  uow.post(holdPosting(operation));
+  uow.post(holdPosting(holdOf(operation)));
   return saveResponse(uow, input, answer, operation._id);
 }
 
@@ -234,7 +235,7 @@ function applyExpiry(
     const wallet = uow.wallet(operation.tenant_id);
     const availableMinor = wallet.availableMinor + (operation.amount_minor ?? 0n);
     uow.changeWallet({ ...wallet, availableMinor });
-    uow.post(releasePosting(operation as Funding, now));
+    uow.post(releasePosting(holdOf(operation as Funding), now));
   }
   const changed = changeOperation(uow, operation, failed);
   return { kind: 'applied', verdict: 'applied', operation: changed };

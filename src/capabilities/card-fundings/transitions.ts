@@ -1,23 +1,14 @@
-import type { Posting } from '../../core/ledger/posting.js';
-import { payReceivable } from '../../core/ledger/receivable.js';
+import { moveHold, type HoldMovement, type HoldStep } from '../../core/ledger/hold-postings.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import {
   transitionHeld,
   type TransitionResult,
-  type LedgerEffect,
   type TransitionRules,
 } from '../../core/instructions/held-transitions.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { newOperation, operationFailure, type CardOperation } from '../cards/card-operation.js';
-import {
-  suspenseDebitPosting,
-  capturePosting,
-  releasePosting,
-  reversalPosting,
-  suspensePosting,
-  type Funding,
-} from './postings.js';
+import { holdOf, type Funding } from './postings.js';
 import { cardFundingContract, fundReversalLabels } from './workflow-contract.js';
 import type { FundingState } from '../../core/providers/card-issuer.js';
 
@@ -31,9 +22,9 @@ export type FundingFact = InstructionFact | (FactSource & NotReversible);
 export type WalletBalances = { availableMinor: bigint; owedMinor: bigint; cardMinor: bigint };
 
 /** The effect of a fact: the next record, its postings, and the changes of the balances (negative: decreases). */
-export type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> & {
-  postings: Posting[];
-} & WalletBalances;
+export type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> &
+  HoldMovement &
+  WalletBalances;
 
 const NO_EFFECTS = { postings: [], availableMinor: 0n, owedMinor: 0n, cardMinor: 0n };
 
@@ -112,12 +103,12 @@ function transitionRules(
 
 function applyLedgerEffects(
   funding: Funding,
-  ledgerEffects: LedgerEffect[],
+  steps: readonly HoldStep[],
   now: Date,
   balances: WalletBalances,
 ) {
-  return ledgerEffects.reduce<WalletBalances & { postings: Posting[] }>((sum, ledgerEffect) => {
-    const added = balanceChangeOf(funding, ledgerEffect, now, plus(balances, sum));
+  return steps.reduce<HoldMovement & WalletBalances>((sum, step) => {
+    const added = moveFunding(funding, step, now, plus(balances, sum));
     return { ...plus(sum, added), postings: [...sum.postings, ...added.postings] };
   }, NO_EFFECTS);
 }
@@ -128,43 +119,22 @@ const plus = (a: WalletBalances, b: WalletBalances): WalletBalances => ({
   cardMinor: a.cardMinor + b.cardMinor,
 });
 
-function balanceChangeOf(
+function moveFunding(
   funding: Funding,
-  ledgerEffect: LedgerEffect,
+  step: HoldStep,
   now: Date,
   balances: WalletBalances,
-): WalletBalances & { postings: Posting[] } {
+): HoldMovement & WalletBalances {
   const { amount_minor: amount } = funding;
-  switch (ledgerEffect) {
-    case 'capture':
-      return { ...NO_EFFECTS, postings: [capturePosting(funding, now)], cardMinor: amount };
-    case 'release':
-      return { ...NO_EFFECTS, postings: [releasePosting(funding, now)], availableMinor: amount };
-    case 'reversal': {
-      // The spent part can't be returned. The rest pays the tenant's receivable first.
-      const leftMinor = least(balances.cardMinor, amount);
-      if (leftMinor === 0n) return NO_EFFECTS;
-      const { repaidMinor, restMinor } = payReceivable(balances, leftMinor);
-      return {
-        postings: [reversalPosting(funding, now, { leftMinor, repaidMinor })],
-        availableMinor: restMinor,
-        owedMinor: -repaidMinor,
-        cardMinor: -leftMinor,
-      };
-    }
-    case 'suspense':
-      return { ...NO_EFFECTS, postings: [suspensePosting(funding, now, 'in')] };
-    case 'suspense-reversal':
-      return { ...NO_EFFECTS, postings: [suspensePosting(funding, now, 'out')] };
-    case 'suspense-debit': {
-      const owedMinor = amount - least(balances.availableMinor, amount);
-      const postings = [suspenseDebitPosting(funding, now, owedMinor)];
-      return { postings, availableMinor: owedMinor - amount, owedMinor, cardMinor: amount };
-    }
+  if (step === 'reversal') {
+    // The spent part can't be returned.
+    const leftMinor = balances.cardMinor < amount ? balances.cardMinor : amount;
+    if (leftMinor === 0n) return NO_EFFECTS;
+    return { ...moveHold(holdOf(funding, leftMinor), step, now, balances), cardMinor: -leftMinor };
   }
+  const toCard = step === 'capture' || step === 'suspense-debit';
+  return { ...moveHold(holdOf(funding), step, now, balances), cardMinor: toCard ? amount : 0n };
 }
-
-const least = (a: bigint, b: bigint) => (a < b ? a : b);
 
 /** The fact in an issuer's report about a funding, or null if the outcome is not final yet. */
 export function fundingFactOf(state: FundingState, source: FactSource): FundingFact | null {

@@ -1,3 +1,4 @@
+import { capturePosting, holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
 import {
   STEPS_OF_HELD,
   addTo,
@@ -13,12 +14,7 @@ import {
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { cards, type Card } from './card.js';
-import {
-  capturePosting,
-  holdPosting,
-  releasePosting,
-  type Funding,
-} from '../card-fundings/postings.js';
+import { holdOf, type Funding } from '../card-fundings/postings.js';
 import { cardOperations, isFunding, type CardOperation } from './card-operation.js';
 
 /**
@@ -72,9 +68,10 @@ function checkPostings(operation: CardOperation & RecordWithPostings): string[] 
   const funding = operation as Funding & RecordWithPostings;
   const debitedFromSuspense = stepsOf(operation).includes('suspense-debit');
   const captured = status === 'completed' && !debitedFromSuspense;
-  const resolve = captured ? capturePosting(funding, at) : releasePosting(funding, at);
+  const hold = holdOf(funding);
+  const resolve = captured ? capturePosting(hold, at) : releasePosting(hold, at);
   const sure = isOpen(operation) || (status === 'failed' && reversed !== null) ? {} : { resolve };
-  return checkLegs(operation, { hold: holdPosting(funding), ...sure }, 'funding');
+  return checkLegs(operation, { hold: holdPosting(hold), ...sure }, 'funding');
 }
 
 async function checkOperations(snapshot: LedgerSnapshot, held: Map<string, bigint>) {

@@ -1,3 +1,4 @@
+import { capturePosting, holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
 import { charges } from '../charges/charge.js';
 import {
   STEPS_OF_HELD,
@@ -12,7 +13,7 @@ import {
 } from '../../core/ledger/audit-checks.js';
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen, needsWorkflow } from '../../core/instructions/instruction.js';
-import { capturePosting, holdPosting, releasePosting } from './postings.js';
+import { holdOf } from './postings.js';
 import { refunds, type Refund } from './refund.js';
 
 type Sums = { refunded: Map<string, bigint>; refunding: Map<string, bigint> };
@@ -39,13 +40,11 @@ export async function auditRefunds(books: LedgerSnapshot): Promise<AuditResult> 
   return { counts: { refunds: count }, problems, held };
 }
 
-/** Hold and resolution. */
+/** The postings of the hold and of its end. */
 function expectedOf(refund: Refund & RecordWithPostings) {
-  const at = refund.created_at;
-  return {
-    hold: holdPosting(refund),
-    resolve: wasCaptured(refund) ? capturePosting(refund, at) : releasePosting(refund, at),
-  };
+  const hold = holdOf(refund);
+  const end = wasCaptured(refund) ? capturePosting : releasePosting;
+  return { hold: holdPosting(hold), resolve: end(hold, refund.created_at) };
 }
 
 async function checkCharges(

@@ -1,3 +1,4 @@
+import { holdPosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
@@ -15,7 +16,7 @@ import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { charges, attemptReference, type Charge } from '../charges/charge.js';
 import { transitionRefund, type RefundTransition } from './transitions.js';
-import { holdPosting } from './postings.js';
+import { holdOf } from './postings.js';
 import { presentRefund } from './presenter.js';
 import { refunds, type Refund } from './refund.js';
 
@@ -98,7 +99,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptRefund, now: Date): AcceptRef
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - refund.amount_minor });
   uow.create(refunds, refund);
   uow.takeReference(referenceOf(refund), id);
-  uow.post(holdPosting(refund));
+  uow.post(holdPosting(holdOf(refund)));
   changeCharge(uow, chargeId, { refundingMinor: refund.amount_minor, refundedMinor: 0n }, now);
   return { ...saveResponse(uow, item, acceptedAnswer(refund), id), made: refund };
 }

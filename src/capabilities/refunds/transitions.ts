@@ -1,75 +1,66 @@
-import type { Posting } from '../../core/ledger/posting.js';
-import { payReceivable } from '../../core/ledger/receivable.js';
-import type { Wallet } from '../../core/ledger/wallet.js';
+import {
+  moveHoldBy,
+  type HoldMovement,
+  type HoldStep,
+  type WalletBalances,
+} from '../../core/ledger/hold-postings.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import {
   transitionHeld,
   type TransitionResult,
-  type LedgerEffect,
   type TransitionRules,
 } from '../../core/instructions/held-transitions.js';
-import {
-  adoptionPosting,
-  capturePosting,
-  releasePosting,
-  reversalPosting,
-  suspensePosting,
-} from './postings.js';
+import { holdOf } from './postings.js';
 import { refundFailure, type Refund } from './refund.js';
 import { refundContract } from './workflow-contract.js';
 
-/** What of the wallet matters: what can be spent, and what is owed. */
-type Purse = Pick<Wallet, 'availableMinor' | 'owedMinor'>;
-
-/** What is added, to the wallet and to what its charge counts (negative: taken). */
-type Effects = Purse & {
-  postings: Posting[];
-  /** Of the charge: under way, or proven too late and not settled yet. */
+/** The changes of what a charge counts of its refunds (negative: decreases). */
+type ChargeChange = {
+  /** In progress, or proven after the release of the hold and not debited yet. */
   refundingMinor: bigint;
   refundedMinor: bigint;
 };
 
-/** What a fact does to a refund, to the money and to the charge. */
-export type RefundTransition = Pick<TransitionResult<Refund>, 'verdict' | 'next'> & Effects;
+/** The effect of a fact: the next record, its postings, and the changes of the wallet's and the charge's balances. */
+export type RefundTransition = Pick<TransitionResult<Refund>, 'verdict' | 'next'> &
+  HoldMovement &
+  ChargeChange;
 
-const idle: Effects = {
-  postings: [],
-  availableMinor: 0n,
-  owedMinor: 0n,
-  refundingMinor: 0n,
-  refundedMinor: 0n,
+/** The change of the charge's counts by each movement, in amounts of the refund: [in progress, refunded]. */
+const CHARGE_CHANGES: Record<HoldStep, readonly [bigint, bigint]> = {
+  capture: [-1n, 1n],
+  release: [-1n, 0n],
+  reversal: [0n, -1n],
+  suspense: [1n, 0n],
+  'suspense-reversal': [-1n, 0n],
+  'suspense-debit': [-1n, 1n],
 };
 
-/** The state guard for refunds: core/instructions/held-transitions.ts decides, here its moves become postings. `sessionId`: the provider's id. */
+/**
+ * The state machine of refunds. core/instructions/held-transitions.ts decides the transition; this function turns its
+ * ledger effects into postings and balance changes. `sessionId` of a fact is the provider's id of the refund.
+ */
 export function transitionRefund(
   refund: Refund,
   fact: InstructionFact,
   now: Date,
-  purse: Purse,
+  wallet: WalletBalances,
 ): RefundTransition {
-  const { verdict, next, ledgerEffects } = transitionHeld(
-    refund,
-    fact,
-    now,
-    termsOf(refund, fact, purse),
-  );
-  const effects = ledgerEffects.reduce<Effects>((sum, move) => {
-    const added = effectOf(refund, move, now, purse);
-    return {
-      postings: [...sum.postings, ...added.postings],
-      availableMinor: sum.availableMinor + added.availableMinor,
-      owedMinor: sum.owedMinor + added.owedMinor,
-      refundingMinor: sum.refundingMinor + added.refundingMinor,
-      refundedMinor: sum.refundedMinor + added.refundedMinor,
-    };
-  }, idle);
-  return { verdict, next, ...effects };
+  const rules = transitionRules(refund, fact, wallet);
+  const { verdict, next, ledgerEffects } = transitionHeld(refund, fact, now, rules);
+  const charge: ChargeChange = { refundingMinor: 0n, refundedMinor: 0n };
+  for (const step of ledgerEffects) {
+    const [refunding, refunded] = CHARGE_CHANGES[step];
+    charge.refundingMinor += refunding * refund.amount_minor;
+    charge.refundedMinor += refunded * refund.amount_minor;
+  }
+  return { verdict, next, ...moveHoldBy(holdOf(refund), ledgerEffects, now, wallet), ...charge };
 }
 
-const termsOf = (
+const transitionRules = (
   refund: Refund,
   { kind }: InstructionFact,
-  { availableMinor }: Purse,
+  { availableMinor }: WalletBalances,
 ): TransitionRules<Refund> => ({
   labels: refundContract.labels,
   requestedMinor: refund.amount_minor,
@@ -85,52 +76,12 @@ const termsOf = (
     isAnother(refund, fact) ? 'the provider reports it refunded twice' : null,
 });
 
-/** Refunded under our marker, and not the refund that is booked. */
-function isAnother({ provider_refund_id: booked }: Refund, fact: InstructionFact): boolean {
+/** True if the provider reports another refund under the reference of this one. */
+function isAnother({ provider_refund_id: known }: Refund, fact: InstructionFact): boolean {
   return (
     fact.kind === 'succeeded' &&
-    booked !== null &&
+    known !== null &&
     fact.sessionId !== null &&
-    fact.sessionId !== booked
+    fact.sessionId !== known
   );
 }
-
-function effectOf(refund: Refund, move: LedgerEffect, now: Date, purse: Purse): Effects {
-  const { amount_minor: amount } = refund;
-  switch (move) {
-    case 'capture': {
-      const postings = [capturePosting(refund, now)];
-      return { ...idle, postings, refundingMinor: -amount, refundedMinor: amount };
-    }
-    case 'release': {
-      const postings = [releasePosting(refund, now)];
-      return { ...idle, postings, availableMinor: amount, refundingMinor: -amount };
-    }
-    case 'reversal': {
-      const { repaidMinor, restMinor } = payReceivable(purse, amount);
-      const postings = [reversalPosting(refund, now, repaidMinor)];
-      const back = { availableMinor: restMinor, owedMinor: -repaidMinor };
-      return { ...idle, postings, ...back, refundedMinor: -amount };
-    }
-    case 'suspense':
-      return {
-        ...idle,
-        postings: [suspensePosting(refund, now, 'in')],
-        refundingMinor: amount,
-      };
-    case 'suspense-reversal':
-      return {
-        ...idle,
-        postings: [suspensePosting(refund, now, 'out')],
-        refundingMinor: -amount,
-      };
-    case 'suspense-debit': {
-      const owedMinor = amount - least(purse.availableMinor, amount);
-      const postings = [adoptionPosting(refund, now, owedMinor)];
-      const taken = { availableMinor: owedMinor - amount, owedMinor };
-      return { postings, ...taken, refundingMinor: -amount, refundedMinor: amount };
-    }
-  }
-}
-
-const least = (a: bigint, b: bigint) => (a < b ? a : b);

@@ -1,3 +1,4 @@
+import { capturePosting, holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
 import {
   STEPS_OF_HELD,
   addTo,
@@ -12,7 +13,7 @@ import {
 import { accounts } from '../../core/ledger/posting.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { countsOf, countRecords, type CountChange } from './counts.js';
-import { capturePosting, holdPosting, releasePosting } from './postings.js';
+import { holdOf } from './postings.js';
 import { transfers, type Transfer } from './transfer.js';
 
 /** Every transfer has the postings of its state and no others, and what is counted is what there is. */
@@ -29,13 +30,11 @@ export async function auditTransfers(books: LedgerSnapshot): Promise<AuditResult
   return { counts: { transfers: count }, problems, held };
 }
 
-/** Hold and resolution. */
+/** The postings of the hold and of its end. */
 function expectedOf(transfer: Transfer & RecordWithPostings) {
-  const at = transfer.created_at;
-  return {
-    hold: holdPosting(transfer),
-    resolve: wasCaptured(transfer) ? capturePosting(transfer, at) : releasePosting(transfer, at),
-  };
+  const hold = holdOf(transfer);
+  const end = wasCaptured(transfer) ? capturePosting : releasePosting;
+  return { hold: holdPosting(hold), resolve: end(hold, transfer.created_at) };
 }
 
 /** What lists tell as their totals, held against what there is to list. */

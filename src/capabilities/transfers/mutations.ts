@@ -1,3 +1,4 @@
+import { holdPosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
@@ -16,7 +17,7 @@ import { bulkTransfers, refuseItems, type BulkTransfer } from '../bulk-transfers
 import { countChange, transferMonthlyCounts } from './counts.js';
 import { withEvent } from './presenter.js';
 import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
-import { holdPosting } from './postings.js';
+import { holdOf } from './postings.js';
 import { transfers, type Transfer } from './transfer.js';
 
 export type AcceptTransfer = {
@@ -158,7 +159,7 @@ function admit(uow: UnitOfWork, item: Admission, transfer: Transfer): ApiError |
   uow.create(transfers, held);
   uow.takeReference(referenceOf(held), held._id);
   uow.count(transferMonthlyCounts, countChange(null, held));
-  uow.post(holdPosting(held));
+  uow.post(holdPosting(holdOf(held)));
   return null;
 }
 

@@ -1,3 +1,4 @@
+import type { HoldStep } from '../ledger/hold-postings.js';
 import type { FactSource, InstructionFact } from './fact.js';
 import { isOpen, type InstructionRecord } from './instruction.js';
 import {
@@ -19,15 +20,12 @@ export type HeldInstruction = InstructionRecord & {
   reversed_at: Date | null;
 };
 
-/** Movements of the held money, in their order. The capability makes postings of them. */
-export type LedgerEffect =
-  'capture' | 'release' | 'reversal' | 'suspense' | 'suspense-reversal' | 'suspense-debit';
-
 /** Result of a fact. `unchanged` and `stale` write nothing. */
 export type TransitionResult<R> = {
   verdict: Verdict;
   next: R;
-  ledgerEffects: LedgerEffect[];
+  /** Movements of the held money, in sequence. The capability makes postings of them. */
+  ledgerEffects: readonly HoldStep[];
 };
 
 /** A capability's own part of a transition. */
@@ -47,7 +45,7 @@ export type TransitionRules<R> = {
   label?: string;
 };
 
-type HeldChange = Change<HeldInstruction> & { ledgerEffects?: LedgerEffect[] };
+type HeldChange = Change<HeldInstruction> & { ledgerEffects?: HoldStep[] };
 
 type TransitionCase = {
   record: HeldInstruction;

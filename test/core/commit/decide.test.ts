@@ -8,7 +8,8 @@ import {
   type CountChange,
 } from '../../../src/capabilities/transfers/counts.js';
 import { transfers, type Transfer } from '../../../src/capabilities/transfers/transfer.js';
-import { holdPosting } from '../../../src/capabilities/transfers/postings.js';
+import { holdOf } from '../../../src/capabilities/transfers/postings.js';
+import { holdPosting } from '../../../src/core/ledger/hold-postings.js';
 import { emptyWallet, lagosDay } from '../../../src/core/ledger/wallet.js';
 import { decide, balances, collides, firstSight, run } from '../../support/decisions.js';
 import {
@@ -315,7 +316,7 @@ describe('decide', () => {
     const snapshot: Snapshot = {
       ...emptySnapshot(),
       records: holding(transfer),
-      postings: new Map([[`${transfer._id}/hold`, holdPosting(transfer)]]),
+      postings: new Map([[`${transfer._id}/hold`, holdPosting(holdOf(transfer))]]),
     };
     const fact = {
       ...byProvider,

@@ -1,0 +1,151 @@
+import { accounts, posting, type Leg, type Posting } from './posting.js';
+import { payReceivable } from './receivable.js';
+import type { Wallet } from './wallet.js';
+
+/** Money that an instruction holds in a wallet until its provider has executed or rejected it. */
+export type Hold = {
+  /** The id of the record; ids of postings are `<id>/<step>`. */
+  id: string;
+  tenantId: string;
+  heldAt: Date;
+  provider: string;
+  /** Amount that the provider moves. */
+  amountMinor: bigint;
+  /** Legs that a capture adds. Their sum is the total of the hold. */
+  captured: readonly Leg[];
+};
+
+/** A movement of held money. */
+export type HoldStep =
+  'capture' | 'release' | 'reversal' | 'suspense' | 'suspense-reversal' | 'suspense-debit';
+
+/** The balances of a wallet that a movement depends on, or their changes (negative: decreases). */
+export type WalletBalances = Pick<Wallet, 'availableMinor' | 'owedMinor'>;
+
+/** The postings of movements, with the changes of the wallet's balances. */
+export type HoldMovement = WalletBalances & { postings: Posting[] };
+
+const NO_CHANGE: WalletBalances = { availableMinor: 0n, owedMinor: 0n };
+
+const totalOf = ({ captured }: Hold) => captured.reduce((sum, leg) => sum + leg.amountMinor, 0n);
+
+/** Available → held, at acceptance. */
+export function holdPosting(hold: Hold): Posting {
+  const { id, tenantId, heldAt } = hold;
+  const total = totalOf(hold);
+  return posting(`${id}/hold`, tenantId, heldAt, [
+    { account: accounts.available(tenantId), amountMinor: -total },
+    { account: accounts.held(tenantId), amountMinor: total },
+  ]);
+}
+
+/** Held → the accounts of the capture. Has the same id as the release, so that only one of them can exist. */
+export function capturePosting(hold: Hold, at: Date): Posting {
+  const { id, tenantId, captured } = hold;
+  const fromHold = { account: accounts.held(tenantId), amountMinor: -totalOf(hold) };
+  return posting(`${id}/resolve`, tenantId, at, [fromHold, ...captured]);
+}
+
+/** Held → available. */
+export function releasePosting(hold: Hold, at: Date): Posting {
+  const { id, tenantId } = hold;
+  const total = totalOf(hold);
+  return posting(`${id}/resolve`, tenantId, at, [
+    { account: accounts.held(tenantId), amountMinor: -total },
+    { account: accounts.available(tenantId), amountMinor: total },
+  ]);
+}
+
+/** The accounts of the capture → available, after the receivable is paid. */
+function reverse(hold: Hold, at: Date, wallet: WalletBalances): HoldMovement {
+  const { id, tenantId, captured } = hold;
+  const { repaidMinor, restMinor } = payReceivable(wallet, totalOf(hold));
+  const legs = [
+    ...captured.map(({ account, amountMinor }) => ({ account, amountMinor: -amountMinor })),
+    { account: accounts.receivable(tenantId), amountMinor: repaidMinor },
+    { account: accounts.available(tenantId), amountMinor: restMinor },
+  ];
+  const postings = [posting(`${id}/reversal`, tenantId, at, legs)];
+  return { postings, availableMinor: restMinor, owedMinor: -repaidMinor };
+}
+
+/** An execution that is proven after the release: clearing against suspense, or back. */
+function suspensePosting(hold: Hold, at: Date, step: 'suspense' | 'suspense-reversal'): Posting {
+  const amountMinor = step === 'suspense' ? hold.amountMinor : -hold.amountMinor;
+  return posting(`${hold.id}/${step}`, hold.tenantId, at, [
+    { account: accounts.suspense, amountMinor: -amountMinor },
+    { account: accounts.clearing(hold.provider), amountMinor },
+  ]);
+}
+
+/** Available → the accounts of the capture, and clears suspense. A receivable covers what the wallet lacks. */
+function debitSuspense(hold: Hold, at: Date, { availableMinor }: WalletBalances): HoldMovement {
+  const { id, tenantId, provider, amountMinor, captured } = hold;
+  const total = totalOf(hold);
+  const owedMinor = availableMinor < total ? total - availableMinor : 0n;
+  // Suspense was booked against clearing, so only the part of the capture that differs from clearing moves now.
+  const rest = sumByAccount([
+    { account: accounts.clearing(provider), amountMinor: -amountMinor },
+    ...captured,
+  ]);
+  const legs = [
+    { account: accounts.available(tenantId), amountMinor: owedMinor - total },
+    { account: accounts.receivable(tenantId), amountMinor: -owedMinor },
+    { account: accounts.suspense, amountMinor },
+    ...rest,
+  ];
+  const postings = [posting(`${id}/suspense-debit`, tenantId, at, legs)];
+  return { postings, availableMinor: owedMinor - total, owedMinor };
+}
+
+function sumByAccount(legs: readonly Leg[]): Leg[] {
+  const sums = new Map<string, bigint>();
+  for (const { account, amountMinor } of legs) {
+    sums.set(account, (sums.get(account) ?? 0n) + amountMinor);
+  }
+  return [...sums].map(([account, amountMinor]) => ({ account, amountMinor }));
+}
+
+/** The posting of one movement, and its effect on the wallet. */
+export function moveHold(
+  hold: Hold,
+  step: HoldStep,
+  at: Date,
+  wallet: WalletBalances,
+): HoldMovement {
+  switch (step) {
+    case 'capture':
+      return { ...NO_CHANGE, postings: [capturePosting(hold, at)] };
+    case 'release':
+      return { ...NO_CHANGE, postings: [releasePosting(hold, at)], availableMinor: totalOf(hold) };
+    case 'reversal':
+      return reverse(hold, at, wallet);
+    case 'suspense':
+    case 'suspense-reversal':
+      return { ...NO_CHANGE, postings: [suspensePosting(hold, at, step)] };
+    case 'suspense-debit':
+      return debitSuspense(hold, at, wallet);
+  }
+}
+
+/** The postings of several movements in sequence, and their effect on the wallet. */
+export function moveHoldBy(
+  hold: Hold,
+  steps: readonly HoldStep[],
+  at: Date,
+  wallet: WalletBalances,
+): HoldMovement {
+  let sum: HoldMovement = { ...NO_CHANGE, postings: [] };
+  for (const step of steps) {
+    const moved = moveHold(hold, step, at, {
+      availableMinor: wallet.availableMinor + sum.availableMinor,
+      owedMinor: wallet.owedMinor + sum.owedMinor,
+    });
+    sum = {
+      postings: [...sum.postings, ...moved.postings],
+      availableMinor: sum.availableMinor + moved.availableMinor,
+      owedMinor: sum.owedMinor + moved.owedMinor,
+    };
+  }
+  return sum;
+}
