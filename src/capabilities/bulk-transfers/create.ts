@@ -7,6 +7,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
+  successResponse,
 } from '../../core/commit/saved-response.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import type { AcceptBulkTransfer } from '../transfers/mutations.js';
@@ -137,9 +138,6 @@ function acceptBulkTransferInput(given: {
     transfers,
     dailyLimitMinor: tenant.limits.dailyMinor,
     claim,
-    answer: (decided) => ({
-      status: 201,
-      body: JSON.stringify({ success: true, data: presentBulkTransfer(decided, new Map()) }),
-    }),
+    answer: (decided) => successResponse(presentBulkTransfer(decided, new Map())),
   };
 }

@@ -5,6 +5,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
+  successResponse,
 } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
@@ -38,13 +39,12 @@ export function createCardFunding(deps: {
   return async (request) => {
     const { tenant, claim } = request;
     const operation = newFunding(request, clock());
-    const body = JSON.stringify({ success: true, data: presentOperation(operation) });
     const outcome = throwIfKeyReused(
       await groupCommit.commit(acceptCardFunding, {
         tenantId: tenant.id,
         operation,
         claim,
-        answer: { status: 201, body },
+        answer: successResponse(presentOperation(operation)),
       }),
     );
     if (outcome.resource === operation._id) starter.startSoon(operation);

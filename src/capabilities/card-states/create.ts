@@ -4,6 +4,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
+  successResponse,
 } from '../../core/commit/saved-response.js';
 import type { Card } from '../cards/card.js';
 import { newOperation, type CardOperation } from '../cards/card-operation.js';
@@ -41,10 +42,7 @@ export function createCardStateChange(deps: {
   };
 }
 
-const answer = (operation: CardOperation): SavedResponse => ({
-  status: 201,
-  body: JSON.stringify({ success: true, data: presentOperation(operation) }),
-});
+const answer = (operation: CardOperation) => successResponse(presentOperation(operation));
 
 function newCardStateOperation(
   { _id: card, tenant_id: tenantId, provider }: Card,

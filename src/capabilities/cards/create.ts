@@ -5,6 +5,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
+  successResponse,
 } from '../../core/commit/saved-response.js';
 import { lagosDay } from '../../core/ledger/wallet.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
@@ -36,10 +37,7 @@ export function createCardCreation(deps: {
       card.created_at,
       'the card is pending',
     );
-    const answer = {
-      status: 201,
-      body: JSON.stringify({ success: true, data: presentCard(card) }),
-    };
+    const answer = successResponse(presentCard(card));
     const outcome = throwIfKeyReused(
       await groupCommit.commit(acceptCard, {
         tenantId: tenant.id,

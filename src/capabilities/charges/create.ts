@@ -1,11 +1,7 @@
 import type { AuthenticatedKey } from '../../platform/api-keys/store.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
-import {
-  throwIfKeyReused,
-  type SavedResponse,
-  type Claim,
-} from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import { customerOf } from './payment-schema.js';
 import type { Charge } from './charge.js';
 import { newCharge } from './new-charge.js';
@@ -20,11 +16,8 @@ export type CreateCharge = (
   claim: Claim | null,
 ) => Promise<IdempotentResponse>;
 
-/** What a charge is answered with when it is accepted. */
-const acceptedAnswer = (charge: Charge): SavedResponse => ({
-  status: 201,
-  body: JSON.stringify({ success: true, data: presentCharge(charge) }),
-});
+/** The response to an accepted charge. */
+const acceptedAnswer = (charge: Charge) => successResponse(presentCharge(charge));
 
 /** Accepts a charge: one commit of record, key and answer, then the start of its workflow, which nobody waits for. */
 export function createChargeCreation(deps: {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { newId } from '../../shared/ids.js';
-import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { customerOf } from '../charges/payment-schema.js';
 import type { bankAccountTokenBody, cardTokenBody } from './api.js';
@@ -16,10 +16,7 @@ export const createTokenCreation =
   ({ tokens, provider }: { tokens: Tokens; provider: string }) =>
   async (tenant: Tenant, body: CardBody | BankAccountBody, claim: Claim | null) => {
     const token = newToken(tenant.id, body, provider, new Date());
-    const answer = {
-      status: 201,
-      body: JSON.stringify({ success: true, data: presentToken(token) }),
-    };
+    const answer = successResponse(presentToken(token));
     const input = { tenantId: tenant.id, id: token._id, token, claim, answer };
     return throwIfKeyReused(await tokens.create(input));
   };

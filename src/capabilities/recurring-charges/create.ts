@@ -3,11 +3,7 @@ import type { IdempotentResponse } from '../../core/idempotency/with-idempotency
 import { invalidField } from '../../platform/http/validate.js';
 import { newId } from '../../shared/ids.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
-import {
-  throwIfKeyReused,
-  type SavedResponse,
-  type Claim,
-} from '../../core/commit/saved-response.js';
+import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { lookAfter, type Change } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';
@@ -80,10 +76,8 @@ export function recurringChanges({
 
 export type RecurringChanges = ReturnType<typeof recurringChanges>;
 
-const answerOf = (status: number, recurring: RecurringCharge): SavedResponse => ({
-  status,
-  body: JSON.stringify({ success: true, data: presentRecurringCharge(recurring) }),
-});
+const answerOf = (status: number, recurring: RecurringCharge) =>
+  successResponse(presentRecurringCharge(recurring), status);
 
 /** When the first period begins, which is not in the past; its end comes after it. */
 function startOf({ start_at: given, end_at: end }: CreateRecurringChargeBody, now: Date): Date {

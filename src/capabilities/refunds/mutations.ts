@@ -6,8 +6,8 @@ import {
   findSavedResponse,
   refusalResponse,
   type AcceptResult,
-  type SavedResponse,
   type Claim,
+  successResponse,
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
@@ -69,11 +69,8 @@ export const applyRefundFact: Mutation<ApplyRefundFact, ApplyRefundFactResult> =
 const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id' | 'reference'>) =>
   ({ collection: refunds, tenantId, reference }) as const;
 
-/** What a refund is answered with when it is accepted. */
-const acceptedAnswer = (refund: Refund): SavedResponse => ({
-  status: 201,
-  body: JSON.stringify({ success: true, data: presentRefund(refund) }),
-});
+/** The response to an accepted refund. */
+const acceptedAnswer = (refund: Refund) => successResponse(presentRefund(refund));
 
 function decideAccept(uow: UnitOfWork, item: AcceptRefund, now: Date): AcceptRefundResult {
   const { claim, amountMinor } = item;

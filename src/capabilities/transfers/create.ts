@@ -7,6 +7,7 @@ import {
   throwIfKeyReused,
   type SavedResponse,
   type Claim,
+  successResponse,
 } from '../../core/commit/saved-response.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
@@ -78,13 +79,12 @@ function acceptTransferInput(
   transfer: Transfer,
   claim: Claim | null,
 ): AcceptTransfer {
-  const body = JSON.stringify({ success: true, data: presentTransfer(transfer) });
   return {
     tenantId: tenant.id,
     transfer,
     dailyLimitMinor: tenant.limits.dailyMinor,
     claim,
-    answer: { status: 201, body },
+    answer: successResponse(presentTransfer(transfer)),
   };
 }
 

@@ -25,6 +25,12 @@ export function throwIfKeyReused(result: AcceptResult) {
   return result;
 }
 
+/** The success envelope as a response that its key keeps. `data` comes from a presenter. */
+export const successResponse = (data: object, status = 201): SavedResponse => ({
+  status,
+  body: JSON.stringify({ success: true, data }),
+});
+
 /** A refusal as a response that its key keeps. */
 export const refusalResponse = (error: ApiError): SavedResponse => ({
   status: error.status,

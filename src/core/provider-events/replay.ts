@@ -5,6 +5,7 @@ import {
   type AcceptResult,
   type Claim,
   type SavedResponse,
+  successResponse,
 } from '../commit/saved-response.js';
 import { supervisionOf } from '../supervision/supervision.js';
 import { newProviderEventReplay, type ProviderEvent, type ProviderEventReplay } from './event.js';
@@ -68,8 +69,7 @@ export function createReplayCreation(deps: {
   return async (event, claim) => {
     const replay = newProviderEventReplay(event, clock());
     const { tenant_id: tenantId } = replay;
-    const body = JSON.stringify({ success: true, data: presentReplay(replay) });
-    const answer = { status: 201, body };
+    const answer = successResponse(presentReplay(replay));
     const outcome = throwIfKeyReused(await replays.accept({ tenantId, replay, claim, answer }));
     if (outcome.resource === replay._id) starter.startSoon(replay);
     return outcome;
