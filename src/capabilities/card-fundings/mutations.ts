@@ -1,16 +1,14 @@
+import { acceptOnce, refuseTakenReference, refuseUncovered } from '../../core/commit/accept.js';
 import { holdPosting, releasePosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
-  saveResponse,
-  findSavedResponse,
-  refusalResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { toWireAmount } from '../../shared/money.js';
+
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
 import { cards, type Card, type AutoReload } from '../cards/card.js';
 import { changeCard, changeOperation } from '../cards/mutations.js';
@@ -107,22 +105,23 @@ const referenceOf = ({ tenant_id: tenantId, reference }: CardOperation) =>
   ({ collection: cardOperations, tenantId, reference }) as const;
 
 function decideAccept(uow: UnitOfWork, input: AcceptCardFunding, now: Date): AcceptResult {
-  const { claim, operation, answer } = input;
-  const earlier = findSavedResponse(uow, claim, operation._id, now);
-  if (earlier) return earlier;
-  // An earlier attempt of this commit succeeded, but its result was lost.
-  if (uow.get(cardOperations, operation._id)) {
-    return { kind: 'answered', answer, resource: operation._id, replayed: false };
-  }
-  const refusal = refuse(uow, operation);
-  if (refusal) return saveResponse(uow, input, refusalResponse(refusal));
-  const wallet = uow.wallet(input.tenantId);
-  const availableMinor = wallet.availableMinor - operation.amount_minor;
-  uow.changeWallet({ ...wallet, availableMinor });
-  uow.create(cardOperations, operation);
-  uow.takeReference(referenceOf(operation), operation._id);
-  uow.post(holdPosting(holdOf(operation)));
-  return saveResponse(uow, input, answer, operation._id);
+  const { operation } = input;
+  return acceptOnce<CardOperation>(uow, input, now, {
+    collection: cardOperations,
+    id: operation._id,
+    response: () => input.answer,
+    admit() {
+      const refusal = refuse(uow, operation);
+      if (refusal) return refusal;
+      const wallet = uow.wallet(input.tenantId);
+      const availableMinor = wallet.availableMinor - operation.amount_minor;
+      uow.changeWallet({ ...wallet, availableMinor });
+      uow.create(cardOperations, operation);
+      uow.takeReference(referenceOf(operation), operation._id);
+      uow.post(holdPosting(holdOf(operation)));
+      return operation;
+    },
+  });
 }
 
 /** The refusal of a funding, or null. A refusal does not take the reference. */
@@ -131,20 +130,12 @@ function refuse(uow: UnitOfWork, operation: Funding): ApiError | null {
   if (!card || card.tenant_id !== operation.tenant_id) return new ApiError('not_found');
   const unfit = refuseCard(card, operation);
   if (unfit) return unfit;
-  const first = uow.reference(referenceOf(operation));
-  if (first) {
-    const field = 'transaction_reference';
-    return new ApiError('duplicate_reference', { field, details: { id: first } });
-  }
+  const taken = refuseTakenReference(uow, referenceOf(operation), 'transaction_reference');
+  if (taken) return taken;
   const { availableMinor } = uow.wallet(operation.tenant_id);
   if (availableMinor >= operation.amount_minor) return null;
-  return new ApiError('insufficient_balance', {
-    message: 'The wallet balance is lower than the amount.',
-    details: {
-      required: toWireAmount(operation.amount_minor),
-      available: toWireAmount(availableMinor),
-    },
-  });
+  const message = 'The wallet balance is lower than the amount.';
+  return refuseUncovered(operation.amount_minor, availableMinor, message);
 }
 
 function refuseCard({ status, funding }: Card, { type }: CardOperation): ApiError | null {

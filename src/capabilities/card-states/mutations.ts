@@ -1,8 +1,6 @@
+import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
-  saveResponse,
-  findSavedResponse,
-  refusalResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
@@ -88,20 +86,17 @@ export const expireCard: Mutation<ExpireCard, ExpireCardResult> = {
 };
 
 function decideAccept(uow: UnitOfWork, input: AcceptCardState, now: Date): AcceptResult {
-  const { claim, operation } = input;
-  const earlier = findSavedResponse(uow, claim, operation._id, now);
-  if (earlier) return earlier;
-  // An earlier attempt of this commit succeeded, but its result was lost.
-  const own = uow.get(cardOperations, operation._id);
-  if (own) {
-    return { kind: 'answered', answer: input.answer(own), resource: own._id, replayed: false };
-  }
-  const card = uow.get(cards, operation.card_id);
-  if (!card) throw new Error(`there is no ${operation.card_id}`);
-  const refusal = refuseCardState(card, operation.type);
-  if (refusal) return saveResponse(uow, input, refusalResponse(refusal));
-  const accepted = accept(uow, card, operation, now);
-  return saveResponse(uow, input, input.answer(accepted), accepted._id);
+  const { operation } = input;
+  return acceptOnce(uow, input, now, {
+    collection: cardOperations,
+    id: operation._id,
+    response: input.answer,
+    admit() {
+      const card = uow.get(cards, operation.card_id);
+      if (!card) throw new Error(`there is no ${operation.card_id}`);
+      return refuseCardState(card, operation.type) ?? accept(uow, card, operation, now);
+    },
+  });
 }
 
 /** Accepts an operation. The newest one counts, so an open one is superseded and no longer submitted. */

@@ -1,7 +1,6 @@
+import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
-  saveResponse,
-  findSavedResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
@@ -68,16 +67,16 @@ export const applyIssuanceFact: Mutation<ApplyIssuanceFact, ApplyIssuanceFactRes
 };
 
 function decideAccept(uow: UnitOfWork, input: AcceptCard, now: Date): AcceptResult {
-  const { card, operation, claim, answer } = input;
-  const earlier = findSavedResponse(uow, claim, card._id, now);
-  if (earlier) return earlier;
-  // An earlier attempt of this commit succeeded, but its result was lost.
-  if (uow.get(cards, card._id)) {
-    return { kind: 'answered', answer, resource: card._id, replayed: false };
-  }
-  uow.create(cards, card);
-  uow.create(cardOperations, operation);
-  return saveResponse(uow, input, answer, card._id);
+  return acceptOnce(uow, input, now, {
+    collection: cards,
+    id: input.card._id,
+    response: () => input.answer,
+    admit() {
+      uow.create(cards, input.card);
+      uow.create(cardOperations, input.operation);
+      return input.card;
+    },
+  });
 }
 
 function decideIssuanceFact(

@@ -1,10 +1,8 @@
+import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
 import { recurringCharges } from '../recurring-charges/recurring-charge.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
-  saveResponse,
-  findSavedResponse,
-  refusalResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
@@ -107,10 +105,8 @@ function admitCharge(uow: UnitOfWork, charge: Charge): ApiError | null {
 }
 
 function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
-  const first = uow.reference(referenceOf(charge));
-  if (first) {
-    return new ApiError('duplicate_reference', { field: 'reference', details: { id: first } });
-  }
+  const taken = refuseTakenReference(uow, referenceOf(charge));
+  if (taken) return taken;
   if (charge.payment_token_id === null) return null;
   const field = 'payment_token_id';
   const token = uow.get(paymentTokens, charge.payment_token_id);
@@ -128,16 +124,13 @@ function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
 }
 
 function decideAccept(uow: UnitOfWork, item: AcceptCharge, now: Date): AcceptResult {
-  const { claim, charge, answer } = item;
-  const earlier = findSavedResponse(uow, claim, charge._id, now);
-  if (earlier) return earlier;
-  // My own earlier commit, whose result never reached me.
-  if (uow.get(charges, charge._id)) {
-    return { kind: 'answered', answer, resource: charge._id, replayed: false };
-  }
-  const refusal = admitCharge(uow, charge);
-  if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
-  return saveResponse(uow, item, answer, charge._id);
+  const { charge, answer } = item;
+  return acceptOnce(uow, item, now, {
+    collection: charges,
+    id: charge._id,
+    response: () => answer,
+    admit: () => admitCharge(uow, charge) ?? charge,
+  });
 }
 
 function decideFact(uow: UnitOfWork, item: ApplyChargeFact, now: Date): ApplyChargeFactResult {

@@ -1,7 +1,6 @@
+import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
-  saveResponse,
-  findSavedResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
@@ -22,16 +21,15 @@ export const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
     keys: claim ? [claim.id] : [],
     records: full ? [paymentTokens.ref(id)] : [],
   }),
-  decide(uow, item, now) {
-    const { claim, token, answer, id } = item;
-    const earlier = findSavedResponse(uow, claim, id, now);
-    if (earlier) return earlier;
-    // My own earlier commit, whose result never reached me.
-    if (uow.get(paymentTokens, id)) {
-      return { kind: 'answered', answer, resource: id, replayed: false };
-    }
-    uow.create(paymentTokens, token);
-    return saveResponse(uow, item, answer, id);
-  },
+  decide: (uow, item, now) =>
+    acceptOnce(uow, item, now, {
+      collection: paymentTokens,
+      id: item.id,
+      response: () => item.answer,
+      admit() {
+        uow.create(paymentTokens, item.token);
+        return item.token;
+      },
+    }),
   leavesWallet: () => true,
 };

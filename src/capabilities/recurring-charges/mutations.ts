@@ -1,3 +1,4 @@
+import { acceptOnce } from '../../core/commit/accept.js';
 import { paymentTokens } from '../payment-tokens/payment-token.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
@@ -92,27 +93,26 @@ export const renewRecurringCharge: Mutation<RenewRecurringCharge, RenewRecurring
 };
 
 function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): AcceptResult {
-  const { claim, recurring, answer, id } = item;
-  const earlier = findSavedResponse(uow, claim, id, now);
-  if (earlier) return earlier;
-  // My own earlier commit, whose result never reached me.
-  if (uow.get(recurringCharges, id)) {
-    return { kind: 'answered', answer, resource: id, replayed: false };
-  }
-  const field = 'payment_token_id';
-  const token = uow.get(paymentTokens, recurring.payment_token_id);
-  if (token?.tenant_id !== item.tenantId) {
-    const message = 'There is no such payment token.';
-    return saveResponse(uow, item, refusalResponse(new ApiError('not_found', { field, message })));
-  }
-  const { status } = token;
-  if (status !== 'active') {
-    const message = `The payment token is ${status}.`;
-    const refusal = new ApiError('invalid_state', { field, message, details: { status } });
-    return saveResponse(uow, item, refusalResponse(refusal));
-  }
-  uow.create(recurringCharges, recurring);
-  return saveResponse(uow, item, answer, id);
+  const { recurring, answer, id, tenantId } = item;
+  return acceptOnce(uow, item, now, {
+    collection: recurringCharges,
+    id,
+    response: () => answer,
+    admit() {
+      const field = 'payment_token_id';
+      const token = uow.get(paymentTokens, recurring.payment_token_id);
+      if (token?.tenant_id !== tenantId) {
+        return new ApiError('not_found', { field, message: 'There is no such payment token.' });
+      }
+      const { status } = token;
+      if (status !== 'active') {
+        const message = `The payment token is ${status}.`;
+        return new ApiError('invalid_state', { field, message, details: { status } });
+      }
+      uow.create(recurringCharges, recurring);
+      return recurring;
+    },
+  });
 }
 
 function decideChange(

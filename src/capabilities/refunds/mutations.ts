@@ -1,3 +1,4 @@
+import { refuseTakenReference, refuseUncovered } from '../../core/commit/accept.js';
 import { holdPosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
@@ -113,10 +114,8 @@ function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): Ap
   if (charge?.tenant_id !== refund.tenant_id) {
     return new ApiError('not_found', { field, message: 'There is no such charge.' });
   }
-  const first = uow.reference(referenceOf(refund));
-  if (first) {
-    return new ApiError('duplicate_reference', { field: 'reference', details: { id: first } });
-  }
+  const taken = refuseTakenReference(uow, referenceOf(refund));
+  if (taken) return taken;
   const { status } = charge;
   if (status !== 'completed') {
     const message = `The charge is ${status}, and only a completed one is refunded.`;
@@ -135,13 +134,8 @@ function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): Ap
   }
   const { availableMinor } = uow.wallet(refund.tenant_id);
   if (availableMinor >= refund.amount_minor) return null;
-  return new ApiError('insufficient_balance', {
-    message: 'The wallet balance is lower than the amount.',
-    details: {
-      required: toWireAmount(refund.amount_minor),
-      available: toWireAmount(availableMinor),
-    },
-  });
+  const message = 'The wallet balance is lower than the amount.';
+  return refuseUncovered(refund.amount_minor, availableMinor, message);
 }
 
 function decideFact(uow: UnitOfWork, item: ApplyRefundFact, now: Date): ApplyRefundFactResult {

@@ -1,10 +1,10 @@
+import { acceptOnce, refuseTakenReference, refuseUncovered } from '../../core/commit/accept.js';
 import { holdPosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
   saveResponse,
   findSavedResponse,
-  refusalResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
@@ -109,18 +109,14 @@ const referenceOf = ({ tenant_id: tenantId, reference }: Transfer) =>
   ({ collection: transfers, tenantId, reference }) as const;
 
 function decideAccept(uow: UnitOfWork, item: AcceptTransfer, now: Date): AcceptResult {
-  const { claim, transfer, answer } = item;
-  const earlier = findSavedResponse(uow, claim, transfer._id, now);
-  if (earlier) return earlier;
-  // My own earlier commit, whose result never reached me.
-  if (uow.get(transfers, transfer._id)) {
-    uow.requireFullRead();
-    return { kind: 'answered', answer, resource: transfer._id, replayed: false };
-  }
-  const refusal = admit(uow, item, transfer);
-  if (!refusal) return saveResponse(uow, item, answer, transfer._id);
-  uow.requireFullRead();
-  return saveResponse(uow, item, refusalResponse(refusal));
+  const { transfer, answer } = item;
+  return acceptOnce(uow, item, now, {
+    collection: transfers,
+    id: transfer._id,
+    response: () => answer,
+    admit: () => admit(uow, item, transfer) ?? transfer,
+    needsFullRead: true,
+  });
 }
 
 /** Every transfer as if it had come alone, after those before it; then one answer for all, whatever they came to. */
@@ -170,17 +166,10 @@ function refuse(
   transfer: Transfer,
   wallet: Wallet,
 ): ApiError | null {
-  const first = uow.reference(referenceOf(transfer));
-  if (first) {
-    return new ApiError('duplicate_reference', { field: 'reference', details: { id: first } });
-  }
+  const taken = refuseTakenReference(uow, referenceOf(transfer));
+  if (taken) return taken;
   if (wallet.availableMinor < transfer.total_minor) {
-    return new ApiError('insufficient_balance', {
-      details: {
-        required: toWireAmount(transfer.total_minor),
-        available: toWireAmount(wallet.availableMinor),
-      },
-    });
+    return refuseUncovered(transfer.total_minor, wallet.availableMinor);
   }
   const { usedMinor } = usedOn(wallet, transfer.limit_day);
   if (usedMinor + transfer.amount_minor > item.dailyLimitMinor) {

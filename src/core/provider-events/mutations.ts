@@ -1,11 +1,6 @@
+import { acceptOnce } from '../commit/accept.js';
 import type { Mutation } from '../commit/mutation.js';
-import {
-  saveResponse,
-  findSavedResponse,
-  type AcceptResult,
-  type SavedResponse,
-  type Claim,
-} from '../commit/saved-response.js';
+import { type AcceptResult, type SavedResponse, type Claim } from '../commit/saved-response.js';
 import { providerEventReplays, type ProviderEventReplay } from './event.js';
 
 export type AcceptProviderEventReplay = {
@@ -21,15 +16,14 @@ export const acceptProviderEventReplay: Mutation<AcceptProviderEventReplay, Acce
     keys: claim ? [claim.id] : [],
     records: full ? [providerEventReplays.ref(replay._id)] : [],
   }),
-  decide(uow, item, now) {
-    const { replay, claim, answer } = item;
-    const earlier = findSavedResponse(uow, claim, replay._id, now);
-    if (earlier) return earlier;
-    // My own earlier commit, whose result never reached me.
-    if (uow.get(providerEventReplays, replay._id)) {
-      return { kind: 'answered', answer, resource: replay._id, replayed: false };
-    }
-    uow.create(providerEventReplays, replay);
-    return saveResponse(uow, item, answer, replay._id);
-  },
+  decide: (uow, item, now) =>
+    acceptOnce(uow, item, now, {
+      collection: providerEventReplays,
+      id: item.replay._id,
+      response: () => item.answer,
+      admit() {
+        uow.create(providerEventReplays, item.replay);
+        return item.replay;
+      },
+    }),
 };
