@@ -152,7 +152,7 @@ describe('a decision', () => {
           (n % 2 ? one : two).decide('sandbox-bank', pay(BigInt(n + 1) * 100n)),
         ),
       );
-      // What was declined for its deadline is taken back.
+      // An approval that was committed after the deadline is voided.
       await Promise.all([one.idle(), two.idle()]);
       const approved = await authorizations().find({ card_id: id, status: 'approved' }).toArray();
       const held = approved.reduce((sum, { held_minor: minor }) => sum + minor, 0n);
@@ -187,7 +187,7 @@ describe('a decision', () => {
   });
 });
 
-describe('what was not committed in time is declined', () => {
+describe('a decision that is not committed in time', () => {
   test('and what it has committed all the same is given back; asked again, it is declined', async () => {
     const { id, pay } = await cardWith(20_000n);
     const asked = pay();

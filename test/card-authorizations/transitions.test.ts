@@ -17,7 +17,7 @@ import { balances, run } from '../support/decisions.js';
 import { reloadOf } from '../support/fundings.js';
 import { NOW } from '../support/transfers.js';
 
-/** What the items come to one after the other, for a card and a wallet that have so much. */
+/** The state after these mutations in sequence, for a card and a wallet with these balances. */
 function after(items: AnyMutation[], card: Partial<Card> = {}, wallet = 0n) {
   const start = stateWith(openCard({ available_minor: 10_000n, ...card }), wallet);
   const { state, outcomes } = run(
@@ -57,8 +57,8 @@ const reversed = (at = 2) => authorizationFactMutation('reversed', { at, key: `r
 const expired = (at = 3) => authorizationFactMutation('expired', { at });
 const declined = (at = 1) => authorizationFactMutation('declined', { at });
 
-describe('what becomes of an authorization', () => {
-  test('approved: the money is held, of the card or of the wallet', () => {
+describe('an authorization', () => {
+  test('an approved authorization holds its amount on the card or in the wallet', () => {
     const prepaid = after([asked]);
     expect(standing(prepaid.authorization)).toEqual(['approved', 5_000, 0]);
     expect(prepaid.books).toMatchObject({ card: 5_000n, held: 5_000n });
@@ -73,7 +73,7 @@ describe('what becomes of an authorization', () => {
     expect(jit.card).toMatchObject({ held_minor: 0n, open_holds: 1 });
   });
 
-  test('cleared for less, for all, for more: the network gets it, the rest of the hold is free', () => {
+  test('a clearing for less, for all or for more captures its amount and releases the rest of the hold', () => {
     const less = after([asked, cleared(4_200n)]);
     expect(standing(less.authorization)).toEqual(['cleared', 0, 4_200]);
     expect(less.books).toMatchObject({ card: 5_800n, held: 0n, network: 4_200n });
@@ -84,7 +84,7 @@ describe('what becomes of an authorization', () => {
     expect(more.books).toMatchObject({ card: 4_000n, held: 0n, network: 6_000n, owed: 0n });
   });
 
-  test('what was taken and is not there comes from the wallet, and then the tenant owes it', () => {
+  test('a clearing above the card’s balance is debited from the wallet, and then becomes a receivable', () => {
     const all = after([asked, cleared(20_000n)], {}, 4_000n);
     expect(all.books).toMatchObject({ card: 0n, wallet: 0n, network: 20_000n, owed: 6_000n });
     expect(all.verdicts.at(-1)).toBe('attention');
@@ -93,7 +93,7 @@ describe('what becomes of an authorization', () => {
     expect(back.books).toMatchObject({ card: 14_000n, wallet: 0n, network: 0n, owed: 0n });
   });
 
-  test('partial clearings are told apart by their key, repeats are not counted', () => {
+  test('partial clearings are distinguished by their key, and repeats are not counted', () => {
     const parts = after([asked, cleared(2_000n, 1), cleared(1_000n, 2), cleared(2_000n, 1)]);
     expect(standing(parts.authorization)).toEqual(['cleared', 0, 3_000]);
     expect(parts.postings).toEqual(['hold', 'clear', 'clear-2']);
@@ -101,7 +101,7 @@ describe('what becomes of an authorization', () => {
     expect(parts.books).toMatchObject({ card: 7_000n, network: 3_000n });
   });
 
-  test('cleared after it had expired: the money is taken all the same', () => {
+  test('a clearing after the expiry of the authorization is still captured', () => {
     const late = after([asked, expired(1), cleared(5_000n, 2)]);
     expect(standing(late.authorization)).toEqual(['cleared', 0, 5_000]);
     expect(late.books).toMatchObject({ card: 5_000n, network: 5_000n });
@@ -110,7 +110,7 @@ describe('what becomes of an authorization', () => {
     ).toMatchObject({ card: 0n, network: 5_000n, owed: 0n });
   });
 
-  test('a reversal gives back what was taken before it, and nothing of what came after', () => {
+  test('a reversal returns earlier clearings, and none that came after it', () => {
     expect(after([asked, cleared(4_200n, 1), reversed(2)]).books).toMatchObject({
       card: 10_000n,
       network: 0n,
@@ -122,7 +122,7 @@ describe('what becomes of an authorization', () => {
     expect(late.books).toMatchObject({ card: 10_000n, held: 0n, network: 0n });
   });
 
-  test('declined by the issuer after our approval: the hold is free, and asking again declines', () => {
+  test('a decline of the issuer after our approval releases the hold, and a repeated request is declined', () => {
     const freed = after([
       asked,
       declined(),
@@ -133,7 +133,7 @@ describe('what becomes of an authorization', () => {
     expect(freed.card).toMatchObject({ open_holds: 0, daily_spend: { minor: 0n } });
   });
 
-  test('what is heard of before it is decided is never approved afterwards', () => {
+  test('an authorization that the issuer reports before its decision is never approved afterwards', () => {
     for (const first of [declined(), reversed(), expired()]) {
       const { authorization, books } = after([first, asked]);
       expect(standing(authorization)).toEqual(['declined', 0, 0]);
@@ -145,13 +145,13 @@ describe('what becomes of an authorization', () => {
     expect(taken.authorization.attention).not.toBeNull();
   });
 
-  test('what the wallet paid for a payment that nobody asked us for goes back to the wallet', () => {
+  test('the reversal of a payment without an authorization request returns to the wallet that paid it', () => {
     const jit = { funding: 'jit', available_minor: 0n } as const;
     const { books } = after([cleared(1_000n, 1), reversed(2)], jit, 4_000n);
     expect(books).toMatchObject({ card: 0n, wallet: 4_000n, network: 0n, owed: 0n });
   });
 
-  test('the day gets back what it was charged for the payment, and no more', () => {
+  test('a reversal restores the daily limit by the amount that the payment used, and no more', () => {
     const spent = (...items: AnyMutation[]) =>
       after([
         asked,
@@ -182,7 +182,7 @@ describe('what becomes of an authorization', () => {
     expect(state.records.get(cards, 'crd_a')).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
   });
 
-  test('what is given back to a card that is closed goes on to the wallet', () => {
+  test('money that returns to a closed card goes on to the wallet', () => {
     const closed = {
       status: 'closed',
       available_minor: 0n,
@@ -198,13 +198,13 @@ describe('what becomes of an authorization', () => {
   });
 });
 
-test('taken although the approval was taken back or never heard: an operator has to look', () => {
+test('a clearing after a voided or unreceived approval needs an operator’s attention', () => {
   const { authorization, verdicts } = after([asked, declined(1), cleared(5_000n, 2)]);
   expect(verdicts).toEqual(['decided', 'applied', 'attention']);
   expect(authorization.attention?.reason).toBe('money was taken that we had not approved');
 });
 
-test('declined for want of money, a card tries for its reload: there may be no spending after it', () => {
+test('a payment declined for insufficient balance triggers the card’s auto-reload, as no later spending may follow', () => {
   const reload = reloadOf({ threshold_minor: 1_000n });
   const { state, authorization } = after(
     [asked],
@@ -224,7 +224,7 @@ describe('an authorization request', () => {
     by: { withdrawsRequestId: requestId, request: asked.request },
   });
 
-  test('that comes too late is declined, and remembered so', () => {
+  test('an authorization request after its deadline is declined, and the decline is stored', () => {
     const tooLate = decideAuthorizationMutation({}, { answerBy: new Date(NOW.getTime() - 1) });
     const { authorization, books } = after([
       tooLate,
@@ -234,20 +234,20 @@ describe('an authorization request', () => {
     expect(books).toMatchObject({ card: 10_000n, held: 0n });
   });
 
-  test('that was answered with a decline takes back what it has committed', () => {
+  test('an authorization request that was answered with a decline voids its committed approval', () => {
     const { authorization, books } = after([asked, takenBack('first')]);
     expect(standing(authorization)).toEqual(['declined', 0, 0]);
     expect(books).toMatchObject({ card: 10_000n, held: 0n });
   });
 
-  test('takes nothing back once a later one answers for it', () => {
+  test('an approval is not voided once a later request has answered with it', () => {
     const again = decideAuthorizationMutation({}, { authorizationRequestId: 'second' });
     const { authorization, verdicts } = after([asked, again, takenBack('first')]);
     expect(standing(authorization)).toEqual(['approved', 5_000, 0]);
     expect(verdicts.at(-1)).toBe('unchanged');
   });
 
-  test('that was never committed is remembered as declined', () => {
+  test('an authorization request that was never committed is stored as declined', () => {
     const { authorization } = after([
       takenBack('first'),
       decideAuthorizationMutation({}, { authorizationRequestId: 'second' }),
@@ -279,8 +279,8 @@ const facts = fc.uniqueArray(fact, {
   selector: ({ fact: { at } }) => at.getTime(),
 });
 
-describe('in whatever order the issuer is heard, however often', () => {
-  test('an authorization stands the same in the end, and all books agree', () => {
+describe('events of the issuer in any order, with repeats', () => {
+  test('events in any order, with repeats, lead to the same authorization and a balanced ledger', () => {
     fc.assert(
       fc.property(facts, fc.infiniteStream(fc.nat()), fc.boolean(), (inOrder, random, jit) => {
         const card = jit ? ({ funding: 'jit', available_minor: 0n } as const) : {};
@@ -301,7 +301,7 @@ describe('in whatever order the issuer is heard, however often', () => {
             owedMinor: books.owed,
           });
           expect(books.card >= 0n && books.wallet >= 0n && books.owed >= 0n).toBe(true);
-          // Nothing is made and nothing is lost.
+          // The sum of all balances is constant.
           const all = books.card + books.held + books.wallet + books.walletHeld - books.owed;
           expect(all + books.network).toBe(jit ? 10_000n : 20_000n);
         }
@@ -309,7 +309,7 @@ describe('in whatever order the issuer is heard, however often', () => {
     );
   });
 
-  test('payments never hold more than there is, nor more than the day allows', () => {
+  test('payments never hold more than the balance, nor more than the daily limit', () => {
     const amounts = fc.array(fc.bigInt({ min: 1n, max: 6_000n }), { minLength: 1, maxLength: 20 });
     fc.assert(
       fc.property(amounts, fc.boolean(), (list, limited) => {

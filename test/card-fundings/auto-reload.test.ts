@@ -25,7 +25,7 @@ const cardIn = (state: Snapshot): Card => state.records.get(cards, CARD) as Card
 const reloadsIn = (state: Snapshot) =>
   state.records.all(cardOperations).filter(({ type }) => type === 'auto_reload');
 
-/** What any spender does: leaves the card with so much less, by the one way there is. */
+/** Lowers the card's balance by the function that every kind of spending uses. */
 function spend(state: Snapshot, amountMinor: bigint, now = NOW): Snapshot {
   const uow = createUnitOfWork(state);
   const card = cardIn(state);
@@ -36,7 +36,7 @@ function spend(state: Snapshot, amountMinor: bigint, now = NOW): Snapshot {
 const spendings = (state: Snapshot, ...amounts: bigint[]) =>
   amounts.reduce((before, amount) => spend(before, amount), state);
 
-/** The reload under way ends as told. */
+/** Ends the open reload with this outcome. */
 function end(state: Snapshot, kind: 'succeeded' | 'rejected'): Snapshot {
   const id = String(cardIn(state).auto_reload?.operation_id);
   const fact: FundingFact =

@@ -158,8 +158,8 @@ describe('jit-fund, by the table of test values', () => {
     const { own, reply, id } = await fundOwn(suffix, 'jit-fund');
     return { own, id, answer: reply.body.data };
   };
-  const unwindingOf = (id: string) =>
-    eventually('what unwinds it has ended', async () => {
+  const fundReversalOf = (id: string) =>
+    eventually('the reversal of the funding has ended', async () => {
       const operation = await stored(`${id}-reversal`);
       return isOpen(operation) ? undefined : operation;
     });
@@ -187,14 +187,14 @@ describe('jit-fund, by the table of test values', () => {
       return;
     }
     expect(answer.failure?.code).toBe('deadline_exceeded');
-    expect((await unwindingOf(id)).status).toBe('failed');
+    expect((await fundReversalOf(id)).status).toBe('failed');
     expect(await available(own.id)).toBe(0);
   });
 
   test('012: late: failed at the deadline for the caller, then taken back', async () => {
     const { own, id, answer } = await jit('012');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
-    expect((await unwindingOf(id)).status).toBe('failed');
+    expect((await fundReversalOf(id)).status).toBe('failed');
     expect(await journalOf(id)).toEqual(['funded', 'funding_reversed']);
     expect(await available(own.id)).toBe(0);
     const told = (await stored(id)).timeline.map(({ type }) => type);
@@ -204,12 +204,12 @@ describe('jit-fund, by the table of test values', () => {
   test('013: late and not reversible: the card keeps it, the wallet pays, an operator sees it', async () => {
     const { own, id, answer } = await jit('013');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
-    const unwinding = await unwindingOf(id);
-    expect(unwinding.status).toBe('completed');
-    expect(unwinding.attention?.reason).toMatch(/does not take it back/);
+    const fundReversal = await fundReversalOf(id);
+    expect(fundReversal.status).toBe('completed');
+    expect(fundReversal.attention?.reason).toMatch(/does not take it back/);
     expect(await available(own.id)).toBe(5_000);
-    expect((await stored(id)).attention).toEqual(unwinding.attention);
-    const noted = await service.deps.cards.starter.command(unwinding, 'complete', {
+    expect((await stored(id)).attention).toEqual(fundReversal.attention);
+    const noted = await service.deps.cards.starter.command(fundReversal, 'complete', {
       actor: 'ada',
       reason: 'seen',
       session_id: null,
@@ -225,7 +225,7 @@ describe('jit-fund, by the table of test values', () => {
     const { id, answer } = await jit('005');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
     expect((await tenant.balance()).held - before.held).toBe(5_000);
-    expect((await unwindingOf(id)).status).toBe('failed');
+    expect((await fundReversalOf(id)).status).toBe('failed');
     expect(await tenant.balance()).toEqual(before);
     expect(await journalOf(id)).toEqual([]);
     const { submissions: sends } = await stored(id);
@@ -235,7 +235,7 @@ describe('jit-fund, by the table of test values', () => {
 
   test('006: pending at the deadline: cancelled, and never funded', async () => {
     const { id } = await jit('006');
-    expect((await unwindingOf(id)).status).toBe('failed');
+    expect((await fundReversalOf(id)).status).toBe('failed');
     expect(await service.bank.setFundingOutcome(id, 'funded')).not.toBe(200);
     expect(await journalOf(id)).toEqual([]);
   });

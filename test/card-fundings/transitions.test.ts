@@ -135,7 +135,7 @@ const after = (items: AnyMutation[], available = START, card = openCard()) => {
   const steps = [...state.postings.keys()].map((id) => id.slice(id.indexOf('/') + 1));
   return {
     operation: state.records.get(cardOperations, 'cop_a'),
-    unwinding: state.records.get(cardOperations, fundReversalIdOf('cop_a')),
+    fundReversal: state.records.get(cardOperations, fundReversalIdOf('cop_a')),
     steps,
     outcomes,
     card: state.records.get(cards, CARD),
@@ -148,31 +148,31 @@ const verdicts = (outcomes: AnyResult[]) =>
 
 describe('a late funding', () => {
   test('has failed for who asked, and its hold is kept', () => {
-    const { operation, unwinding, steps } = after(late);
+    const { operation, fundReversal, steps } = after(late);
     expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
-    expect(unwinding).toMatchObject({
+    expect(fundReversal).toMatchObject({
       status: 'processing',
       reverses_operation_id: 'cop_a',
       submissions: 1,
     });
     expect(operation?.next_check_at).toBeNull();
-    expect(unwinding?.next_check_at).not.toBeNull();
+    expect(fundReversal?.next_check_at).not.toBeNull();
     expect(steps).toEqual(['hold']);
   });
 
-  test('that was never sent has nothing to unwind: the hold is back at once', () => {
+  test('that was never sent has nothing to reverse: the hold is released at once', () => {
     const unsent = accept('cop_a', { type: 'jit_fund', deadline_at: NOW });
-    const { operation, unwinding, steps, available } = after([unsent, expire('cop_a')]);
+    const { operation, fundReversal, steps, available } = after([unsent, expire('cop_a')]);
     expect(operation?.status).toBe('failed');
-    expect(unwinding).toBeUndefined();
+    expect(fundReversal).toBeUndefined();
     expect([steps, available]).toEqual([['hold', 'resolve'], START]);
   });
 
   test('that is confirmed before anybody has said that it is late is late all the same', () => {
     const [accepted] = late as [AnyMutation];
-    const { operation, unwinding, steps, outcomes } = after([accepted, told('cop_a', paid)]);
+    const { operation, fundReversal, steps, outcomes } = after([accepted, told('cop_a', paid)]);
     expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
-    expect(unwinding?.status).toBe('processing');
+    expect(fundReversal?.status).toBe('processing');
     expect([steps, verdicts(outcomes)]).toEqual([['hold'], ['stale']]);
   });
 
@@ -194,11 +194,11 @@ describe('a late funding', () => {
   });
 
   test('that is not taken back is paid for, with attention on both; taken back after all, it returns', () => {
-    const { operation, unwinding, card } = after([...late, told('cop_a', notReversible)]);
-    expect(unwinding?.status).toBe('completed');
+    const { operation, fundReversal, card } = after([...late, told('cop_a', notReversible)]);
+    expect(fundReversal?.status).toBe('completed');
     expect(operation?.status).toBe('failed');
     expect(operation?.attention).not.toBeNull();
-    expect(operation?.attention).toEqual(unwinding?.attention);
+    expect(operation?.attention).toEqual(fundReversal?.attention);
     expect(card?.available_minor).toBe(100n);
     const back = after([...late, told('cop_a', notReversible), told('cop_a', reversed)]);
     expect([back.card?.available_minor, back.available]).toEqual([0n, START]);
@@ -206,35 +206,35 @@ describe('a late funding', () => {
   });
 
   test('that shows up after its absence had been proven waits in suspense for an operator', () => {
-    const { unwinding, steps, card } = after([
+    const { fundReversal, steps, card } = after([
       ...late,
       told('cop_a', refused),
       told('cop_a', paid),
     ]);
     expect(steps).toEqual(['hold', 'resolve', 'suspense']);
-    expect(unwinding).toMatchObject({ status: 'failed', in_suspense: true });
+    expect(fundReversal).toMatchObject({ status: 'failed', in_suspense: true });
     expect(card?.available_minor).toBe(0n);
   });
 
   test('that is found on the card after an operator gave it up waits in suspense, whoever says so', () => {
     const givenUp = [...late, told('cop_a', factOf('rejected', 'operator', null))];
     for (const found of [paid, notReversible]) {
-      const { unwinding, steps } = after([...givenUp, told('cop_a', found)]);
+      const { fundReversal, steps } = after([...givenUp, told('cop_a', found)]);
       expect(steps).toEqual(['hold', 'resolve', 'suspense']);
-      expect(unwinding).toMatchObject({ in_suspense: true, monitor_until: null });
-      expect(unwinding?.attention?.reason).toContain('after the hold had been released');
+      expect(fundReversal).toMatchObject({ in_suspense: true, monitor_until: null });
+      expect(fundReversal?.attention?.reason).toContain('after the hold had been released');
     }
   });
 
   test('that is off the card again is no news when its callback comes', () => {
-    const { unwinding, steps, outcomes } = after([
+    const { fundReversal, steps, outcomes } = after([
       ...late,
       told('cop_a', reversed),
       told('cop_a', paid),
       told('cop_a', reversed),
     ]);
     expect(steps).toEqual(['hold', 'resolve']);
-    expect(unwinding).toMatchObject({ status: 'failed', in_suspense: false, attention: null });
+    expect(fundReversal).toMatchObject({ status: 'failed', in_suspense: false, attention: null });
     expect(verdicts(outcomes).slice(-2)).toEqual(['stale', 'unchanged']);
   });
 });

@@ -26,7 +26,7 @@ const operationOf = async (id: string) =>
 const workflow = (card: string) =>
   service.deps.temporal.client.workflow.getHandle(`card-state/${card}`);
 
-/** How the card stands at the issuer, and by the order of which number. */
+/** The card's state at the issuer, and the sequence number that set it. */
 async function atIssuer(card: string): Promise<[IssuerCardState, number]> {
   const { provider, issued } = await stored(card);
   const signal = AbortSignal.timeout(5_000);
@@ -54,7 +54,7 @@ const untilIs = (operation: string, fits: (is: OperationView) => boolean) =>
 const ended = (operation: string) =>
   untilIs(operation, ({ status }) => status === 'completed' || status === 'failed');
 
-/** Nothing is under way for the card any more, and its workflow has ended with that. */
+/** Waits until the card has no open operation and its workflow has ended. */
 async function settled(card: string): Promise<Card> {
   await eventually(`nothing is under way for ${card}`, async () =>
     (await stored(card)).state_control.pending_operation_id === null ? true : undefined,
@@ -186,7 +186,7 @@ describe('lock and unlock', () => {
     expect([other.status, other.body.error.code]).toEqual([422, 'idempotency_key_reused']);
   });
 
-  test('what nobody has started the dispatcher starts', async () => {
+  test('a card operation whose workflow was not started is started by the dispatcher', async () => {
     const { id } = await cards.issue();
     const lock = await act(id, 'lock', { request_id: 'left' });
     await workflow(id)
@@ -231,7 +231,7 @@ describe('closing', () => {
   });
 });
 
-describe('what can not be taken', () => {
+describe('invalid requests', () => {
   test.each([
     [{ reason: 7 }, 'reason'],
     [{ reason: 'a'.repeat(201) }, 'reason'],

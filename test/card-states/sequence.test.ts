@@ -18,8 +18,8 @@ import { sharedEngines } from '../support/engines.js';
 import { eventually } from '../support/eventually.js';
 
 /**
- * The workflow of a card with the real store, issuer and Temporal, and without a dispatcher: what is not woken as it
- * should be stays as it is for ever.
+ * The workflow of a card with the real store, issuer and Temporal, and without a dispatcher, so that a missing signal is
+ * not repaired.
  */
 const folder = mkdtempSync(join(tmpdir(), 'bursar-control-'));
 const secret = 'a secret of the sandbox bank';
@@ -68,7 +68,7 @@ beforeAll(async () => {
     providers: deps.providers.rateLimits,
     activities: { ...deps, localSubmissions: noLocalSubmissions },
   });
-  // Nothing in the SDK's types says that it takes this: a later SDK that does not has to be noticed.
+  // The SDK's types do not have this option, so a test must notice an SDK that ignores it.
   const turnsMs = workers.map(({ options }) => options.isolateExecutionTimeoutMs);
   expect(turnsMs).toEqual(workers.map(() => 120_000));
   const running = Promise.all(workers.map((worker) => worker.run()));
@@ -129,7 +129,7 @@ const atIssuer = async (card: string) => {
     .readState(String(face?.issuer_card_id), AbortSignal.timeout(5_000));
 };
 
-test('whoever comes while a run is about to end is heard by it, or starts the next', async () => {
+test('a change that arrives while a run is about to end is handled by that run or by the next', async () => {
   const cards = await Promise.all(Array.from({ length: 4 }, issued));
   await Promise.all(
     cards.map(async (card) => {
@@ -145,7 +145,7 @@ test('whoever comes while a run is about to end is heard by it, or starts the ne
   );
 });
 
-test('an order under way that counts no more is let go at once: the next overtakes it, and it undoes nothing when it arrives', async () => {
+test('a superseded change is abandoned at once: the next one overtakes it, and its late arrival undoes nothing', async () => {
   const card = await issued();
   await ended(await ask(card, 'lock'));
   const slow = { call: 'set_state', kind: 'slow', probability: 0.5, ms: 4_000 } as const;
@@ -161,7 +161,7 @@ test('an order under way that counts no more is let go at once: the next overtak
     failure: { code: 'superseded' },
   });
   await audit().faults([]);
-  // The slow one comes to its end too, and writes down that it was too late.
+  // The slow request ends too, and is recorded as superseded.
   await eventually('the late order has its answer', async () =>
     (await operationOf(unlock)).timeline.some(({ type }) => type === 'provider_answer')
       ? true

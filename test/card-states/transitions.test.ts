@@ -69,8 +69,8 @@ const operationIn = (state: Snapshot, { operation: { _id: id } }: Named<'acceptC
 const toldIn = (commits: ReturnType<typeof run>['commits']) =>
   commits.flatMap(({ events }) => events.map(({ name, sequence }) => [name, sequence]));
 
-describe('how a card stands', () => {
-  test('a lock holds from its commit on and is told; the operation ends when the issuer has agreed', () => {
+describe('the state of a card', () => {
+  test('a lock holds from its commit on and emits an event; the operation completes when the issuer confirms it', () => {
     const lock = asked('lock');
     const accepted = run(withCard(), [[lock]]);
     expect(cardIn(accepted.state)).toMatchObject({
@@ -100,7 +100,7 @@ describe('how a card stands', () => {
     expect(toldIn(done.commits)).toEqual([['card.operation.completed', 1]]);
   });
 
-  test('an unlock opens only with the word of the issuer, and is told in that commit', () => {
+  test('an unlock opens the card only when the issuer confirms it, and emits its event in that commit', () => {
     const [lock, unlock] = [asked('lock'), asked('unlock')];
     const waiting = run(withCard(), [[lock], [set(lock)], [unlock]]);
     expect(cardIn(waiting.state)).toMatchObject({
@@ -117,7 +117,7 @@ describe('how a card stands', () => {
     );
   });
 
-  test('a later one takes the place of one under way, also in one commit; late word of it opens nothing', () => {
+  test('a later change supersedes an open one, also in one commit; a late confirmation of the first opens nothing', () => {
     for (const together of [true, false]) {
       const items = [asked('lock'), asked('unlock'), asked('lock')] as const;
       const [first, unlock, last] = items;
@@ -251,7 +251,7 @@ describe('how a card stands', () => {
     expect(operationIn(run(state, [[word]]).state, lock)?.status).toBe('processing');
   });
 
-  test('whatever is asked for and confirmed in whatever order: the newest decides, and opens only confirmed', () => {
+  test('for any sequence of requests and confirmations the newest request decides, and opens the card only when confirmed', () => {
     const step = fc.oneof(
       fc.constantFrom<CardStateType>('lock', 'unlock'),
       fc.nat({ max: 30 }).map((of) => ({ confirm: of })),
@@ -283,14 +283,14 @@ describe('how a card stands', () => {
 describe('the end of a card', () => {
   const at = (iso: string) => new Date(iso);
 
-  test('it is good to the last moment of its month in Lagos', () => {
+  test('a card is valid to the last moment of its month in Lagos', () => {
     expect(isPastExpiry(card(), at('2026-11-30T22:59:59.999Z'))).toBe(false);
     expect(isPastExpiry(card(), at('2026-11-30T23:00:00.000Z'))).toBe(true);
     expect(isPastExpiry(card(), at('2027-01-01T00:00:00.000Z'))).toBe(true);
     expect(isPastExpiry(card({ issued: null }), at('2030-01-01T00:00:00.000Z'))).toBe(false);
   });
 
-  test('expired: what is under way ends, the rest goes back, and late word opens nothing', () => {
+  test('expiry ends open operations, returns the balance, and a late confirmation opens nothing', () => {
     const [lock, unlock] = [asked('lock'), asked('unlock')];
     const issued = { ...card().issued, expiry_month: 10 } as Card['issued'];
     const expire = { kind: 'expireCard', tenantId: TENANT, card: CARD } as const;
@@ -303,7 +303,7 @@ describe('the end of a card', () => {
     expect(cardIn(run(state, [[set(unlock)]]).state).status).toBe('expired');
   });
 
-  test('before its time, and over already: nothing', () => {
+  test('expiry before its time, or of a closed card, changes nothing', () => {
     const expire = { kind: 'expireCard', tenantId: TENANT, card: CARD } as const;
     const issued = { ...card().issued, expiry_month: 10 } as Card['issued'];
     for (const changes of [{}, { issued, status: 'closed' }] as Partial<Card>[]) {
@@ -316,7 +316,7 @@ describe('the end of a card', () => {
 
 test('a command about an operation that has ended never reaches the workflow of the card, which has another', async () => {
   const settings = { taskQueue: 'bursar', policy: { attentionAfterMs: 1, pollMaxMs: 1 } };
-  // There is no Temporal here: who asked it would fail.
+  // This test has no Temporal, so a call to it would fail.
   const nowhere = { ...settings, client: {}, log: {} } as unknown as InstructionStarterSettings;
   const superseded = { ...asked('unlock').operation, status: 'failed' } as const;
   const payload = { actor: 'ada', reason: 'lost', session_id: null, force: true };

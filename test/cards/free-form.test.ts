@@ -3,7 +3,7 @@ import { freeForm } from '../../src/capabilities/cards/schema.js';
 
 const body = freeForm('Probe', { amount_minor: z.int() });
 
-test('what is not known is kept as metadata, whatever it is called', () => {
+test('unknown fields of a card request are kept as metadata, whatever their names', () => {
   const given = { amount_minor: 1, note: 'a', constructor: 'b', metadata: { order: 'c' } };
   expect(body.parse(given)).toMatchObject({
     amount_minor: 1,

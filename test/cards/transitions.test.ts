@@ -14,7 +14,7 @@ const ordered = (changes: Partial<CardOperation> = {}): CardOperation => ({
   ...changes,
 });
 
-/** What of a card issuing depends on. */
+/** The fields of a card that its issuance depends on. */
 const unissued = { _id: 'crd_1', status: 'pending', issued: null } as Card;
 const face = { card: 'c_1', brand: 'verve', last4: '4242', expiryMonth: 1, expiryYear: 2030 };
 const issuedFace = {
@@ -41,7 +41,7 @@ const confirmed: IssuanceFact = {
 };
 const givenUp: IssuanceFact = { ...refused, code: 'operator', via: 'operator', actor: 'ada' };
 
-/** Applies facts one after the other; answers the verdicts and how things stand. */
+/** Applies facts in sequence; returns the verdicts and the resulting records. */
 function after(facts: IssuanceFact[], first = ordered()) {
   let operation = first;
   let card = unissued;
@@ -54,28 +54,28 @@ function after(facts: IssuanceFact[], first = ordered()) {
   return { verdicts, operation, card };
 }
 
-describe('the guard of issuing', () => {
-  test('what the issuer issued is active, with what it tells of it; a repeat changes nothing', () => {
+describe('the transitions of a card’s issuance', () => {
+  test('an issued card is active with the issuer’s data, and a repeat changes nothing', () => {
     const { verdicts, operation, card } = after([issued, issued, paid]);
     expect(verdicts).toEqual(['applied', 'unchanged', 'unchanged']);
     expect(card).toMatchObject({ status: 'active', issued: issuedFace });
     expect(operation).toMatchObject({ status: 'completed', next_check_at: null, attention: null });
   });
 
-  test('that it was issued is not booked without what it is', () => {
+  test('a report of issuance without the card’s data is not applied', () => {
     const { verdicts, operation } = after([paid]);
     expect(verdicts).toEqual(['stale']);
     expect(operation.status).toBe('processing');
   });
 
-  test('what the issuer refused has failed and says why', () => {
+  test('a card that the issuer rejects has failed, with the reason', () => {
     const { verdicts, operation, card } = after([refused, refused]);
     expect(verdicts).toEqual(['applied', 'unchanged']);
     expect(operation).toMatchObject({ status: 'failed', next_check_at: null });
     expect(card).toMatchObject({ status: 'failed', failure: { code: 'not_eligible' } });
   });
 
-  test('another card under the same order, and a refusal of what was issued, call an operator', () => {
+  test('another card for the same request, or a rejection of an issued card, raises attention', () => {
     for (const fact of [{ ...issued, card: 'c_2' }, refused]) {
       const { verdicts, operation, card } = after([issued, fact, fact]);
       expect(verdicts).toEqual(['applied', 'attention', 'unchanged']);
@@ -86,7 +86,7 @@ describe('the guard of issuing', () => {
     }
   });
 
-  test('a card that was given up is watched for; one that shows up can not be used before an operator stands by it', () => {
+  test('an issuance failed by force is monitored, and a card that appears later is usable only after an operator confirms it', () => {
     const given = after([givenUp]);
     expect(given.operation).toMatchObject({ status: 'failed' });
     expect(given.operation.monitor_until).not.toBeNull();
@@ -96,23 +96,23 @@ describe('the guard of issuing', () => {
     expect(card).toMatchObject({ status: 'failed', issued: issuedFace });
     expect(operation.attention).not.toBeNull();
 
-    const adopted = after([givenUp, issued, confirmed, confirmed]);
-    expect(adopted.verdicts.slice(2)).toEqual(['applied', 'unchanged']);
-    expect(adopted.card).toMatchObject({ status: 'active', failure: null });
-    expect(adopted.operation).toMatchObject({
+    const confirmedLater = after([givenUp, issued, confirmed, confirmed]);
+    expect(confirmedLater.verdicts.slice(2)).toEqual(['applied', 'unchanged']);
+    expect(confirmedLater.card).toMatchObject({ status: 'active', failure: null });
+    expect(confirmedLater.operation).toMatchObject({
       status: 'completed',
       attention: null,
       next_check_at: null,
     });
   });
 
-  test('the issuer’s word that there is no card ends the watch', () => {
+  test('a report of the issuer that no card exists ends the monitoring', () => {
     const { verdicts, operation } = after([givenUp, refused]);
     expect(verdicts).toEqual(['applied', 'applied']);
     expect(operation).toMatchObject({ monitor_until: null, next_check_at: null, status: 'failed' });
   });
 
-  test('giving up what has not left us counts only as long as it has not', () => {
+  test('an issuance that was not submitted can be failed only until its first submission', () => {
     const unforced: IssuanceFact = { ...givenUp, ifNotSubmitted: true };
     expect(after([unforced]).verdicts).toEqual(['stale']);
     const { operation } = after([unforced], ordered({ status: 'pending', submissions: 0 }));

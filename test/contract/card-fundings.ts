@@ -13,7 +13,7 @@ export function describeFundings(at: Subject): void {
   };
 
   describe('funding', () => {
-    /** What takes its time at the issuer, begun together. */
+    /** Fundings that the issuer delays, submitted together so that the suite waits once. */
     let later: FundingOrder;
     let reversed: FundingOrder;
     let shuffled: FundingOrder;

@@ -10,7 +10,7 @@ import {
   type Subject,
 } from './card-subject.js';
 
-/** What every card issuer must do, whoever it is. Runs against the real issuer, or its sandbox, over HTTP. */
+/** The contract of every card issuer. Runs against the real issuer, or its sandbox, over HTTP. */
 export function describeCardIssuer(name: string, setup: () => Promise<CardIssuerHarness>): void {
   describe(`card issuer ${name}`, () => {
     const at = {} as Subject;
@@ -67,7 +67,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
             state: { subject: 'card', state: issued },
           },
         });
-        // Whoever was told its id can use it, also before the issuer knows that the callback was taken.
+        // The card is usable from its callback on, before the issuer knows that the callback was accepted.
         const id = reading?.kind === 'event' ? (reading.event.card ?? '') : '';
         expect(await at.issuer.setState(stateOrder('set', 'locked', 1, id), never)).toMatchObject({
           kind: 'set',

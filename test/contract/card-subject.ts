@@ -6,7 +6,7 @@ import type {
   StateOrder,
 } from '../../src/core/providers/card-issuer.js';
 
-/** What a client reference stands for. An issuer's own test values are mapped to these. */
+/** Scenarios that a client reference selects. An issuer's own test values are mapped to these. */
 export type IssueScenario = 'issued' | 'later' | 'refused' | 'withoutAnswer' | 'lost';
 export type FundingScenario =
   | 'funded'
@@ -28,7 +28,7 @@ export type Delivered = { raw: Buffer; headers: Record<string, string | undefine
 export type CardIssuerHarness = {
   /** With a time limit of a second or less for each call. */
   issuer: CardIssuer;
-  /** The same at an address where nobody listens. */
+  /** The same issuer at an address without a server. */
   unreachable: CardIssuer;
   issues: Record<IssueScenario, string>;
   fundings: Record<FundingScenario, string>;
@@ -42,7 +42,7 @@ export type CardIssuerHarness = {
   close(): Promise<void>;
 };
 
-/** What the parts of the suite share; filled before the first test. */
+/** Values shared by the parts of the suite; set before the first test. */
 export type Subject = {
   harness: CardIssuerHarness;
   issuer: CardIssuer;

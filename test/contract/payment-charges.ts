@@ -7,7 +7,7 @@ export function describeCharges(at: Subject): void {
   const verify = (reference: string) => at.provider.verifyCharge(reference, never);
 
   describe('a charge without the customer', () => {
-    /** What takes its time at the provider, begun together. */
+    /** Charges that the provider delays, submitted together so that the suite waits once. */
     let later: AuthorizedOrder;
     let shuffled: AuthorizedOrder;
     let begun: string[];

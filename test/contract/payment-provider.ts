@@ -4,7 +4,7 @@ import { describePages } from './payment-pages.js';
 import { describeRefunds } from './payment-refunds.js';
 import { never, ordersFor, type PaymentHarness, type Subject } from './payment-subject.js';
 
-/** What every payment provider must do, whoever it is. Runs against the real provider, or its sandbox, over HTTP. */
+/** The contract of every payment provider. Runs against the real provider, or its sandbox, over HTTP. */
 export function describePaymentProvider(name: string, setup: () => Promise<PaymentHarness>): void {
   describe(`payment provider ${name}`, () => {
     const at = {} as Subject;

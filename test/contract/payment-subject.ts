@@ -8,7 +8,7 @@ import type {
   RefundOrder,
 } from '../../src/core/providers/payment-provider.js';
 
-/** What a client reference stands for. A provider's own test values are mapped to these. */
+/** Scenarios that a client reference selects. A provider's own test values are mapped to these. */
 export type PageScenario =
   'page' | 'later' | 'withoutAnswer' | 'lost' | 'pending' | 'failingFirst' | 'throttledFirst';
 export type ChargeScenario =
@@ -34,7 +34,7 @@ export type RefundScenario =
   | 'failingFirst'
   | 'throttledFirst';
 
-/** What the customer does on the page. */
+/** The customer's action on the page. */
 export type Act = 'pay' | 'pay_once' | 'be_declined' | 'leave';
 
 export type Delivered = { raw: Buffer; headers: Record<string, string | undefined> };
@@ -42,7 +42,7 @@ export type Delivered = { raw: Buffer; headers: Record<string, string | undefine
 export type PaymentHarness = {
   /** With a time limit of a second or less for each call. */
   provider: PaymentProvider;
-  /** The same at an address where nobody listens. */
+  /** The same provider at an address without a server. */
   unreachable: PaymentProvider;
   pages: Record<PageScenario, string>;
   charges: Record<ChargeScenario, string>;
@@ -56,7 +56,7 @@ export type PaymentHarness = {
   close(): Promise<void>;
 };
 
-/** What the parts of the suite share; filled before the first test. */
+/** Values shared by the parts of the suite; set before the first test. */
 export type Subject = {
   harness: PaymentHarness;
   provider: PaymentProvider;

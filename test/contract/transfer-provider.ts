@@ -5,7 +5,7 @@ import type {
   VerifyAnswer,
 } from '../../src/core/providers/transfer-provider.js';
 
-/** What a recipient stands for. A provider's own test accounts are mapped to these. */
+/** Scenarios that a recipient selects. A provider's own test accounts are mapped to these. */
 export type Scenario =
   | 'paid'
   | 'refused'
@@ -21,7 +21,7 @@ export type DeliveredCallback = { raw: Buffer; headers: Record<string, string | 
 export type TransferProviderHarness = {
   /** With a time limit of a second or less for each call. */
   provider: TransferProvider;
-  /** The same at an address where nobody listens. */
+  /** The same provider at an address without a server. */
   unreachable: TransferProvider;
   recipients: Record<Scenario, { account: string; bankCode: string }>;
   /** Our code for the refusal of the `refused` recipient. */
@@ -31,7 +31,7 @@ export type TransferProviderHarness = {
   close(): Promise<void>;
 };
 
-/** What every transfer provider must do, whoever it is. Runs against the real provider, or its sandbox, over HTTP. */
+/** The contract of every transfer provider. Runs against the real provider, or its sandbox, over HTTP. */
 export function describeTransferProvider(
   name: string,
   setup: () => Promise<TransferProviderHarness>,

@@ -55,7 +55,7 @@ type Init = {
   signal?: AbortSignal;
 };
 
-/** A plain HTTP client of the bank, as anyone could write it. */
+/** A plain HTTP client of the bank, independent of the service's adapter. */
 export function bankClient(url: string) {
   async function call<Body>(path: string, init: Init = {}): Promise<Answer<Body>> {
     const response = await fetch(url + path, {
@@ -106,7 +106,7 @@ export function bankClient(url: string) {
 
 export type BankClient = ReturnType<typeof bankClient>;
 
-/** Whether an answer is still missing after `ms`. */
+/** True if there is no answer after `ms`. */
 export async function staysSilent(
   call: (init: Init) => Promise<unknown>,
   ms = 250,
@@ -116,7 +116,7 @@ export async function staysSilent(
   return signal.aborted;
 }
 
-/** Polls until `probe` answers something; fails after `withinMs`. */
+/** Polls until `probe` returns a value; fails after `withinMs`. */
 export async function eventually<T>(
   probe: () => Promise<T | undefined> | T | undefined,
   withinMs = 8_000,
@@ -141,7 +141,7 @@ export type ReceivedCallback = {
   };
 };
 
-/** A client's callback address. It takes everything with 200 unless `status` says otherwise. */
+/** A client's callback receiver. It answers 200 unless `status` returns another status. */
 export async function startReceiver(status: (callback: ReceivedCallback) => number = () => 200) {
   const received: ReceivedCallback[] = [];
   const server = createServer((req, res) => {
@@ -180,11 +180,11 @@ export async function startReceiver(status: (callback: ReceivedCallback) => numb
 export type BankProcess = {
   url: string;
   child: ChildProcess;
-  /** Ends it at once, as a crash would. */
+  /** Kills the bank at once, like a crash. */
   kill(): Promise<void>;
 };
 
-/** The bank as a process of its own, which can be killed and frozen. */
+/** Starts the bank as a separate process that can be killed and frozen. */
 export async function spawnBank(
   dataDir: string,
   env: Record<string, string> = {},
@@ -216,14 +216,14 @@ export async function spawnBank(
 let compiledFolder: string | null = null;
 let buildFolder: string | null = null;
 
-/** Removes what had to be built for `spawnBank`; for afterAll. */
+/** Removes the build of `spawnBank`; for afterAll. */
 export function removeBuild(): void {
   if (buildFolder !== null) removeFolder(buildFolder);
   buildFolder = null;
   compiledFolder = null;
 }
 
-/** dist, if it is as new as the sources; otherwise a build in a folder of our own. */
+/** Returns dist if it is as new as the sources, and otherwise a build in a temporary folder. */
 function compiled(): string {
   if (compiledFolder !== null) return compiledFolder;
   compiledFolder = join(ROOT, 'dist');

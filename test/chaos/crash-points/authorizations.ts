@@ -18,7 +18,7 @@ const becomes = (cluster: Cluster, token: string, wanted: Partial<CardAuthorizat
     return found?.status === wanted.status ? found : undefined;
   });
 
-/** What the issuer says became of a payment. */
+/** An approved payment that the issuer reports as cleared or as reversed. */
 const ended = (end: 'cleared' | 'reversed', deaths: readonly Death[]): Case => ({
   name: `a payment with a card, ${end}: ${namesOf(deaths)}`,
   async run(cluster) {
@@ -40,7 +40,7 @@ const ended = (end: 'cleared' | 'reversed', deaths: readonly Death[]): Case => (
   },
 });
 
-/** While it is decided. Who hears nothing declines by himself and says so: whatever was held is free again. */
+/** The API dies while it decides. An issuer without an answer declines and reports that, so the hold is released. */
 const decided = (point: string): Case => ({
   name: `a payment with a card, asked for: the api dies at ${point}`,
   async run(cluster) {
@@ -58,7 +58,7 @@ const decided = (point: string): Case => ({
   },
 });
 
-/** What nothing covers is declined, by us as by who hears nothing of us; and nothing was ever held. */
+/** A payment that exceeds the balance is declined, by us or by the issuer without our answer. Nothing is ever held. */
 const declined = (point: string): Case => ({
   name: `a payment with a card, too dear: the api dies at ${point}`,
   async run(cluster) {
@@ -67,7 +67,7 @@ const declined = (point: string): Case => ({
       cluster.issuer.pay(cluster.jitCard, { amount_minor: before.available + 1 }),
     );
     expect(approved).toBe(false);
-    // Before its commit it was not decided; after that it is remembered.
+    // No decision is stored when the API dies before the commit.
     if (point !== 'commit.before') await becomes(cluster, token, { status: 'declined' });
     await cluster.isQuiet();
     expect(await cluster.tenant.balance()).toEqual(before);

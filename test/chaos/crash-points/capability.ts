@@ -3,10 +3,10 @@ import { eventually } from '../../support/eventually.js';
 import type { Reply } from '../../support/tenant.js';
 import type { Death, TenantRequest, Cluster } from './cluster.js';
 
-/** One death, or several, and what has to be right after it. */
+/** One or several crashes of a process, and the checks that must hold afterwards. */
 export type Case = { name: string; run: (cluster: Cluster) => Promise<void> };
 
-/** The same order at providers that do it, refuse it, or do it and never say so. */
+/** The same request at a provider that executes it, rejects it, or executes it and never answers. */
 export type Outcome = { name: string; suffix: string; ends: 'completed' | 'failed'; times: 0 | 1 };
 
 export const PAID: Outcome = { name: 'done', suffix: '789', ends: 'completed', times: 1 };
@@ -33,13 +33,13 @@ export const EVENT_DEATHS: readonly (readonly Death[])[] = [
 export const namesOf = (deaths: readonly Death[]) =>
   deaths.map(({ who, point }) => `the ${who} dies at ${point}`).join(', ');
 
-/** What a tenant asks for, and how it has to end. */
+/** A request of a tenant, and the outcome that it must reach. */
 export type Capability = {
   name: string;
   outcomes: readonly Outcome[];
   ask: (cluster: Cluster, outcome: Outcome) => Promise<Order> | Order;
   isRight: (cluster: Cluster, data: Reply['body']['data'], outcome: Outcome) => Promise<void>;
-  /** Whether it has come to what this is about: on a slow machine another has to be asked for. */
+  /** True if the request reached the situation under test. On a slow machine it may not; then another one is sent. */
   isReached?: (cluster: Cluster, data: Reply['body']['data']) => Promise<boolean>;
   points: Points;
 };
@@ -47,9 +47,9 @@ export type Capability = {
 export type Points = {
   api: readonly string[];
   worker: readonly string[];
-  /** Of the worker, too, where it is the one that asks what became of an order. */
+  /** Points of a worker that must verify an instruction because the provider never answered. */
   unanswered: readonly string[];
-  /** Of the worker's dispatcher, where the API died before it started the workflow. */
+  /** Points of the worker's dispatcher after an API died before it started the workflow. */
   dispatcher: readonly string[];
 };
 
@@ -68,7 +68,7 @@ export const DISPATCH_POINTS = [
 ];
 export const VERIFY_POINTS = ['verify.before', 'verify.answered'];
 
-/** What the instruction of a record leads past, in its order: its end is the last commit, and is told. */
+/** Failpoints that an instruction passes, in sequence. The last commit stores its outcome and emits an event. */
 export const instructionPoints = ({ commits = 1, told = 1 } = {}) => [
   'submit.permitted',
   'submit.answered',
@@ -80,7 +80,7 @@ export const instructionPoints = ({ commits = 1, told = 1 } = {}) => [
   ...nth('webhook.after', told),
 ];
 
-/** Of a record that is sent, settled and told of once; the rest of an API's and a dispatcher's way is that of transfers. */
+/** Points of a record with one submission, one outcome and one event. Transfers cover the other points. */
 export const POINTS: Points = {
   api: ['claim.written', 'commit.before', 'commit.after', 'start.after'],
   worker: instructionPoints(),
@@ -96,7 +96,7 @@ function nth(point: string, times: number): string[] {
 export const refusedOnceThere = (tell: () => Promise<number>): Promise<true> =>
   eventually('the provider has the order', async () => ((await tell()) < 300 ? true : undefined));
 
-/** Each of its points, with each outcome. */
+/** One case for each pair of a point and an outcome. */
 export function casesOf(capability: Capability): Case[] {
   const { name, outcomes, points } = capability;
   return outcomes.flatMap((outcome) => {
@@ -117,10 +117,10 @@ export function casesOf(capability: Capability): Case[] {
   });
 }
 
-/** So often, and then it is no slow machine: what a case is about has to come about. */
+/** Attempts to reach the situation of a case. A slow machine needs a few; more than this is a failure. */
 export const TRIES = 8;
 
-/** Asks, each time for another one, until it has come to what this is about. */
+/** Sends new requests until one reaches the situation under test. */
 async function untilReached<Answer extends Reply | null>(
   { isReached }: Capability,
   cluster: Cluster,
@@ -133,7 +133,7 @@ async function untilReached<Answer extends Reply | null>(
   throw new Error(`asked ${TRIES} times, and it never came to what this is about`);
 }
 
-/** Whether it has answered before it died or not: the same order under the same key is the same order. */
+/** A request that is repeated under its key returns the same record, even if the API died before it answered. */
 function apiDies(capability: Capability, outcome: Outcome, point: string): Case['run'] {
   return async (cluster) => {
     const again = await untilReached(capability, cluster, async () => {
@@ -159,7 +159,7 @@ function workerDies(
   return async (cluster) => {
     const api = unstarted ? [{ who: 'api', point: 'start.before' } as const] : [];
     const ask = async () => ({ ...(await capability.ask(cluster, outcome)), key: randomUUID() });
-    // What has to be done before it can be asked for is done before anybody is to die.
+    // The preparation of the request ends before the failpoint is armed.
     let asked = await ask();
     const first = await cluster.dies([...api, { who: 'worker', point }], () =>
       untilReached(capability, cluster, async (tries) => {

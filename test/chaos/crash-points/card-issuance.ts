@@ -10,7 +10,7 @@ import {
 } from './capability.js';
 import type { Cluster } from './cluster.js';
 
-/** Of a card's issuing nobody is told; what the card is to be used with is in no history. */
+/** Issuing a card emits no event, and no history has the card's number. */
 async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
   const { last4 } = await cluster.cards.waitFor(id, ends === 'completed' ? 'active' : ends);
   expect(last4).toEqual(times === 0 ? null : expect.stringMatching(/^[0-9]{4}$/));
@@ -33,7 +33,7 @@ const issuing = (outcomes: readonly Outcome[], heard: readonly string[]): Case[]
   });
 
 export const cardIssuance: Case[] = [
-  // The card is booked where it is heard of, and not once more where the order is settled.
+  // The provider's answer already stores the card, so applying the outcome does not store it again.
   ...issuing([PAID, UNANSWERED], ['issuance.answered']),
   ...issuing([REFUSED], []),
 ];

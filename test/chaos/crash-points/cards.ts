@@ -28,9 +28,9 @@ async function isFunded(cluster: Cluster, id: string, { ends, times }: Outcome):
   await cluster.isTold(id, [`card.operation.${ends}`]);
 }
 
-/** Told by the issuer's event alone. */
+/** The outcome comes by the issuer's event alone. */
 const eventOf = (deaths: readonly Death[], outcome: Outcome): Case => ({
-  name: `a card's funding, told by an event, ${outcome.name}: ${namesOf(deaths)}`,
+  name: `a card's funding, reported by an event, ${outcome.name}: ${namesOf(deaths)}`,
   async run(cluster) {
     const { card, cards, service } = cluster;
     const id = await cluster.dies(deaths, async () => {
@@ -46,7 +46,7 @@ const eventOf = (deaths: readonly Death[], outcome: Outcome): Case => ({
   },
 });
 
-/** Locked where it is open, and opened where it is locked. */
+/** The change that applies to the card's present state. */
 async function nextControl({ cards, card }: Cluster): Promise<'lock' | 'unlock'> {
   return (await cards.get(card)).status === 'locked' ? 'unlock' : 'lock';
 }
@@ -69,7 +69,7 @@ export const cards: Case[] = [
 
   ...casesOf({
     name: "a card's lock or unlock",
-    // No issuer may keep a card from being locked: it refuses for now.
+    // An issuer can reject a lock only temporarily, so it completes in the end.
     outcomes: [PAID, { ...REFUSED, ends: 'completed', times: 1 }, UNANSWERED],
     ask: async (cluster, { suffix }) => ({
       path: `/cards/${cluster.card}/${await nextControl(cluster)}`,
@@ -94,7 +94,7 @@ export const cards: Case[] = [
   }),
 ];
 
-/** What an earlier case has left locked. */
+/** Unlocks a card that an earlier case left locked. */
 async function isOpened(cluster: Cluster): Promise<void> {
   const { body } = await cluster.cards.act(cluster.card, 'unlock');
   await cluster.cards.waitForOperation(cluster.card, body.data.id, 'completed');

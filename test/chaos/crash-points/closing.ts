@@ -13,7 +13,7 @@ import type { Cluster } from './cluster.js';
 
 const LEFT_MINOR = 5_000;
 
-/** A card of its own for each, with money on it: closed, it has nothing, and the wallet has it back. */
+/** Each request closes a funded card of its own: closing returns the card's balance to the wallet. */
 async function ask(cluster: Cluster, { suffix }: Outcome) {
   const { cards } = cluster;
   const { id } = await cards.issue();
@@ -38,7 +38,7 @@ async function isClosed(cluster: Cluster, { id, card_id: card }: { id: string; c
 
 export const closing: Case[] = casesOf({
   name: "a card's closing",
-  // No issuer may keep a card from being closed: it refuses for now.
+  // An issuer can reject closing only temporarily, so it completes in the end.
   outcomes: [PAID, { ...REFUSED, ends: 'completed', times: 1 }, UNANSWERED],
   ask,
   isRight: (cluster, data) => isClosed(cluster, data as object as { id: string; card_id: string }),

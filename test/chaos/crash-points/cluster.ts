@@ -10,18 +10,18 @@ import { startService, type Service } from '../../support/service.js';
 import type { Reply } from '../../support/tenant.js';
 import { runningWorkflows } from '../support/nothing-lost.js';
 
-/** Who dies. */
+/** The process that dies. */
 export type Who = 'api' | 'worker';
 export type Death = { who: Who; point: string };
-/** What is asked for: the same again under the same key. */
+/** A request of the tenant. A repeat has the same key. */
 export type TenantRequest = { path: string; body: Record<string, unknown>; key: string };
 export type Cluster = Awaited<ReturnType<typeof openCluster>>;
 
 const RICH_MINOR = 100_000_000_000;
 
 /**
- * A service of its own at a bank that does a repeated order twice: one API, one worker, a tenant with cards, tokens and
- * a paid charge, and who is told of what happens. One record is under way at a time, so whose point it was is certain.
+ * A separate service at a bank that executes a repeated request twice: one API, one worker, a tenant with cards, tokens,
+ * a paid charge and a webhook receiver. One record is in flight at a time, so each fired point belongs to that record.
  */
 export async function openCluster() {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-points-'));
@@ -31,7 +31,7 @@ export async function openCluster() {
     bank: { deduplicate: false, conclusiveAfterMs: 1_500 },
     env: {
       BURSAR_FAILPOINT: `@${file}`,
-      // Sooner than silence is asked about, so that what is slow is late.
+      // Shorter than the pause before the first verification, so that a slow funding is past its deadline.
       BURSAR_JIT_DEADLINE_MS: '2500',
       BURSAR_POLL_MAX_MS: '1000',
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
@@ -54,7 +54,7 @@ export async function openCluster() {
   const paid = await payments.paid({ amount_minor: 1_000_000 });
   await isQuiet(service);
   const fired = new Set<string>();
-  /** What this case has been told so far, and is to be told in all. */
+  /** Event names that the receiver must have got by the end of this case, by resource. */
   const wanted = new Map<string, readonly string[]>();
 
   function told(resource: string): string[] {
@@ -64,7 +64,7 @@ export async function openCluster() {
     return [...new Map(all.map(({ id, event }) => [id, event])).values()].toSorted();
   }
 
-  /** Answers what happens then: it dies there, and comes back. */
+  /** Arms a failpoint. The returned function waits until the process has died there, and starts it again. */
   async function arm({ who, point }: Death): Promise<() => Promise<void>> {
     const process = processes[who];
     const before = process.output().length;
@@ -101,7 +101,7 @@ export async function openCluster() {
     post: ({ path, body, key }: TenantRequest): Promise<Reply> =>
       tenant.call('POST', path, JSON.stringify(body), { key }),
 
-    /** Has one of them die at a point to which `act` leads, and come back. Several: one after the other. */
+    /** Kills a process at a point to which `act` leads, and starts it again; several deaths happen one after the other. */
     async dies<Result>(deaths: readonly Death[], act: () => Promise<Result>): Promise<Result> {
       const comeBack: (() => Promise<void>)[] = [];
       for (const death of deaths) comeBack.push(await arm(death));
@@ -110,7 +110,7 @@ export async function openCluster() {
       return result;
     },
 
-    /** Told once each, of this resource: by its id, or by its reference where it has none. */
+    /** Waits until the receiver has got each of these events once, for a resource by id, or by reference if it has none. */
     async isTold(resource: string, names: readonly string[]): Promise<void> {
       await eventually(`${resource} is told: ${names.join(', ')}`, () =>
         names.every((name) => told(resource).includes(name)) ? true : undefined,
@@ -119,12 +119,12 @@ export async function openCluster() {
       wanted.set(resource, names);
     },
 
-    /** How often the bank has done it. */
+    /** Kinds of the bank's journal entries for this reference. */
     async effects(reference: string): Promise<string[]> {
       return (await service.bank.journal(reference)).map(({ kind }) => kind);
     },
 
-    /** Nothing is left to do, and nobody was told more than was said: what comes late has come by then. */
+    /** Waits until no work is open, then checks that no event was delivered that no case expects. */
     async isQuiet(): Promise<void> {
       await isQuiet(service);
       for (const [resource, names] of wanted) expect(told(resource)).toEqual(names.toSorted());
@@ -139,7 +139,7 @@ export async function openCluster() {
   };
 }
 
-/** All has come to its end, nothing is left to do, and the books agree with the bank's. */
+/** Waits until every record is terminal and no work is open; then the ledger must match the bank's journal. */
 async function isQuiet(service: Service): Promise<void> {
   await eventually('nothing is under way', async () =>
     (await underWay(service)) === 0 ? true : undefined,
@@ -161,7 +161,7 @@ const LEFT = {
   webhook_deliveries: { status: { $ne: 'delivered' } },
 };
 
-/** Records that somebody has to look after, and workflows that run. */
+/** Number of records that still have work to do, plus running workflows. */
 async function underWay({ deps }: Service): Promise<number> {
   const counts = Object.entries(LEFT).map(([name, filter]) =>
     deps.database.db.collection(name).countDocuments(filter),

@@ -2,11 +2,11 @@ import { eventually } from '../../support/eventually.js';
 import { instructionPoints, type Case } from './capability.js';
 import type { Cluster } from './cluster.js';
 
-/** Ends in these digits: stays pending until the bank is told what to do. */
+/** An account that ends in these digits stays pending until a test sets the outcome at the bank. */
 const PENDING = '006';
-/** From the settlement on. */
+/** The points from the application of the outcome on. */
 const POINTS = instructionPoints().slice(2);
-/** The bank is asked first, and its word is booked again: the second settlement is the operator's. */
+/** The bank is verified first, and its outcome is applied; the second application is the operator's. */
 const SECOND: Record<string, string> = {
   'outcome.before': 'outcome.before:2',
   'commit.before': 'outcome.before:2>commit.before',
@@ -14,7 +14,7 @@ const SECOND: Record<string, string> = {
   'outcome.after': 'outcome.after:2',
 };
 
-/** A transfer that the bank has and does not decide, and all of it is told that is to be told so far. */
+/** A transfer that stays pending at the bank, and whose events so far are delivered. */
 async function stuck(cluster: Cluster): Promise<string> {
   const id = await cluster.tenant.send(PENDING);
   await eventually(`the bank knows ${id}`, async () => {
@@ -25,7 +25,7 @@ async function stuck(cluster: Cluster): Promise<string> {
   return id;
 }
 
-/** Told, and noted by the worker that it is: it does not die of that any more. */
+/** Waits until the events are delivered and the worker has stored that, so the failpoint cannot fire for them. */
 async function toldAll(cluster: Cluster, id: string, names: readonly string[]): Promise<void> {
   await cluster.isTold(id, names);
   const { db } = cluster.service.deps.database;
@@ -47,17 +47,17 @@ async function command({ service, tenant }: Cluster, id: string, kind: 'complete
   return service.deps.transfers.starter.command(await tenant.stored(id), kind, payload);
 }
 
-/** An operator's command finds the worker alive and leaves it dead; one that got no answer is given again. */
+/** The worker dies while it handles an operator's command. A command without an answer is repeated. */
 async function obeyed(cluster: Cluster, id: string, kind: 'complete' | 'fail', point: string) {
   const { answer } = await cluster.dies([{ who: 'worker', point }], () => {
-    // Not waited for: it is answered when the worker has come back.
+    // Not awaited, because the command is answered only after the worker has restarted.
     const given = command(cluster, id, kind).catch(() => null);
     return Promise.resolve({ answer: given });
   });
   expect((await answer) ?? (await command(cluster, id, kind))).toMatchObject({ done: true });
 }
 
-/** The money is back, once; and the bank, which is watched on, refuses in the end. */
+/** The money returns once. Monitoring of the bank continues, and the bank rejects the transfer in the end. */
 const failing = (point: string): Case => ({
   name: `a transfer, failed by an operator: the worker dies at ${point}`,
   async run(cluster) {
@@ -76,7 +76,7 @@ const failing = (point: string): Case => ({
   },
 });
 
-/** What was failed by force and paid all the same is debited, once. */
+/** A transfer that was failed by force and then paid is debited once. */
 const completingLate = (point: string): Case => ({
   name: `a late payment, completed by an operator: the worker dies at ${point}`,
   async run(cluster) {

@@ -17,7 +17,7 @@ import { openCluster, type Cluster } from './cluster.js';
 import { manyTransfers } from './together.js';
 import { transfers } from './transfers.js';
 
-/** Services side by side: who waits until a dead process is missed needs no processor. */
+/** Number of services that run in parallel: a case mostly waits for a restart, which needs no processor. */
 const CLUSTERS = Number(process.env['POINTS_CLUSTERS'] ?? 6);
 /** Tries only the cases whose names match, and does not check that every point has fired. */
 const pattern = process.env['POINTS'];
@@ -54,14 +54,14 @@ const fired = new Set<string>();
 const results = new Map<string, unknown>();
 let lastOpened: Promise<unknown> = Promise.resolve();
 
-/** One after the other: many processes that start at once would keep each other from it. */
+/** Clusters open one after the other, because many processes that start at once slow each other down. */
 async function newCluster(): Promise<Cluster> {
   const opened = lastOpened.then(openCluster);
   lastOpened = opened.catch(() => undefined);
   return opened;
 }
 
-/** On a cluster where nothing else is under way. One on which something went wrong is not used again. */
+/** Runs a case on a cluster that runs no other case. A cluster on which a case failed is not used again. */
 async function run({ name, run }: Case): Promise<void> {
   let cluster = free.pop();
   let began = performance.now();
@@ -87,7 +87,7 @@ async function run({ name, run }: Case): Promise<void> {
 beforeAll(async () => void (await mapWithConcurrency(CLUSTERS, cases, run)));
 afterAll(() => Promise.all(free.map((cluster) => cluster.close())));
 
-test('no two cases have one name', () => {
+test('each crash-point case has a unique name', () => {
   expect(new Set(all.map(({ name }) => name)).size).toBe(all.length);
 });
 
@@ -98,7 +98,7 @@ test.each(cases)('$name', ({ name }) => {
 });
 
 if (pattern === undefined && sample === undefined) {
-  test('every point has fired', () => {
+  test('every failpoint has fired', () => {
     expect(FAILPOINTS.filter((point) => !fired.has(point))).toEqual([]);
   });
 }

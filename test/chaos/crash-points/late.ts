@@ -5,12 +5,12 @@ import { eventually } from '../../support/eventually.js';
 import { casesOf, type Case, type Outcome } from './capability.js';
 import type { Cluster } from './cluster.js';
 
-/** What the issuer does when the money is asked back: `times` is how often the card keeps it. */
+/** The issuer's outcomes for a reversal of a funding. `times` is how often the card keeps the money. */
 const TAKEN_BACK: Outcome = { name: 'taken back', suffix: '012', ends: 'failed', times: 0 };
 const KEPT: Outcome = { name: 'refused', suffix: '013', ends: 'completed', times: 1 };
 const SILENT: Outcome = { ...TAKEN_BACK, name: 'taken back, never answered' };
 
-/** Funded after its deadline: it has failed for who asked, and is unwound. */
+/** A funding that completes after its deadline: it has failed for the tenant, and is reversed. */
 async function ask({ card, cards, service }: Cluster, outcome: Outcome) {
   const lost = { call: 'reverse', kind: 'drop_after', probability: 1 } as const;
   if (outcome === SILENT) await service.bank.faults([lost]);
@@ -41,7 +41,7 @@ async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): 
   const back = times === 0 ? ['funding_reversed'] : [];
   expect(await cluster.effects(id)).toEqual(['funded', ...back]);
   if (times === 0) return;
-  // The card has it although the funding has failed: that waits for somebody to see it.
+  // The card keeps the money of a failed funding, which requires an operator's attention.
   expect((await stored(cluster, id))?.attention).not.toBeNull();
   const seen = { actor: 'ada', reason: 'it may keep it', session_id: null, force: false };
   const { starter } = cluster.service.deps.cards;
@@ -53,7 +53,7 @@ export const lateFundings: Case[] = casesOf({
   outcomes: [TAKEN_BACK, KEPT, SILENT],
   ask,
   isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
-  // What was not sent in time is not late: it has failed, and nothing is unwound.
+  // A funding that was never submitted failed without a reversal, so it is not late.
   async isReached(cluster, { id }) {
     await ended(cluster, id);
     const fundReversal = await stored(cluster, fundReversalIdOf(id));

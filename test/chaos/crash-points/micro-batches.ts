@@ -5,16 +5,16 @@ import { transferMicroBatchWorkflowId } from '../../../src/capabilities/transfer
 import { eventually } from '../../support/eventually.js';
 import type { Cluster } from './cluster.js';
 
-/** Temporal's name for a turn that was begun and never ended. */
+/** Temporal's timeout type for a workflow task that started and never completed. */
 const START_TO_CLOSE = 1;
 
-/** What a workflow's history says; nothing of one that there never was. */
+/** The events of a workflow's history; empty if the workflow does not exist. */
 async function eventsOf({ service }: Cluster, workflowId: string) {
   const handle = service.deps.temporal.client.workflow.getHandle(workflowId);
   return (await handle.fetchHistory().catch(() => null))?.events ?? [];
 }
 
-/** Until a worker sends where it is: what sets out together would otherwise be handed on, and sent by the queue. */
+/** Waits until a worker submits locally. Until then a micro-batch is scheduled as own workflows, through the queue. */
 export async function submitsLocally(cluster: Cluster): Promise<void> {
   await eventually('a worker sends where it is', async () => {
     const id = await cluster.tenant.send();
@@ -32,13 +32,13 @@ const NO_RELOAD = {
   amount_minor: 1_000,
   daily_cap_minor: 1_000,
 };
-/** Until the API is held up, and until all that is asked for then waits behind it. */
+/** Time until the API's commits are blocked, and time for the new requests to queue behind the blocked commit. */
 const HELD_UP_AFTER_MS = 100;
 const HELD_UP_FOR_MS = 600;
 
 /**
- * Has transfers that are asked for at once accepted by one commit, so that all of them set out together: their wallet's
- * commits wait behind one about a card, and that one for us. Left to itself, the first of them sets out alone.
+ * Has concurrent transfers accepted by one commit, so that one micro-batch submits them: their wallet's commits queue
+ * behind a card's commit, which this function blocks. Without it the first transfer would be submitted alone.
  */
 export async function heldUp<Result>(
   { service, card, cards }: Cluster,
@@ -65,7 +65,7 @@ export async function heldUp<Result>(
 /** Longer than a micro-batch takes to be tried again. */
 const PUT_OFF_MS = 60_000;
 
-/** When the worker is dead: has none of them overdue so soon that the dispatcher would be there before their micro-batch. */
+/** Postpones the next check of these transfers once the worker is dead, so that the micro-batch retries before the dispatcher. */
 export async function putOff({ service }: Cluster, ids: readonly string[]): Promise<void> {
   await eventually('the worker is dead', () => (service.worker.isRunning() ? undefined : true));
   const open = { _id: { $in: ids }, next_check_at: { $type: 'date' } } as object;
@@ -75,15 +75,15 @@ export async function putOff({ service }: Cluster, ids: readonly string[]): Prom
     .updateMany(open, { $set: { next_check_at } });
 }
 
-/** Whether a worker died while it let several of these out by one workflow; that is named by the first of them. */
+/** True if a worker died while one workflow, named after the first of these transfers, submitted several of them. */
 export const diedInMicroBatch = (cluster: Cluster, ids: readonly string[]): Promise<boolean> =>
   isCutShort(cluster, ids.map(transferMicroBatchWorkflowId));
 
-/** Whether one died at work for a workflow that one of these has of its own. */
+/** True if a worker died while it ran a transfer's own workflow. */
 export const diedAlone = (cluster: Cluster, ids: readonly string[]): Promise<boolean> =>
   isCutShort(cluster, ids.map(transferWorkflowId));
 
-/** Whether somebody had a turn of one of them, or a call by the queue, and was not heard of again. */
+/** True if a workflow task or an activity of one of them started and timed out. */
 async function isCutShort(cluster: Cluster, workflowIds: readonly string[]): Promise<boolean> {
   const histories = await Promise.all(workflowIds.map((id) => eventsOf(cluster, id)));
   return histories

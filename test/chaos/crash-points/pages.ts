@@ -11,11 +11,11 @@ import {
 } from './capability.js';
 import type { Cluster } from './cluster.js';
 
-/** By it the first answer about a page is lost, and the seven after it are not. */
+/** Seed with which the first answer about a page is lost and the next seven are not. */
 const FIRST_LOST = 'page-95';
 const OFTEN_LOST = { call: 'initialize', kind: 'drop_after', probability: 0.5 } as const;
 
-/** A page for the customer. It is refused there, or paid. */
+/** A charge with a page, on which the customer's payment is declined or succeeds. */
 async function ask({ service }: Cluster, outcome: Outcome): Promise<Order> {
   if (outcome === UNANSWERED) await service.bank.faults([OFTEN_LOST], FIRST_LOST);
   return { path: '/payments/charges', body: chargeOrder() };
@@ -28,7 +28,7 @@ async function isRight(cluster: Cluster, reference: string, outcome: Outcome): P
   await onPage(String(page?.url), outcome === REFUSED ? 'stolen' : 'good');
   await payments.waitFor(reference, ends);
   if (outcome === UNANSWERED) {
-    // It was asked for again, as the first answer was really lost.
+    // A second submission shows that the first answer was really lost.
     const charge = await service.deps.charges.store.byReference(cluster.tenant.id, reference);
     expect(charge?.submissions).toBeGreaterThan(1);
   }
@@ -45,7 +45,7 @@ export const pages: Case[] = casesOf({
     isRight(cluster, String((data as { reference?: string }).reference), outcome),
   points: {
     api: ['claim.written'],
-    // Until the customer has somewhere to go. That is a commit, and is told; its end comes by callback.
+    // Up to the page's URL, which is one commit with an event. The outcome comes by callback.
     worker: [
       'submit.permitted',
       'charge.answered',

@@ -54,7 +54,7 @@ type ReportedLater = {
   name: string;
   ask: typeof chargeAsked;
   isRight: typeof isCharged;
-  /** Has the network refuse what it keeps pending; the status of that. */
+  /** Sets the outcome of a pending charge or refund to rejected; returns the HTTP status of that request. */
   refuse: (cluster: Cluster, reference: string) => Promise<number>;
 };
 
@@ -64,7 +64,7 @@ const calledBack = (
   deaths: readonly Death[],
   outcome: Outcome,
 ): Case => ({
-  name: `${name}, told by an event, ${outcome.name}: ${namesOf(deaths)}`,
+  name: `${name}, reported by an event, ${outcome.name}: ${namesOf(deaths)}`,
   async run(cluster) {
     const suffix = outcome === REFUSED ? '006' : '001';
     const asked = { ...ask(cluster, suffix), key: randomUUID() };
@@ -101,7 +101,7 @@ export const payments: Case[] = [
     isRight: (cluster, data, outcome) => isCharged(cluster, referenceOf(data), outcome),
     points: { ...POINTS, worker: [...POINTS.worker, 'charge.answered'] },
   }),
-  // The provider takes no reference of ours for these, and refunds again whatever it takes.
+  // The provider has no idempotent reference for refunds: each request that it accepts refunds again.
   ...casesOf({
     name: 'a refund',
     outcomes: OUTCOMES,

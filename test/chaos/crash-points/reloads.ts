@@ -14,7 +14,7 @@ const SETTINGS = {
 const put = ({ cards }: Cluster, card: string) =>
   cards.call('PUT', `/cards/${card}/auto-reload`, SETTINGS);
 
-/** So many reloads of a card there have been, each of them funded once; and that is what the card has. */
+/** Checks that a card has had this many reloads, each funded once, and that its balance is their sum. */
 async function isReloaded(cluster: Cluster, card: string, times: number): Promise<void> {
   const { service, cards } = cluster;
   const found = await service.deps.database.db
@@ -31,7 +31,7 @@ async function isReloaded(cluster: Cluster, card: string, times: number): Promis
   expect((await cards.balance(card)).available_minor).toBe(times * AMOUNT_MINOR);
 }
 
-/** Settings that find a card below its threshold; put again after the death, as a client would. */
+/** The settings find a card below its threshold. They are sent again after the crash, as a client would. */
 const bySettings = (deaths: readonly Death[]): Case => ({
   name: `a reload, by its settings: ${deaths.map(({ who, point }) => `the ${who} dies at ${point}`).join(', ')}`,
   async run(cluster) {
@@ -54,7 +54,7 @@ const bySpending = (point: string): Case => ({
     const spend = () => issuer.pay(card, { amount_minor: AMOUNT_MINOR });
     const { token, approved } = await cluster.dies([{ who: 'api', point }], spend);
     if (approved) await issuer.end(token, 'reversed');
-    // Who heard nothing has declined: the money is back on the card, and with it what was reloaded for it.
+    // An issuer without an answer declines: the card has the money back, and the reload that the payment caused.
     await eventually('nothing of it is held', async () => {
       const { db } = cluster.service.deps.database;
       const held = { _id: card as never, open_holds: { $gt: 0 } };

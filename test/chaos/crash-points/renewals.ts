@@ -15,7 +15,7 @@ import {
 } from './capability.js';
 import type { Cluster } from './cluster.js';
 
-/** One period; the token decides what becomes of its charge, and the answer is lost on its way. */
+/** One period. The token decides the outcome of its charge, and the first answer is lost. */
 async function asked(
   { tokens, service }: Cluster,
   outcome: Outcome,
@@ -85,7 +85,7 @@ export const renewals: Case[] = [
     ask: (cluster, outcome) => asked(cluster, outcome, new Date(Date.now() + 4_000)),
     points: {
       api: [],
-      // The period's charge, and what became of it: that moves the course in the same commit.
+      // The period's charge and its outcome, which updates the recurring charge in the same commit.
       worker: [
         'renewal.before',
         'commit.before',

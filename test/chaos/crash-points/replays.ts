@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.js';
 import { API_POINTS, casesOf, DISPATCH_POINTS, PAID, type Case } from './capability.js';
 import type { Cluster } from './cluster.js';
 
-/** A funding that its issuer has told of; answers that event. */
+/** Creates a funding that the issuer has reported; returns that event. */
 async function ask(cluster: Cluster) {
   const { cards, tenant } = cluster;
   const { id: card } = await cards.issue();
@@ -17,7 +17,7 @@ async function ask(cluster: Cluster) {
   return { path: `/webhooks/cards/events/${data[0]?.id}/replay`, body: {} };
 }
 
-/** It came to its end, and what had happened stays as it was: the card has no more than its issuer says. */
+/** Checks that the replay completed and changed nothing: the card's balance is still the issuer's. */
 async function isRight({ tenant, service }: Cluster, made: { id: string; event_id: string }) {
   const { replayed } = cardEventClient(tenant);
   await eventually(`${made.id} is completed`, async () =>

@@ -13,17 +13,17 @@ import type { TenantRequest, Death, Cluster } from './cluster.js';
 import { isRight, PATH } from './transfers.js';
 import { diedAlone, diedInMicroBatch, heldUp, putOff, submitsLocally } from './micro-batches.js';
 
-/** So many that some are in the batch that is committed and others wait for the next one. */
+/** Enough requests to fill one group commit and leave some for the next one. */
 const MANY = 24;
-/** So few that all of a micro-batch are on their way at once, and none of them is overdue before. */
+/** Few enough to be submitted at once by one micro-batch, before any of them is overdue. */
 const A_MICRO_BATCH = 8;
 
-/** Asks for so many new ones at once. */
+/** Posts this many new transfers at once. */
 type PostMore = () => Promise<(Reply | null)[]>;
-/** `ask`: how they are asked for, and what is done with them while nobody has come back. */
+/** `ask` posts the transfers, and acts on them while the killed process is still down. */
 type Together = { count: number; ask: (postMore: PostMore) => Promise<unknown> };
 
-/** So many at once, and who dies of them. Whoever was answered then gets the same answer again; answers their ids. */
+/** Posts many transfers at once while a process dies. A repeat gets the saved response. Returns the transfers' ids. */
 async function together(
   cluster: Cluster,
   death: Death,
@@ -56,7 +56,7 @@ async function together(
   return ids;
 }
 
-/** A fast machine may read all of them before it commits the first: then none waits, and more are asked for. */
+/** A fast machine may read all of them before it commits the first; then none waits, and more are posted. */
 const accepted = (point: string, outcome: Outcome): Case => ({
   name: `${MANY} transfers at once, ${outcome.name}: the API dies at ${point}`,
   async run(cluster) {
@@ -70,9 +70,9 @@ const accepted = (point: string, outcome: Outcome): Case => ({
 });
 
 /**
- * Let out by one workflow. Its turn is tried again when it has run out; with the short times here the dispatcher would be
- * there before, unless it is kept from it. On a slow machine some may set out alone all the same, or be handed on: where
- * the worker died for one of those, it is done again. What others are started by is the micro-batch alone.
+ * One workflow submits all transfers. Its activity is retried after a timeout; with the short times here the dispatcher
+ * would act first, so its checks are postponed. On a slow machine some transfers may be submitted alone or scheduled as
+ * own workflows: if the worker died for one of those, the case is repeated. Only the micro-batch starts the others.
  */
 const microBatchDies = (
   point: string,
@@ -97,17 +97,17 @@ const microBatchDies = (
   },
 });
 
-// The third, so that some have come as far before it and some have not.
+// The third passage, so that some transfers are past the point and some are not.
 const SENT = ['submit.permitted:3', 'submit.answered:3'];
 const SETTLED = [...SENT, 'outcome.before:3', 'outcome.after:3'];
-/** Many in one: of the permissions with which they go out, and of their ends. */
+/** Group commits with many mutations: those of the submit permits, and those of the outcomes. */
 const COMMITS = [
   'commit.before',
   'commit.after',
   'outcome.before:3>commit.before',
   'outcome.before:3>commit.after',
 ];
-/** Nothing is settled in a micro-batch that heard nothing: each transfer is handed on to a workflow of its own. */
+/** A micro-batch without answers applies no outcome: each transfer is scheduled as a workflow of its own. */
 const HANDED_ON = [...SENT, 'start.before', 'start.after', 'start.after:3'];
 
 export const manyTransfers: Case[] = [

@@ -18,7 +18,7 @@ import type { Cluster, Death } from './cluster.js';
 
 export const PATH = '/transfers';
 
-/** Paid as often as its bank says, and told once. */
+/** Checks that the bank paid as often as the outcome requires, and that each event was delivered once. */
 export async function isRight(
   cluster: Cluster,
   id: string,
@@ -31,7 +31,7 @@ export async function isRight(
 
 /** Reported by a provider event alone: the API dies with it, or after it the worker too. */
 const calledBack = (deaths: readonly Death[], suffix: string, outcome: Outcome): Case => ({
-  name: `a transfer, told by an event, ${outcome.name}: ${namesOf(deaths)}`,
+  name: `a transfer, reported by an event, ${outcome.name}: ${namesOf(deaths)}`,
   async run(cluster) {
     const id = await cluster.dies(deaths, async () => {
       const sent = await cluster.tenant.send(suffix);
@@ -45,9 +45,9 @@ const calledBack = (deaths: readonly Death[], suffix: string, outcome: Outcome):
   },
 });
 
-/** A receiver that fails once: the attempt after that is a workflow's. */
+/** The receiver fails once, so a workflow makes the next attempt. */
 const toldAgain = (point: string): Case => ({
-  name: `a webhook that was not taken: the worker dies at ${point}`,
+  name: `a webhook that the receiver rejects: the worker dies at ${point}`,
   async run(cluster) {
     let failed = false;
     cluster.receiver.behave((response, { body }) => {
@@ -70,7 +70,7 @@ export const transfers: Case[] = [
     isRight: (cluster, { id }, outcome) => isRight(cluster, id, outcome),
     points: {
       api: API_POINTS,
-      // That it goes out is a commit of its own, and is told.
+      // The submission is a commit of its own, with an event.
       worker: instructionPoints({ commits: 2, told: 2 }),
       unanswered: VERIFY_POINTS,
       dispatcher: DISPATCH_POINTS,

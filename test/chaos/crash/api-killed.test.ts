@@ -22,8 +22,8 @@ async function expectEachPaidOnce(ids: string[]) {
   }
 }
 
-test('killed between the commit and the start of the workflow: completed all the same, and once', async () => {
-  // Whatever this one accepts, it can start nothing.
+test('a transfer whose API dies between commit and workflow start is completed, once', async () => {
+  // This API accepts transfers and cannot start workflows.
   const temporal = `127.0.0.1:${await service.deadPort()}`;
   const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
   await api.start();
@@ -35,7 +35,7 @@ test('killed between the commit and the start of the workflow: completed all the
   await expectEachPaidOnce(replies.map(({ body }) => body.data.id));
 });
 
-test('killed between the commit and the answer: the retry gets the answer that was kept', async () => {
+test('a retry after the API died between commit and answer gets the saved response', async () => {
   const way = await startLossyProxy(String(service.env['MONGODB_URI']));
   const api = await service.newApi({ MONGODB_URI: way.uri });
   await api.start();
@@ -62,7 +62,7 @@ test('killed between the commit and the answer: the retry gets the answer that w
   await expectEachPaidOnce([again.body.data.id]);
 });
 
-test('killed under load: an answer holds, and a request without one is answered when it is repeated', async () => {
+test('an API killed under load keeps every answer, and requests without one are answered on a repeat', async () => {
   const requests = Array.from({ length: 60 }, (_, i) => ({
     body: order(),
     key: `under load ${i}`,
@@ -71,7 +71,7 @@ test('killed under load: an answer holds, and a request without one is answered 
   const killing: Promise<void>[] = [];
   const first = await Promise.all(
     requests.map(async ({ body, key }, i) => {
-      // One after the other, so that some are done, some under way and some not begun when it dies.
+      // Staggered, so that some requests are done, some in flight and some not sent when the API dies.
       await eventually('its turn', () =>
         answered.length >= i - 15 || killing.length > 0 ? true : undefined,
       );
@@ -103,7 +103,7 @@ test('killed under load: an answer holds, and a request without one is answered 
 test('a callback that was stored and not applied when the API died is applied by the worker', async () => {
   const id = await tenant.send('006');
   await tenant.waitFor(id, 'processing');
-  // As if it had died between storing and applying: nobody but recovery looks at it now.
+  // The state after a crash between storing and applying: only recovery finds the event now.
   const event = {
     dedupeKey: `left by a dead process, about ${id}`,
     reference: id,
@@ -121,7 +121,7 @@ test('a callback that was stored and not applied when the API died is applied by
   expect(transfer.failure?.code).toBe('account_closed');
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
+test('after the crashes the ledger balances and agrees with the bank', async () => {
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

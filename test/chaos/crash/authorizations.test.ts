@@ -37,12 +37,12 @@ const record = (token: string) =>
   service.deps.database.db
     .collection<CardAuthorization>('card_authorizations')
     .findOne({ _id: authorizationId('sandbox-bank', token) });
-const isGivenBack = (token: string) =>
-  eventually('the hold is given back', async () =>
+const isReleased = (token: string) =>
+  eventually('the hold is released', async () =>
     (await record(token))?.status === 'expired' ? true : undefined,
   );
 
-test('an API that is killed between commit and answer: asked again, another says the same', async () => {
+test('a repeated authorization request gets the same decision from another API after a crash between commit and answer', async () => {
   const card = await jitCard();
   const way = await startLossyProxy(String(service.env['MONGODB_URI']));
   try {
@@ -50,24 +50,24 @@ test('an API that is killed between commit and answer: asked again, another says
     await dying.start();
     const request = authorizationRequest(card.name);
     const lost = way.loseNextCommit();
-    const unheard = issuer.send(request, { url: dying.url }).catch(() => 'nothing was heard');
+    const unanswered = issuer.send(request, { url: dying.url }).catch(() => 'no answer');
     await lost;
     await dying.kill();
-    expect(await unheard).toBe('nothing was heard');
+    expect(await unanswered).toBe('no answer');
     expect(await record(request.data.reference)).toMatchObject({ status: 'approved' });
     for (let n = 0; n < 2; n += 1) {
       expect((await issuer.send(request)).body).toEqual({ approved: true, code: 'approved' });
     }
     expect(await card.balance()).toEqual({ available: BALANCE_MINOR - 5_000, held: 5_000 });
-    // Nobody told the workflow of it: it is started all the same, and ends the hold.
-    await isGivenBack(request.data.reference);
+    // The dead API did not start the workflow; the dispatcher starts it, and it releases the hold.
+    await isReleased(request.data.reference);
     expect(await card.balance()).toEqual({ available: BALANCE_MINOR, held: 0 });
   } finally {
     await way.close();
   }
 });
 
-test('a hold of which nothing is heard ends by itself, whatever becomes of worker and workflow', async () => {
+test('a hold that the issuer never reports expires, even if worker and workflow are killed', async () => {
   const card = await jitCard();
   const [first, second] = [await issuer.pay(card.id), await issuer.pay(card.id)];
   expect(await card.balance()).toEqual({ available: BALANCE_MINOR - 10_000, held: 10_000 });
@@ -84,9 +84,9 @@ test('a hold of which nothing is heard ends by itself, whatever becomes of worke
   });
   expect((await card.balance()).held).toBe(10_000);
   await service.worker.start();
-  await Promise.all([isGivenBack(first.token), isGivenBack(second.token)]);
+  await Promise.all([isReleased(first.token), isReleased(second.token)]);
   expect(await card.balance()).toEqual({ available: BALANCE_MINOR, held: 0 });
-  // What is cleared afterwards is taken all the same.
+  // A clearing after the expiry is still debited.
   await issuer.end(first.token, 'cleared', 4_000);
   await eventually('it is taken', async () =>
     (await record(first.token))?.status === 'cleared' ? true : undefined,

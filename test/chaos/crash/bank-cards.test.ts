@@ -46,7 +46,7 @@ async function crash(): Promise<void> {
   await start();
 }
 
-test('after kill -9 the issuer knows everything that it has answered', async () => {
+test('the issuer keeps everything that it answered before kill -9', async () => {
   const { card, reference } = await client.newCard();
   const [funded, pending, failing] = ['789', '006', '007'].map((suffix) =>
     client.fundingOrder(card, suffix),
@@ -78,7 +78,7 @@ test('after kill -9 the issuer knows everything that it has answered', async () 
   await crash();
   expect(await known()).toEqual(before);
 
-  // And it goes on from there.
+  // The issuer continues from its stored state.
   expect((await client.fund(funded)).body).toMatchObject({ status: 'funded' });
   expect((await client.fund(failing)).status).toBe(500);
   expect((await client.fund(failing)).body.status).toBe('funded');
@@ -97,7 +97,7 @@ test('after kill -9 the issuer knows everything that it has answered', async () 
   expect(seqs).toEqual(seqs.map((_, i) => i + 1));
 });
 
-test('what was to come still comes after kill -9: the card, the funding, the reversal, and their callbacks', async () => {
+test('a card, a funding and a reversal that were scheduled before kill -9 still happen, with their callbacks', async () => {
   const { card } = await client.newCard();
   const issued = client.cardOrder('001');
   const later = client.fundingOrder(card, '001');
@@ -112,7 +112,7 @@ test('what was to come still comes after kill -9: the card, the funding, the rev
   expect(await client.kinds(reversed.reference)).toEqual(['funded', 'funding_reversed']);
 });
 
-test('an authorization that kill -9 cut off is declined, and the service is told to let go of the money', async () => {
+test('an authorization that kill -9 interrupted is declined, and the service is told to release the hold', async () => {
   const { card } = await client.newCard();
   react = () => null;
   const cut = client.authorize(card).catch(() => 'cut');

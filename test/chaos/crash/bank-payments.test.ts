@@ -46,10 +46,10 @@ async function crash(): Promise<void> {
   await start();
 }
 
-/** The pages are elsewhere for browsers; here they are at the bank itself. */
+/** The URL of a page at the bank itself, instead of the public URL for browsers. */
 const pageOf = ({ url }: { url: string }) => url.replace('https://pay.example', bank.url);
 
-test('after kill -9 the network knows all that it has answered, and what it did without an answer', async () => {
+test('the acquirer keeps everything that it answered, or did without an answer, before kill -9', async () => {
   const paid = await client.newPage();
   expect(paid.url).toMatch(/^https:\/\/pay\.example\/pay\/[0-9a-f]{32}$/);
   await submitForm(pageOf(paid), { action: 'pay', choice: 'later_low_funds_twice' });
@@ -71,7 +71,7 @@ test('after kill -9 the network knows all that it has answered, and what it did 
   );
   if (!pending || !failing || !silent) throw new Error('three orders');
   for (const order of [pending, failing, failing]) await client.charge(order);
-  // Flushed, and nobody is told: then it dies.
+  // The charge is flushed and not answered when the bank dies.
   expect(await staysSilent((init) => client.charge(silent, init))).toBe(true);
   await client.revoke(gone);
   const refunds = ['789', '002', '006'].map((suffix) => client.refundOrder(paid.reference, suffix));
@@ -107,7 +107,7 @@ test('after kill -9 the network knows all that it has answered, and what it did 
   await crash();
   expect(await known()).toEqual(before);
 
-  // And it goes on from there.
+  // The acquirer continues from its stored state.
   expect((await client.charge(attempt)).body).toEqual(before.charges[4]);
   const client_reference = attempt.client_reference;
   const statuses: string[] = [];
@@ -127,7 +127,7 @@ test('after kill -9 the network knows all that it has answered, and what it did 
   expect(seqs).toEqual(seqs.map((_, i) => i + 1));
 });
 
-test('what was to come still comes after kill -9: the page, the charge, the refund, and their callbacks', async () => {
+test('a page, a charge and a refund that were scheduled before kill -9 still happen, with their callbacks', async () => {
   const page = await client.newPage('001');
   await submitForm(pageOf(page), { action: 'pay', choice: 'good' });
   const earlier = await client.newPage();

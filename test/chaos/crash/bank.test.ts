@@ -39,7 +39,7 @@ async function start(env: Record<string, string> = {}) {
 
 const journalFile = () => join(folder, 'journal.ndjson');
 
-test('what was answered before kill -9 is in the journal after it, once', async () => {
+test('a payment answered before kill -9 is in the journal after it, once', async () => {
   const first = await start();
   const answered: string[] = [];
   const asked: string[] = [];
@@ -67,7 +67,7 @@ test('what was answered before kill -9 is in the journal after it, once', async 
   expect(session.size).toBe(paid.length);
 });
 
-test('a torn last line is cut off, and what stood before it is kept', async () => {
+test('a torn last line of the journal is cut off, and the lines before it are kept', async () => {
   const options = { dataDir: folder, secret: SECRET };
   const first = await startSandboxBank(options);
   const order = bankClient(first.url).order('789');
@@ -87,7 +87,7 @@ test('a torn last line is cut off, and what stood before it is kept', async () =
   await third.close();
 });
 
-test('a journal that is damaged in the middle is never taken for the truth', async () => {
+test('a journal that is damaged in the middle is rejected at the start', async () => {
   const options = { dataDir: folder, secret: SECRET };
   const bank = await startSandboxBank(options);
   const client = bankClient(bank.url);
@@ -98,7 +98,7 @@ test('a journal that is damaged in the middle is never taken for the truth', asy
   await expect(startSandboxBank(options)).rejects.toThrow('damaged at byte 0');
 });
 
-test('what was to come still comes after kill -9: payment, reversal, and the callbacks of both', async () => {
+test('a payment and a reversal that were scheduled before kill -9 still happen, with their callbacks', async () => {
   const receiver = await startReceiver();
   const env = { SANDBOX_BANK_CALLBACK_URL: receiver.url };
   const first = await start(env);
@@ -119,7 +119,7 @@ test('what was to come still comes after kill -9: payment, reversal, and the cal
   await receiver.close();
 });
 
-test('a callback that nobody took before kill -9 is sent after it', async () => {
+test('a callback that was not accepted before kill -9 is sent again after it', async () => {
   const deaf = await startReceiver(() => 503);
   const first = await start({ SANDBOX_BANK_CALLBACK_URL: deaf.url });
   const order = first.order('006');

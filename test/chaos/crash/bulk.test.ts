@@ -8,7 +8,7 @@ let service: Service;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  // Only our own care keeps a transfer from being paid twice here.
+  // The bank does not deduplicate, so only the service prevents a second payment.
   service = await startService({ bank: { deduplicate: false } });
   tenant = await service.tenant({ balanceMinor: 10_000 * ORDER_TOTAL_MINOR });
 });
@@ -32,7 +32,7 @@ async function expectEachPaidOnce(reply: BatchReply, count: number) {
 const paidOf = async (ids: string[]) =>
   (await service.bank.journal()).filter(({ reference }) => ids.includes(reference)).length;
 
-test('an API that is killed while it takes batches leaves each of them whole or not there', async () => {
+test('an API that is killed while it accepts bulk transfers leaves each of them complete or absent', async () => {
   const requests = Array.from({ length: 12 }, (_, i) => ({ items: orders(40), key: `batch ${i}` }));
   const bulk = bulkClient(tenant);
   let answered = 0;
@@ -66,7 +66,7 @@ test('an API that is killed while it takes batches leaves each of them whole or 
   for (const reply of again) await expectEachPaidOnce(reply, 40);
 }, 120_000);
 
-test('a batch whose API died before it started anything is let out all the same', async () => {
+test('a bulk transfer whose API died before it started a workflow is submitted', async () => {
   const temporal = `127.0.0.1:${await service.deadPort()}`;
   const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
   await api.start();
@@ -75,7 +75,7 @@ test('a batch whose API died before it started anything is let out all the same'
   await expectEachPaidOnce(reply, 60);
 });
 
-test('a worker that is killed in the middle of a batch: every transfer is paid, and once', async () => {
+test('every transfer of a bulk transfer is paid once although the worker is killed in the middle', async () => {
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 150 }]);
   const reply = await bulkClient(tenant).send(orders(120));
   const ids = acceptedIds(reply.body.data);
@@ -89,7 +89,7 @@ test('a worker that is killed in the middle of a batch: every transfer is paid, 
   await expectEachPaidOnce(reply, 120);
 }, 120_000);
 
-test('a batch that is terminated in Temporal goes on', async () => {
+test('a bulk transfer whose workflow is terminated in Temporal is continued', async () => {
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 150 }]);
   const reply = await bulkClient(tenant).send(orders(120));
   const ids = acceptedIds(reply.body.data);
@@ -102,7 +102,7 @@ test('a batch that is terminated in Temporal goes on', async () => {
   await expectEachPaidOnce(reply, 120);
 }, 120_000);
 
-test('afterwards the books balance and agree with the bank', async () => {
+test('after the crashes the ledger balances and agrees with the bank', async () => {
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 import { newId } from '../../../src/shared/ids.js';
 
-/** kill -9 where a card is locked, and where its issuer tells of it. */
+/** kill -9 while a card is being locked, and while its issuer reports the lock. */
 let service: Service;
 let tenant: TestTenant;
 let cards: CardClient;
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => service?.close());
 
-test('the worker is killed after the issuer has set it and before that is recorded: confirmed, and set once', async () => {
+test('a lock whose worker dies after the issuer applied it and before that is recorded is confirmed, and set once', async () => {
   const ids = await Promise.all([cards.issue(), cards.issue(), cards.issue()]);
   const locks = await Promise.all(
     ids.map(async ({ id }) => {
@@ -47,7 +47,7 @@ test('the worker is killed after the issuer has set it and before that is record
   }
 });
 
-test('the API is killed right after its answer to an event: the worker applies what was stored', async () => {
+test('a card event whose API dies right after its answer is applied by the worker', async () => {
   const card = await cards.issue();
   const operation = await fundings.fund(card, '006');
   const temporal = `127.0.0.1:${await service.deadPort()}`;
@@ -63,7 +63,7 @@ test('the API is killed right after its answer to an event: the worker applies w
   expect(await service.bank.setFundingOutcome(operation, 'funded')).toBe(200);
 });
 
-test('the worker is killed in the middle of many events: everything is applied, and once', async () => {
+test('each of many card events is applied once although the worker is killed in the middle', async () => {
   const card = await cards.issue();
   const issued = await fundings.issuedAs(card);
   const operations = Array.from({ length: 30 }, () => newId('cardOperation'));
@@ -90,6 +90,6 @@ test('the worker is killed in the middle of many events: everything is applied, 
   expect((await cards.balance(card.id)).available_minor).toBe(operations.length * FUNDED_MINOR);
 });
 
-test('the books are right, and every order is what the issuer did', async () => {
+test('after the crashes the ledger balances, and every card operation agrees with the issuer', async () => {
   expect(await service.problems()).toEqual([]);
 });

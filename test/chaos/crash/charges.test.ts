@@ -11,14 +11,14 @@ import { startService, type Service } from '../../support/service.js';
 import { apiClient } from '../../support/tenant.js';
 
 /**
- * kill -9 at the worst moments, at a network that charges a repeated order twice. The dead worker's calls are given up by
- * Temporal after their time-out of 20 s, so all of it happens in one run.
+ * kill -9 at the worst moments, at an acquirer that executes a repeated request twice. Temporal times a dead worker's
+ * activities out after 20 s, so one test has all cases.
  */
 let service: Service;
 let payments: PaymentClient;
 
 beforeAll(async () => {
-  // The worker waits for the network's answer longer than it has to live.
+  // The worker waits for the acquirer's answer until it is killed.
   const env = { SANDBOX_BANK_TIMEOUT_MS: '10000' };
   service = await startService({ bank: { deduplicate: false, conclusiveAfterMs: 3_000 }, env });
   payments = paymentClient(await service.tenant());
@@ -27,7 +27,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-test('killed after the network charged and before that was recorded: completed, and charged once', async () => {
+test('a charge whose worker dies after the acquirer charged and before that is recorded is completed, and charged once', async () => {
   const { token, customer } = await activeToken(payments);
   const { payment_token_id } = token;
   const capture_mode = 'merchant_initiated';
@@ -41,7 +41,7 @@ test('killed after the network charged and before that was recorded: completed, 
     return body.data.reference;
   };
 
-  // Charged, and the network never says so: whoever asked is waiting for it when it dies.
+  // Charged without an answer: the worker is waiting for the answer when it dies.
   const silent = [await charge(payments, '004'), await charge(payments, '004')];
   for (const reference of silent) {
     await eventually('the network has charged', async () =>
@@ -50,7 +50,7 @@ test('killed after the network charged and before that was recorded: completed, 
     expect((await payments.get(reference)).status).toBe('processing');
   }
 
-  // Under way in every cluster, a page among them.
+  // Charges in flight in every state, one with a page among them.
   const page = await payments.page();
   await service.bank.faults([
     { call: 'charge', kind: 'slow', probability: 0.4, ms: 700 },
@@ -64,7 +64,7 @@ test('killed after the network charged and before that was recorded: completed, 
   await service.worker.kill();
   await onPage(page.url);
 
-  // What is accepted by an API that can start nothing and dies is started by the worker's dispatcher.
+  // A charge accepted by an API that cannot start workflows and dies is started by the worker's dispatcher.
   const temporal = `127.0.0.1:${await service.deadPort()}`;
   const api = await service.newApi({ TEMPORAL_ADDRESS: temporal });
   await api.start();

@@ -28,7 +28,7 @@ const PAUSE_MS = 150;
 
 type Asked = { body: ReturnType<typeof order>; key: string; replies: Reply[] };
 
-/** Clients as they should be: they come again with the same key after a 503, when they are told to. */
+/** Correct clients: after a 503 they repeat the request with the same key, after the time in `Retry-After`. */
 function startLoad(clients: number) {
   const asked: Asked[] = [];
   const going = { on: true };
@@ -48,18 +48,18 @@ function startLoad(clients: number) {
   const run = async () => {
     while (going.on) {
       await askUntilAccepted();
-      // Each of them is a workflow to be finished too: the load is to be there, not to be high.
+      // A low load is enough, because each request is also a workflow that must complete.
       await sleep(PAUSE_MS);
     }
   };
   const done = Promise.all(Array.from({ length: clients }, run));
-  // Who waits for `stop` hears of it.
+  // `stop` awaits and reports the rejection; without this handler Node would report it as unhandled first.
   done.catch(() => {});
   const answers = (status: number) =>
     asked.flatMap(({ replies }) => replies).filter((reply) => reply.status === status);
   return {
     answers,
-    /** Waits for so many more answers of a status. */
+    /** Waits for this many more answers with a status. */
     more: async (status: number, count: number) => {
       const before = answers(status).length;
       await eventually(`${count} more ${status}`, () =>
@@ -74,11 +74,11 @@ function startLoad(clients: number) {
   };
 }
 
-/** They have to outlive what they use: nobody is there to start them again. */
+/** API and worker must outlive the engines, as no supervisor restarts them here. */
 const expectAllRunning = () =>
   expect([service.api, service.worker].map((each) => each.isRunning())).toEqual([true, true]);
 
-test('mongod killed under load: every answer holds, 503 in between, no request hangs', async () => {
+test('mongod killed under load loses no answer; requests meanwhile get a 503, and none hangs', async () => {
   const load = startLoad(8);
   let pid = mongod.pid;
   for (const _ of [1, 2]) {
@@ -108,7 +108,7 @@ test('mongod killed under load: every answer holds, 503 in between, no request h
   expect(await service.problems()).toEqual([]);
 }, 150_000);
 
-test('a primary that steps down under load: 503 at most, and no process ends', async () => {
+test('a primary that steps down under load causes 503 at most, and no process ends', async () => {
   const load = startLoad(8);
   await load.more(201, 20);
   const admin = service.deps.database.client.db('admin');
@@ -122,7 +122,7 @@ test('a primary that steps down under load: 503 at most, and no process ends', a
   expect(await service.problems()).toEqual([]);
 }, 150_000);
 
-test('Temporal killed: transfers are accepted meanwhile, and completed once when it is back', async () => {
+test('transfers accepted while Temporal is down are completed once when it is back', async () => {
   process.kill(temporal.pid, 'SIGKILL');
   const replies = await Promise.all(Array.from({ length: 20 }, () => tenant.transfer(order())));
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([201]));

@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
-/** The bank pays a repeated order twice, and refuses what is older than this. */
+/** The bank pays a repeated request twice, and rejects requests older than this. */
 const CONCLUSIVE_AFTER_MS = 4_000;
 
 let service: Service;
@@ -29,7 +29,7 @@ const entries = async (id: string, type: string, detail: string) =>
 const until = (id: string, what: string, isSo: () => Promise<boolean>) =>
   eventually(`${id}: ${what}`, async () => ((await isSo()) ? true : undefined));
 
-/** The name of the account is known by then, so that the order itself is what meets the frozen bank. */
+/** The account's name is cached before, so that the submission itself reaches the frozen bank. */
 async function sendToFrozenBank(count: number): Promise<string[]> {
   await tenant.waitFor(await tenant.send(), 'completed');
   service.bank.freeze();
@@ -50,13 +50,13 @@ async function expectPaidOnce(ids: string[]) {
   }
 }
 
-test('thawed soon: what was in its sockets is paid once, though every sender had given up', async () => {
+test('requests in the sockets of a bank that is thawed soon are paid once, though every sender has timed out', async () => {
   const ids = await sendToFrozenBank(8);
   service.bank.thaw();
   await expectPaidOnce(ids);
 });
 
-test('thawed when they are too old: proven absent, sent once more, paid once', async () => {
+test('requests that are too old when the bank is thawed are proven absent, submitted again and paid once', async () => {
   const ids = await sendToFrozenBank(8);
   for (const id of ids) {
     await until(id, 'is old', async () => {
@@ -73,7 +73,7 @@ test('thawed when they are too old: proven absent, sent once more, paid once', a
   }
 });
 
-/** A network that keeps an order and delivers it when told, though its sender has long gone. */
+/** A network that holds requests back and delivers them when a test says so, after the sender has timed out. */
 async function startSlowNetwork(bankUrl: string) {
   const kept: { reference: string; deliver: () => Promise<number> }[] = [];
   let keeps = false;
@@ -106,7 +106,7 @@ async function startSlowNetwork(bankUrl: string) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     keep: (on: boolean) => void (keeps = on),
-    /** Delivers what was kept; answers what the bank said to which order. */
+    /** Delivers the requests that were held back; returns the bank's status by reference. */
     deliver: async () =>
       new Map(
         await Promise.all(
@@ -125,7 +125,7 @@ async function startSlowNetwork(bankUrl: string) {
 const referenceIn = (chunks: Buffer[]) =>
   (JSON.parse(Buffer.concat(chunks).toString()) as { reference: string }).reference;
 
-describe('an order that the network keeps until after "not found"', () => {
+describe('a request that the network holds back until after "not found"', () => {
   let network: Awaited<ReturnType<typeof startSlowNetwork>>;
 
   beforeAll(async () => {
@@ -150,7 +150,7 @@ describe('an order that the network keeps until after "not found"', () => {
     return ids;
   }
 
-  test('delivered after the first: if the bank still takes it, it is not sent again', async () => {
+  test('a held-back request that the bank still accepts after the first "not found" is not submitted again', async () => {
     const ids = await keepOrders(5);
     const answers = await network.deliver();
     await expectPaidOnce(ids);
@@ -159,7 +159,7 @@ describe('an order that the network keeps until after "not found"', () => {
     }
   });
 
-  test('delivered after it was sent again: the bank takes it no more, and it is paid once', async () => {
+  test('a held-back request that arrives after the second submission is rejected, and the transfer is paid once', async () => {
     const ids = await keepOrders(5);
     await expectPaidOnce(ids);
     const answers = await network.deliver();
@@ -170,6 +170,6 @@ describe('an order that the network keeps until after "not found"', () => {
   });
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
+test('after the freezes the ledger balances and agrees with the bank', async () => {
   expect(await service.problems()).toEqual([]);
 });

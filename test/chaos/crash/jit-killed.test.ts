@@ -6,21 +6,21 @@ import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
 /**
- * kill -9 of API and worker around the deadline of just-in-time fundings, at an issuer that funds a repeated order
- * again. The dead worker's calls are given up by Temporal after their time-out of 20 s, so all of it happens in one run.
+ * kill -9 of API and worker around the deadline of just-in-time fundings, at an issuer that executes a repeated request
+ * twice. Temporal times a dead worker's activities out after 20 s, so one test has all cases.
  */
 let service: Service;
 let tenant: TestTenant;
 let cards: CardClient;
 
-/** Funded in time, without an answer, not at all, late, late and for good. */
+/** Suffixes of fundings: in time, without an answer, never, late, and late without a reversal. */
 const WAYS = ['789', '004', '005', '012', '013'];
-/** How old they are when everything dies: unsent, under way, at the deadline, and while they are unwound. */
+/** Ages of the fundings at the crash: during the reversal, at the deadline, in flight, and not submitted. */
 const AGES_MS = [2_600, 2_000, 1_000, 50];
 const AMOUNT = 5_000;
 
 beforeAll(async () => {
-  // The worker waits for the issuer's answer longer than it has to live.
+  // The worker waits for the issuer's answer until it is killed.
   const env = { SANDBOX_BANK_TIMEOUT_MS: '10000' };
   service = await startService({ bank: { deduplicate: false, conclusiveAfterMs: 3_000 }, env });
   tenant = await service.tenant();
@@ -35,7 +35,7 @@ const operationsOf = () =>
     .find({ tenant_id: tenant.id, type: { $in: ['jit_fund', 'fund_reversal'] } })
     .toArray();
 
-test('killed around the deadline: every funding ends, and its money is in one place', async () => {
+test('every just-in-time funding becomes terminal after a crash around its deadline, and its money is in one place', async () => {
   const issued = await Promise.all(
     AGES_MS.flatMap(() => WAYS.map(async (way) => ({ way, id: (await cards.issue()).id }))),
   );
@@ -68,14 +68,14 @@ test('killed around the deadline: every funding ends, and its money is in one pl
     const funding = byCard.get(`jit_fund ${id}`);
     const fundReversal = byCard.get(`fund_reversal ${id}`);
     const reply = answered[i];
-    // Who was told its end was told the truth.
+    // A client with a final answer got the true one.
     if (reply?.status === 'fulfilled') {
       expect(reply.value.body.data.status).toBe(funding?.status);
     }
     const { status } = fundReversal ?? funding ?? {};
     const { available_minor: available } = await cards.balance(id);
     expect([way, available]).toEqual([way, status === 'completed' ? AMOUNT : 0]);
-    // The money is there although the funding has failed: somebody has to know.
+    // The card keeps the money of a failed funding, which requires an operator's attention.
     if (fundReversal?.status === 'completed') expect(funding?.attention).not.toBeNull();
   }
   expect(await service.problems()).toEqual([]);

@@ -3,7 +3,7 @@ import { submitsLocally } from '../../support/local-submission.js';
 import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
-/** At a bank that pays a repeated order twice. */
+/** The bank pays a repeated request twice. */
 let service: Service;
 let tenant: TestTenant;
 
@@ -15,7 +15,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-test('killed while the bank is asked from where the workflow runs: whoever comes back asks first, and it is paid once', async () => {
+test('a transfer whose worker dies during a local submission is verified before it is submitted again, and paid once', async () => {
   await submitsLocally(service, tenant);
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 1, ms: 900 }]);
   const ids = await Promise.all(Array.from({ length: 8 }, () => tenant.send()));

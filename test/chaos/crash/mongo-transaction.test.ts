@@ -14,7 +14,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** An API process ends inside the transaction of a transfer: all of it is written, and it is not committed. */
+/** Kills an API inside the transaction of a transfer, after all writes and before the commit. */
 async function dieInside(tenant: TestTenant, lost: ReturnType<typeof order>): Promise<void> {
   const dying = await service.newApi({ BURSAR_FAILPOINT: 'commit.before' });
   await dying.start();
@@ -23,7 +23,7 @@ async function dieInside(tenant: TestTenant, lost: ReturnType<typeof order>): Pr
   expect(dying.output()).toContain('failpoint commit.before');
 }
 
-test('killed inside a transaction: the wallet is free again after seconds, and nothing of it is left', async () => {
+test('an API that dies inside a transaction leaves no writes, and blocks the wallet for seconds only', async () => {
   const tenant = await service.tenant({ balanceMinor: BALANCE_MINOR });
   const lost = order();
   await dieInside(tenant, lost);
@@ -52,7 +52,7 @@ test('killed inside a transaction: the wallet is free again after seconds, and n
   expect(await tenant.balance()).toEqual({ available: BALANCE_MINOR - ORDER_TOTAL_MINOR, held: 0 });
 });
 
-test('the transfers of other wallets are taken meanwhile', async () => {
+test('transfers of other wallets are accepted while an abandoned transaction blocks a wallet', async () => {
   const blocked = await service.tenant();
   const others = await Promise.all(Array.from({ length: 8 }, () => service.tenant()));
   await dieInside(blocked, order());
@@ -60,7 +60,7 @@ test('the transfers of other wallets are taken meanwhile', async () => {
   expect(replies.map(({ status }) => status)).toEqual(others.map(() => 201));
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
+test('after the crashes the ledger balances and agrees with the bank', async () => {
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -13,10 +13,10 @@ afterAll(async () => {
   await service?.close();
 });
 
-test('the worker is killed after the network refunded and before that was recorded: refunded once', async () => {
+test('a refund whose worker dies after the acquirer refunded and before that is recorded is refunded once', async () => {
   const charge = await payments.paid();
   let made = 0;
-  /** By the end of its reference the network does what its table says. */
+  /** The end of the reference selects the acquirer's behaviour; see docs/guide/test-values.md. */
   const refund = async (suffix: string): Promise<string> => {
     const reference = `refund-${process.pid}-${(made += 1)}-${suffix}`;
     const order = { charge_reference: charge.reference, amount_minor: 1_000, reference };
@@ -24,7 +24,7 @@ test('the worker is killed after the network refunded and before that was record
     expect([status, text]).toEqual([201, expect.anything()]);
     return reference;
   };
-  // Whoever asks finds nothing out before the worker dies.
+  // Lookups fail, so no outcome is known before the worker dies.
   await service.bank.faults([{ call: 'lookup', kind: 'error_500', probability: 1 }]);
   const silent = [await refund('004'), await refund('004'), await refund('004')];
   for (const reference of silent) {
@@ -35,7 +35,7 @@ test('the worker is killed after the network refunded and before that was record
   }
   await service.worker.kill();
   await service.bank.faults([]);
-  // Accepted while nobody works.
+  // Accepted while no worker runs.
   const waiting = await refund('789');
   await service.worker.start();
   for (const reference of [...silent, waiting]) {

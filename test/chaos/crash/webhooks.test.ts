@@ -11,13 +11,13 @@ afterAll(async () => {
   await all?.close();
 });
 
-describe('whoever writes an event', () => {
-  test('may die before it is delivered: another process delivers it', async () => {
+describe('a process that writes an event and dies', () => {
+  test('an event whose process dies before the delivery is delivered by another process', async () => {
     const at = await all.receiver();
     const { tenant } = await all.tenant(at);
     const id = await tenant.send('006');
     await all.waitForEvents(at, id, 1);
-    // The commit of a process that is gone a moment later: it writes, and never sends.
+    // The commit of a process that dies afterwards: it writes the event and never delivers it.
     const { outbox } = all.webhooks;
     const dying = createGroupCommit(all.service.deps.database, {
       ...outbox,
@@ -36,7 +36,7 @@ describe('whoever writes an event', () => {
     await all.service.bank.setTransferOutcome(id, 'paid');
   });
 
-  test('may be killed at any moment: every event arrives all the same', async () => {
+  test('every event is delivered although its process is killed at a random moment', async () => {
     const at = await all.receiver();
     const { tenant } = await all.tenant(at);
     const sent: Promise<string>[] = [];

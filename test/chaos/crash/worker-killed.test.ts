@@ -4,14 +4,14 @@ import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
 /**
- * kill -9 of the worker at the worst moments, at a bank that pays a repeated order twice. The dead worker's calls are
- * given up by Temporal after their time-out of 20 s, so all of it happens in one run.
+ * kill -9 of the worker at the worst moments, at a bank that pays a repeated request twice. Temporal times a dead
+ * worker's activities out after 20 s, so one test has all cases.
  */
 let service: Service;
 let tenant: TestTenant;
 
 beforeAll(async () => {
-  // The worker waits for the bank's answer longer than it has to live.
+  // The worker waits for the bank's answer until it is killed.
   const env = { SANDBOX_BANK_TIMEOUT_MS: '10000' };
   service = await startService({ bank: { deduplicate: false, conclusiveAfterMs: 3_000 }, env });
   tenant = await service.tenant();
@@ -33,8 +33,8 @@ async function restartWorker() {
   return open;
 }
 
-test('killed after the bank was asked and before its answer was recorded: completed, and paid once', async () => {
-  // Paid, and the bank never says so: whoever asked is waiting for it when it dies.
+test('a transfer whose worker dies after the submission and before the answer is recorded is completed, and paid once', async () => {
+  // Paid without an answer: the worker is waiting for the answer when it dies.
   const silent = await Promise.all([tenant.send('004'), tenant.send('004'), tenant.send('004')]);
   for (const id of silent) {
     await eventually('the bank has paid', async () =>
@@ -43,7 +43,7 @@ test('killed after the bank was asked and before its answer was recorded: comple
     expect((await tenant.get(id)).status).toBe('processing');
   }
 
-  // Under way in every cluster: some slow, some paid with the answer lost, some answered with an error.
+  // Transfers in flight in every state: some slow, some paid with a lost answer, some answered with an error.
   await service.bank.faults([
     { call: 'submit', kind: 'slow', probability: 0.4, ms: 700 },
     { call: 'submit', kind: 'drop_after', probability: 0.4 },
@@ -55,7 +55,7 @@ test('killed after the bank was asked and before its answer was recorded: comple
   );
   expect(await restartWorker()).toBeGreaterThan(silent.length);
 
-  // An order in the socket of a frozen bank, whose sender dies and which is then executed.
+  // A request in the socket of a frozen bank, which executes it after its sender has died.
   service.bank.freeze();
   const frozen = await tenant.send();
   await tenant.waitFor(frozen, 'processing');

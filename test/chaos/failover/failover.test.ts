@@ -8,7 +8,7 @@ import { openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const KILLS = Number(process.env['FAILOVER_KILLS'] ?? '5');
 const PER_SECOND = paced(8);
-/** Accepted before each blow, and after it. */
+/** Transfers accepted before each kill, and after it. */
 const BETWEEN = 20;
 
 let cluster: Cluster<ReplicaSet>;
@@ -16,7 +16,7 @@ let tenants: TestTenant[];
 
 beforeAll(async () => {
   cluster = await openCluster({}, startReplicaSet);
-  // Half of the load is on the first of them.
+  // The first tenant gets half of the load.
   tenants = await cluster.tenants(5);
 });
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   await cluster?.close();
 });
 
-test(`three mongods, the primary killed ${KILLS} times under load: nothing is lost`, async () => {
+test(`a replica set of three whose primary is killed ${KILLS} times under load loses nothing`, async () => {
   const { service, mongod: set } = cluster;
   const load = cluster.load(tenants, PER_SECOND, { suffixes: ['789', '789', '001', '004', '002'] });
   const accepted = (count: number) => {
@@ -50,7 +50,7 @@ test(`three mongods, the primary killed ${KILLS} times under load: nothing is lo
   const attempts = load.attempts(0);
   const losses = await lossesOnceQuiet(service, asked);
   const figures = {
-    proof: `primary killed ${KILLS} times`,
+    scenario: `primary killed ${KILLS} times`,
     requests: asked.length,
     accepted: load.accepted(),
     attempts: countByStatus(attempts),
@@ -61,21 +61,21 @@ test(`three mongods, the primary killed ${KILLS} times under load: nothing is lo
   console.log(JSON.stringify(figures));
   expect(losses).toEqual([]);
   expect(new Set(asked.map(({ answer }) => answer?.status))).toEqual(new Set([201]));
-  // Each kill had another take over, and was felt.
+  // Each kill made another member the primary, and clients noticed it.
   expect(primaries.filter((change) => new Set(change.split(' > ')).size === 2)).toHaveLength(KILLS);
   expect(attempts.some(({ status }) => status === 503)).toBe(true);
   const { apis, workers } = service;
   expect([...apis, ...workers].map((each) => each.isRunning())).toEqual([true, true, true, true]);
 }, 1_200_000);
 
-test('nothing is promised that a majority does not have: 503 while one of three is left, then the same once', async () => {
+test('a request without a majority gets a 503, and its repeat is accepted once when the majority is back', async () => {
   const { service, mongod: set } = cluster;
   const primary = await set.primary();
   const others = set.members.filter((each) => each !== primary);
   const [tenant] = tenants as [TestTenant];
   const [body, key] = [order(), 'asked of a minority'];
   for (const other of others) other.signal('SIGSTOP');
-  // Long enough for the driver to go on; shorter than the primary takes to notice.
+  // Long enough for the driver to retry; shorter than the primary takes to notice.
   const alone = await tenant.transfer(body, { key });
   for (const other of others) other.signal('SIGCONT');
   expect([alone.status, alone.body.error.code]).toEqual([503, 'service_unavailable']);

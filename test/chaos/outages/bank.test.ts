@@ -8,7 +8,7 @@ import { openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const AWAY_MS = 30_000;
 const PER_SECOND = paced(10);
-/** Longer than a client waits for an answer: after it even what hangs has come to an end. */
+/** Longer than a client's time limit, so that hanging requests have ended too. */
 const GIVEN_UP_MS = 30_000;
 
 let cluster: Cluster;
@@ -23,7 +23,7 @@ afterAll(async () => {
   await cluster?.close();
 });
 
-/** Transfers for which an operator was ever called, also where the call has ended since. */
+/** Transfers that ever had attention, including those whose attention has been cleared. */
 const everCalled = () =>
   cluster.service.deps.database.db
     .collection<Transfer>('transfers')
@@ -37,7 +37,7 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
   await goAway();
   await sleep(AWAY_MS);
   const until = performance.now();
-  // The bank stays away until each has its answer: none may wait for its return.
+  // The bank stays down until each request has its answer, because none may wait for the bank.
   const stopped = load.stop();
   await Promise.race([stopped, sleep(GIVEN_UP_MS, undefined, { ref: false })]);
   const { transfers: waiting = 0, attention = 0 } = await openWork(service);
@@ -47,7 +47,7 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
   const attempts = load.attempts(from, until);
   await quiet(service);
   const figures = {
-    proof: `the bank ${how} for ${AWAY_MS / 1_000} s`,
+    scenario: `the bank ${how} for ${AWAY_MS / 1_000} s`,
     by_status: countByStatus(attempts),
     slowest_ms: slowest(attempts),
     waiting_at_return: waiting,
@@ -55,7 +55,7 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
     all_ended_after_ms: Math.round(performance.now() - back),
   };
   console.log(JSON.stringify(figures));
-  // Taken all the same, and not one that could have ended meanwhile.
+  // Every transfer is accepted, and none can have completed during the outage.
   expect(Object.keys(figures.by_status)).toEqual(['201']);
   expect(waiting).toBeGreaterThan((PER_SECOND * AWAY_MS) / 1_000 / 2);
   expect([attention, figures.operators_called]).toEqual([0, 0]);
@@ -66,7 +66,7 @@ async function outage(how: string, goAway: () => Promise<void> | void, comeBack:
 
 const all: Awaited<ReturnType<typeof outage>>[number][] = [];
 
-test('killed: transfers are taken and wait, no operator is called, all complete once', async () => {
+test('transfers are accepted while the bank is down, need no operator, and complete once', async () => {
   const { bank } = cluster.service;
   all.push(
     ...(await outage(
@@ -77,7 +77,7 @@ test('killed: transfers are taken and wait, no operator is called, all complete 
   );
 }, 1_200_000);
 
-test('hanging: transfers are taken and wait, no operator is called, all complete once', async () => {
+test('transfers are accepted while the bank hangs, need no operator, and complete once', async () => {
   const { bank } = cluster.service;
   all.push(
     ...(await outage(
@@ -88,6 +88,6 @@ test('hanging: transfers are taken and wait, no operator is called, all complete
   );
 }, 1_200_000);
 
-test('afterwards nothing is lost and nothing was paid twice', async () => {
+test('after the bank outages no transfer is lost, and none was paid twice', async () => {
   expect(await lossesOnceQuiet(cluster.service, all)).toEqual([]);
 }, 1_200_000);

@@ -19,7 +19,7 @@ const PRELOAD = pathToFileURL(join(import.meta.dirname, '../support/shifted-cloc
 const folder = mkdtempSync(join(tmpdir(), 'bursar-clock-'));
 const clockFile = join(folder, 'ahead');
 const ENV = { NODE_OPTIONS: `--import=${PRELOAD}`, CLOCK_FILE: clockFile };
-/** What the processes with that clock are ahead from now on. Set at once, as a machine's clock is by hand. */
+/** Sets how far the clock of these processes is ahead. The change is immediate, as when an operator sets a clock. */
 const setAhead = (ms: number) => writeFileSync(clockFile, String(ms));
 
 let cluster: Cluster;
@@ -31,7 +31,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const transfers = () => cluster.service.deps.database.db.collection<Transfer>('transfers');
 
-/** Whether the time on the timeline says that the jump has been seen. */
+/** Waits until a timeline has a time from the shifted clock, so a process has read it. */
 const seen = (aheadMs: number, type: 'accepted' | 'submitted') =>
   eventually(`something was ${type} at the wrong time`, async () => {
     const far = new Date(Date.now() + aheadMs / 2);
@@ -41,7 +41,7 @@ const seen = (aheadMs: number, type: 'accepted' | 'submitted') =>
 
 test('an hour forward and back, then backward and forward again, for one of two APIs and one of two workers', async () => {
   setAhead(0);
-  // The bank tells repeats by their reference, so that no order has to be young.
+  // The bank deduplicates by reference, so requests need not be recent.
   cluster = await openCluster({ apis: 1, workers: 1, bank: { deduplicate: true } });
   const { service } = cluster;
   const api = await service.newApi(ENV);
@@ -60,13 +60,15 @@ test('an hour forward and back, then backward and forward again, for one of two 
   await quiet(service);
   const called = await transfers().countDocuments({ 'timeline.type': 'attention_raised' });
   const failed = await transfers().countDocuments({ status: 'failed' });
-  const proof = 'clock of one API and one worker of two each, 1 h forward and backward';
-  console.log(JSON.stringify({ proof, transfers: asked.length, failed, operators_called: called }));
+  const scenario = 'clock of one API and one worker of two each, 1 h forward and backward';
+  console.log(
+    JSON.stringify({ scenario, transfers: asked.length, failed, operators_called: called }),
+  );
   expect([failed, called]).toEqual([0, 0]);
   expect(await lossesOnceQuiet(service, asked)).toEqual([]);
 }, 1_200_000);
 
-/** The worst there is: the bank pays repeats, refuses what is too old or from the future, and no worker has the time. */
+/** The worst case: the bank pays repeats, rejects requests that are too old or from the future, and all clocks are wrong. */
 async function allWorkersAreWrong(aheadMs: number): Promise<SentRequest[]> {
   setAhead(aheadMs);
   cluster = await openCluster({ apis: 1, workers: 0 });

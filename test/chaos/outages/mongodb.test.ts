@@ -8,9 +8,9 @@ import { lossesOnceQuiet } from '../support/nothing-lost.js';
 import { IS_PATIENT, openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const PER_SECOND = paced(10);
-/** Longer than the driver's own limits, so that what it does after them is seen, too. */
+/** Longer than the driver's own time limits, so that the behaviour after them is covered. */
 const AWAY_MS = 15_000;
-/** The promise: so soon a request is answered, whatever has become of the database. */
+/** The guaranteed time in which a request is answered, whatever the database's state. */
 const ANSWERED_WITHIN_MS = 5_000;
 
 let cluster: Cluster;
@@ -32,7 +32,7 @@ const expectAllRunning = () => {
   expect([...apis, ...workers].map((each) => each.isRunning())).toEqual([true, true, true, true]);
 };
 
-/** Every kind of request, by clients who do not repeat it, and who give no key. */
+/** Sends every kind of request without a key, and does not repeat it. */
 async function askWithoutKey(
   urls: string[],
   references: string[],
@@ -55,8 +55,8 @@ async function askWithoutKey(
 }
 
 /**
- * How long each had no answer while the database was away, or after its return. Both in one are not what is promised:
- * who is under way when it answers again is waited for.
+ * The longest time without an answer during the outage, or after it. The guarantee holds for each part alone: a request
+ * in flight when the database returns may take the sum.
  */
 const longestWait = (attempts: readonly Attempt[], back: number) =>
   slowest(
@@ -66,7 +66,7 @@ const longestWait = (attempts: readonly Attempt[], back: number) =>
     }),
   );
 
-/** Has the database go away and come back under load; what came of it. */
+/** Takes the database down and back up under load; returns the figures. */
 async function outage(
   how: string,
   goAway: () => void,
@@ -78,7 +78,7 @@ async function outage(
   const references: string[] = [];
   const from = performance.now();
   goAway();
-  // Keys are known for a moment; after it nothing can be begun for anybody.
+  // API keys are cached for a moment; afterwards every request needs the database.
   await sleep(1_500);
   const unkeyed: Attempt[] = [];
   const replies: Reply[] = [];
@@ -93,13 +93,13 @@ async function outage(
   await eventually('it works again', () => load.accepted() > acceptedBefore + 5 || undefined);
   const backMs = Math.round(performance.now() - until);
   const asked = await load.stop();
-  // Only now, and not at its return: what hung until then would be missing.
+  // Counted after the return, because requests that hung during the outage end only now.
   const attempts = load.attempts(from, until);
   const ended = attempts.filter(({ at, ms }) => at + ms < until);
   const longestWaitMs = longestWait(load.attempts(from, back), back);
   console.log(
     JSON.stringify({
-      proof: `MongoDB ${how} for ${AWAY_MS / 1_000} s`,
+      scenario: `MongoDB ${how} for ${AWAY_MS / 1_000} s`,
       by_status: countByStatus(attempts),
       slowest_ms: slowest(attempts),
       longest_wait_ms: longestWaitMs,
@@ -119,7 +119,7 @@ async function expectAnsweredInTime({
   replies,
   references,
 }: Awaited<ReturnType<typeof outage>>): Promise<void> {
-  // Only what came before it had gone was answered otherwise, or what was under way when it came back.
+  // Only requests before the outage, or in flight at its end, got another answer than 503.
   expect(ended.filter(({ status }) => status === 503).length).toBeGreaterThan(PER_SECOND);
   expect(attempts.filter(({ status }) => status !== 503 && status !== 201)).toEqual([]);
   if (!IS_PATIENT) {
@@ -132,7 +132,7 @@ async function expectAnsweredInTime({
     expect(body.error.code).toBe('service_unavailable');
   }
   expectAllRunning();
-  // Who was told to come again is not served behind his back, too.
+  // A request that got a 503 must not have been accepted as well.
   const { db } = cluster.service.deps.database;
   const unasked = { reference: { $in: references } };
   expect(await db.collection('transfers').countDocuments(unasked)).toBe(0);
@@ -140,7 +140,7 @@ async function expectAnsweredInTime({
 
 const all: Awaited<ReturnType<typeof outage>>['asked'][number][] = [];
 
-test('killed: 503 within 5 s, and it works again by itself', async () => {
+test('requests get a 503 within 5 s while MongoDB is down, and the service recovers by itself', async () => {
   const found = await outage(
     'killed',
     () => process.kill(cluster.mongod.pid, 'SIGKILL'),
@@ -150,7 +150,7 @@ test('killed: 503 within 5 s, and it works again by itself', async () => {
   all.push(...found.asked);
 }, 1_200_000);
 
-test('frozen: 503 within 5 s, and it works again by itself', async () => {
+test('requests get a 503 within 5 s while MongoDB is frozen, and the service recovers by itself', async () => {
   const found = await outage(
     'frozen',
     () => process.kill(cluster.mongod.pid, 'SIGSTOP'),
@@ -160,7 +160,7 @@ test('frozen: 503 within 5 s, and it works again by itself', async () => {
   all.push(...found.asked);
 }, 1_200_000);
 
-test('out of reach, with connections that lead nowhere: 503 within 5 s, and it works again by itself', async () => {
+test('requests get a 503 within 5 s while connections to MongoDB hang, and the service recovers by itself', async () => {
   const { service, mongod } = cluster;
   const line = await startTcpProxy(mongod.uri);
   network = line;
@@ -180,6 +180,6 @@ test('out of reach, with connections that lead nowhere: 503 within 5 s, and it w
   all.push(...found.asked);
 }, 1_200_000);
 
-test('afterwards nothing is lost, of any', async () => {
+test('after the MongoDB outages no accepted request is lost', async () => {
   expect(await lossesOnceQuiet(cluster.service, all)).toEqual([]);
 }, 1_200_000);

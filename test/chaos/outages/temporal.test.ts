@@ -5,11 +5,11 @@ import { lossesOnceQuiet } from '../support/nothing-lost.js';
 import { IS_PATIENT, openCluster, paced, type Cluster } from '../support/cluster.js';
 
 const AWAY_MS = 30_000;
-/** What two cores can make up for in the promised time: they complete some thirty a second. */
+/** A load that two cores can catch up with in the guaranteed time; they complete about thirty transfers a second. */
 const PER_SECOND = paced(10);
-/** The promise: so long after its return nothing is open any more of what was accepted meanwhile. */
+/** The guaranteed time after Temporal's return in which all transfers accepted during the outage complete. */
 const CAUGHT_UP_MS = 30_000;
-/** What is under way when it is started again has not waited for it if it takes no longer than this. */
+/** A request that takes no longer than this has not waited for Temporal. */
 const AT_ONCE_MS = 1_000;
 
 let cluster: Cluster;
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const transfers = () => cluster.service.deps.database.db.collection<Transfer>('transfers');
 
-/** Which transfers are on their way; of these, if some are named. */
+/** Ids of the open transfers, of all or of those named. */
 async function open(among?: readonly string[]): Promise<string[]> {
   const found = transfers().find({
     status: { $in: ['pending', 'processing'] },
@@ -33,11 +33,11 @@ async function open(among?: readonly string[]): Promise<string[]> {
   return (await found.project<{ _id: string }>({ _id: 1 }).toArray()).map(({ _id }) => _id);
 }
 
-/** Waits until these have ended, or should have; which are late, and how long it took. */
+/** Waits until these transfers are terminal, or the time is over; returns the late ones and the time taken. */
 async function caughtUp(back: number, ids: readonly string[]) {
   const leftMs = () => back + CAUGHT_UP_MS - performance.now();
   let late = await open(ids);
-  // The last look is at the end of the time, not before.
+  // The last read is at the end of the time, not before it.
   while (late.length > 0 && leftMs() > 0) {
     await sleep(Math.min(250, leftMs()));
     late = await open(late);
@@ -45,7 +45,7 @@ async function caughtUp(back: number, ids: readonly string[]) {
   return { late, afterMs: Math.round(performance.now() - back) };
 }
 
-/** What became of them and when: why they were late. */
+/** Timelines of late transfers, to explain the delay. */
 const timelinesOf = async (ids: string[]) =>
   (
     await transfers()
@@ -55,7 +55,7 @@ const timelinesOf = async (ids: string[]) =>
     timeline.map(({ at, type, detail }) => `${at.toISOString()} ${type} ${detail ?? ''}`),
   );
 
-test('Temporal is away for 30 s: requests are taken all the same, and caught up with within 30 s', async () => {
+test('requests are accepted during a Temporal outage of 30 s, and completed within 30 s after it', async () => {
   const { service, temporal } = cluster;
   const load = cluster.load(await cluster.tenants(4), PER_SECOND);
   await sleep(5_000);
@@ -66,7 +66,7 @@ test('Temporal is away for 30 s: requests are taken all the same, and caught up 
   const until = performance.now();
   await temporal.restart();
   const back = performance.now();
-  // All that was accepted before, and has not ended.
+  // All accepted transfers that are still open.
   const accepted = await open();
   const [{ late, afterMs }, asked] = await Promise.all([caughtUp(back, accepted), load.stop()]);
 
@@ -77,7 +77,7 @@ test('Temporal is away for 30 s: requests are taken all the same, and caught up 
     ({ at, ms, status }) => status === 201 && (at + ms < until || ms < AT_ONCE_MS),
   );
   const figures = {
-    proof: 'Temporal away for 30 s',
+    scenario: 'Temporal away for 30 s',
     posts: firsts.length,
     accepted_at_once: atOnce.length,
     by_status: countByStatus(attempts),
@@ -91,7 +91,7 @@ test('Temporal is away for 30 s: requests are taken all the same, and caught up 
   };
   console.log(JSON.stringify(figures));
 
-  // Otherwise Temporal was not away.
+  // Fewer waiting transfers would mean that Temporal was not down.
   expect(waiting).toBeGreaterThan((PER_SECOND * AWAY_MS) / 1_000 / 2);
   expect(atOnce.length / firsts.length).toBeGreaterThanOrEqual(0.999);
   expect(losses).toEqual([]);

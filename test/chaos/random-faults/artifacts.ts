@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RUNNING } from './checker.js';
 import type { ChaosCluster } from './cluster.js';
 
-/** Who made the random-fault run fail may be away still. */
+/** The process that caused the failure may still be down, so each read has a time limit. */
 const WITHIN_MS = 30_000;
 const COLLECTIONS = ['transfers', 'card_operations', 'charges', 'refunds'];
 
 /**
- * What is needed to understand a failure: the seed, what was done, the bank's journal, the logs, what is open with its histories.
- * Of a random-fault run that broke off, as much of it as can be had; what is on the disk comes first.
+ * Saves the evidence of a failure: the seed, the faults, the bank's journal, the logs, open records and their histories.
+ * After an aborted run some reads may fail, so the files that are already on disk are copied first.
  */
 export async function keepArtifacts(
   name: string,
@@ -41,7 +41,7 @@ async function journalOf({ service: { bank } }: ChaosCluster): Promise<unknown> 
 
 const MOST_HISTORIES = 20;
 
-/** Of workflows that run still: what each waits for, and how it came there. */
+/** Running workflows with their pending activities and histories. */
 async function historiesOf({ service }: ChaosCluster): Promise<unknown[]> {
   const { workflow } = service.deps.temporal.client;
   const histories: unknown[] = [];

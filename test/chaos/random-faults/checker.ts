@@ -7,14 +7,14 @@ import { readReceivedWebhooks } from './received-webhooks.js';
 
 type Documents = Record<string, unknown>;
 
-/** Everything that may be wrong after a random-fault run, in plain words. Empty when the claim holds. */
+/** Every violation after a random-fault run, as text. Empty if all guarantees held. */
 export async function check(
   cluster: ChaosCluster,
   workloads: readonly Workload[],
 ): Promise<string[]> {
   const received = await readReceivedWebhooks(cluster);
   const problems = [
-    // Postings balance, wallets are their postings, what is held is what is open, and the bank agrees.
+    // Postings balance, wallets equal the sums of their postings, holds belong to open records, and the bank agrees.
     ...(await cluster.service.problems()),
     ...(await nothingOpen(cluster)),
     ...received.problems,
@@ -30,14 +30,14 @@ export async function check(
 
 const LEAKS = fileURLToPath(new URL('../../support/log-leaks.mjs', import.meta.url));
 
-/** The same as after every run of tests, before anything of the random-fault run is gone. */
+/** Runs the leak check that ends every test run, while the logs of this run still exist. */
 function leaksInLogs(): string[] {
   const logs = String(process.env['BURSAR_TEST_LOGS']);
   const { status, stderr } = spawnSync(process.execPath, [LEAKS, logs], { encoding: 'utf8' });
   return status === 0 ? [] : [stderr];
 }
 
-/** Collections whose records go through states, and when one of them is under way. */
+/** Filters for the open records of each collection. */
 const IN_DOUBT = { status: { $in: ['pending', 'processing'] } };
 export const RUNNING = 'ExecutionStatus = "Running"';
 const DUE = { next_check_at: { $type: 'date' } };
@@ -48,7 +48,7 @@ const OPEN: readonly (readonly [string, Documents])[] = [
   ['charges', { $or: [IN_DOUBT, DUE] }],
   ['refunds', { $or: [IN_DOUBT, DUE] }],
   ['provider_event_replays', { $or: [IN_DOUBT, DUE] }],
-  // Each has ended, or an operator has been called.
+  // An event that failed with attention is not open: it waits for an operator.
   ['provider_events', { $or: [{ status: 'received' }, { status: 'failed', attention: null }] }],
   ['webhook_deliveries', { status: { $ne: 'delivered' } }],
 ];
@@ -66,6 +66,7 @@ export async function countOpen({ service }: ChaosCluster): Promise<[string, num
   ];
 }
 
+/** Lists the unfinished work as text, with some ids. Empty if no work is open. */
 export async function nothingOpen(cluster: ChaosCluster): Promise<string[]> {
   const open = (await countOpen(cluster)).filter(([, count]) => count > 0);
   return Promise.all(
@@ -78,7 +79,7 @@ export async function nothingOpen(cluster: ChaosCluster): Promise<string[]> {
 
 const MOST_NAMED = 5;
 
-/** Some of them by name; of what the bank has to tell us, it says only how much it is. */
+/** Ids of some open records. The bank reports only the number of its waiting callbacks. */
 async function openOf({ service }: ChaosCluster, what: string): Promise<string[]> {
   const { database, temporal } = service.deps;
   const filter = OPEN.find(([collection]) => collection === what)?.[1];
@@ -90,7 +91,7 @@ async function openOf({ service }: ChaosCluster, what: string): Promise<string[]
   if (what !== 'workflows') return names;
   const { workflow } = temporal.client;
   for await (const { workflowId, runId } of workflow.list({ query: RUNNING })) {
-    // Temporal's list follows its workflows, late at times: what the workflow itself says is told beside it.
+    // Temporal's list may lag behind its workflows, so the status from the workflow itself is shown too.
     const { status } = await workflow.getHandle(workflowId, runId).describe();
     if (names.push(`${workflowId} (${status.name})`) === MOST_NAMED) break;
   }

@@ -3,7 +3,7 @@ import type { Workload } from './workload.js';
 import type { Random } from './random.js';
 import type { ChaosCluster } from './cluster.js';
 
-/** So many at once, each of whom chooses what to do by the workloads' weights, waits for it, and chooses again. */
+/** Starts concurrent clients. Each one chooses a workload by weight, waits for its request, and chooses again. */
 export function startClients(
   cluster: ChaosCluster,
   workloads: readonly Workload[],
@@ -19,10 +19,10 @@ export function startClients(
   });
 }
 
-/** Every read costs what others do not get. */
+/** Reads take capacity from the requests of other clients, so readers pause. */
 const READ_EVERY_MS = 300;
 
-/** Readers who look at what the workloads know, at any API. */
+/** Starts readers of the resources that the workloads created, at any API. */
 export function startReaders(
   cluster: ChaosCluster,
   workloads: readonly Workload[],
@@ -39,14 +39,14 @@ function startLoops(cluster: ChaosCluster, count: number, round: () => Promise<v
   const going = { on: true };
   async function loop(): Promise<void> {
     while (going.on && cluster.isPatient()) {
-      // Who gave up at the end has nothing more to say; anything else is a mistake of the random-fault run itself.
+      // Errors after the run has given up are expected; any earlier error is a defect of the run itself.
       await round().catch((error: unknown) => {
         if (cluster.isPatient()) throw error;
       });
     }
   }
   const done = Promise.all(Array.from({ length: count }, loop));
-  // Who waits for `stop` hears of it.
+  // `stop` awaits and reports the rejection; without this handler Node would report it as unhandled first.
   done.catch(() => {});
   return {
     async stop(): Promise<void> {

@@ -8,26 +8,26 @@ import { openNetwork, type Link } from './network.js';
 import type { Random } from './random.js';
 import { engineTarget, processTarget, type Target } from './targets.js';
 
-/** The bank refuses orders older than this: nobody may be frozen for longer, or an old order could still be paid. */
+/** The bank rejects requests older than this. A longer freeze could let it pay an old request. */
 const CONCLUSIVE_AFTER_MS = 5_000;
 const TENANTS = 12;
 const RICH_MINOR = 1_000_000_000;
-/** The wallet that a third of the load falls on, and which runs dry. */
+/** Share of the load on one wallet, which runs out of money. */
 const HOT_LOAD = 0.3;
 const HOT_MINOR = 1_500_000;
 
-/** A tenant, and where it is told of events: the path there, and the secret that signs them. */
+/** A tenant with the path of its webhook endpoint and the secret that signs its webhooks. */
 export type ChaosTenant = { tenant: TestTenant; hook: string; secret: string };
 export type ChaosCluster = Awaited<ReturnType<typeof openCluster>>;
 
 export type ClusterOptions = {
-  /** Freezes last longer than the bank's word is final, and the bank pays a repeated order once. */
+  /** Freezes last longer than the time after which "not found" is conclusive, and the bank pays a repeated request once. */
   longFreezes?: boolean;
-  /** What is run instead of dist/. */
+  /** Folder of a build that runs instead of dist/. */
   dist?: string;
 };
 
-/** Two APIs, two workers, engines of their own, a bank that pays a repeated order twice, and who is told. */
+/** Two APIs, two workers, separate engines, a bank that pays a repeated request twice, and a webhook receiver. */
 export async function openCluster({ longFreezes = false, dist }: ClusterOptions = {}) {
   const [mongod, temporal, network] = await Promise.all([
     privateMongod(),
@@ -35,7 +35,7 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
     openNetwork(),
   ]);
   const links: Link[] = [];
-  /** Where this port is reached by the processes of the service. */
+  /** Port by which the service's processes reach this port: that of a link, if there is a network. */
   async function through(name: string, port: number): Promise<number> {
     const link = await network?.link(name, port);
     if (link) links.push(link);
@@ -59,21 +59,21 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
     env: {
       BURSAR_WEBHOOK_ALLOW_PRIVATE: 'true',
       BURSAR_WEBHOOK_RETRY_SECONDS: Array.from({ length: 20 }, () => '2').join(','),
-      // Longer than in tests: where thousands are open, asking after each every two seconds is a random-fault run of its own.
+      // Longer than in tests: with thousands of open records, a poll of each every two seconds would overload the bank.
       BURSAR_POLL_MAX_MS: '8000',
       BURSAR_STALL_TIMEOUT_MS: '20000',
       // Requests of the random-fault run come from one address, and keys of a killed store may be unknown for a moment.
       BURSAR_UNAUTHENTICATED_PER_MINUTE: '100000',
-      // What waits for somebody who never comes ends within the random-fault run: holds, pages, and tries on later days.
+      // Short enough that expiring holds, abandoned pages and attempts on later days end within the run.
       BURSAR_AUTHORIZATION_HOLD_DAYS: '0.0005',
-      // Who pays with a card waits for a store that is killed, or a machine that is busy.
+      // Long enough for a decision while MongoDB restarts or the machine is busy.
       BURSAR_AUTHORIZATION_DEADLINE_MS: '6000',
       SANDBOX_BANK_ANSWER_WITHIN_MS: '8000',
       BURSAR_CHARGE_EXPIRES_MS: '120000',
       BURSAR_DUNNING_DAYS: '0.00002,0.00004,0.00006',
     },
   });
-  // A seeded bug has to get past the second guard as well, which is the schema that this process has migrated.
+  // A seeded bug must not be stopped by the database's validator, so this removes it.
   if (dist !== undefined) {
     await service.deps.database.db.command({ collMod: 'wallets', validator: {} });
   }
@@ -88,7 +88,7 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
   const targets: Target[] = [
     ...service.apis.map((each, i) => processTarget(`api ${i}`, each)),
     ...service.workers.map((each, i) => processTarget(`worker ${i}`, each)),
-    // Its journal is a file, flushed before it answers.
+    // The bank may be killed: its journal is a file that is flushed before each answer.
     processTarget('bank', service.bank),
     engineTarget('mongod', mongod),
     engineTarget('temporal', temporal),
@@ -100,13 +100,13 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
   return {
     service,
     receiver,
-    /** Whether clients still come again with what has not been answered. */
+    /** True while clients still repeat requests without an answer. */
     isPatient: () => waiting.on,
     giveUp: () => void (waiting.on = false),
     tenants,
-    /** The one whose wallet runs dry. */
+    /** The tenant whose wallet runs out of money. */
     hot: tenants[0] as ChaosTenant,
-    /** Whose turn it is: a third of the load is on one wallet. */
+    /** A random tenant; the tenant of the hot wallet takes a third of the load. */
     anyTenant: (random: Random) =>
       (random.chance(HOT_LOAD) ? tenants[0] : random.pick(tenants)) as ChaosTenant,
     targets,
@@ -114,7 +114,7 @@ export async function openCluster({ longFreezes = false, dist }: ClusterOptions 
     freezeMs,
     /** The workflows as the workers have them. */
     bundle: join(dist ?? compiled(), 'workflow-bundle.js'),
-    /** What the checker has found and nobody can look up any more. */
+    /** Histories that failed to replay, for the artifacts. */
     evidence: [] as object[],
     async close(): Promise<void> {
       waiting.on = false;

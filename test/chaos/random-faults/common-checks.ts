@@ -1,10 +1,10 @@
 import { nameOf, type SentRequest } from './requests.js';
 import type { ChaosCluster, ChaosTenant } from './cluster.js';
 
-/** Resources of which one in so many is asked for by another tenant. */
+/** One resource in this many is requested with another tenant's key. */
 const EVERY = 25;
 
-/** `amount_minor`: null where no money moves. */
+/** `amount_minor` is null if the resource moves no money. */
 export type Made = {
   _id: string;
   tenant_id: string;
@@ -12,12 +12,12 @@ export type Made = {
   amount_minor?: bigint | null;
   recipient?: { account: string };
 };
-/** Without an amount: all that there is, or nothing. */
+/** A request without an amount covers the whole remaining amount, or moves no money. */
 type Order = { reference: string; amount_minor?: number; recipient_account?: string };
 
 /**
- * Every 201 is there once, under the id that was answered and as it was asked for; what was refused is not there, and
- * nothing is there that nobody asked for. `reference` is what the client named it by.
+ * Every 201 has exactly one resource, with the answered id and the requested fields. A refused request has none, and no
+ * resource exists without a request. `reference` is the client's name for the resource.
  */
 export function answersHold<Body extends Order>(
   asked: readonly SentRequest<Body>[],
@@ -51,7 +51,7 @@ const isAsAsked = ({ amount_minor: minor, recipient_account: account }: Order, o
   (minor === undefined || one.amount_minor === BigInt(minor)) &&
   (account === undefined || one.recipient?.account === account);
 
-/** Where a kind of resource is found, and what may be ordered about one: paths, and bodies that are valid. */
+/** Paths of a kind of resource: one resource, its list, and requests with valid bodies. */
 export type Doors = {
   one: (id: string) => string;
   list?: string;
@@ -60,7 +60,7 @@ export type Doors = {
 
 type Owned = { _id: string; tenant_id: string };
 
-/** Another tenant's key finds nothing, orders nothing, and lists only what is its own. */
+/** Another tenant's key can neither read nor change a resource, and its lists hold only its own resources. */
 export async function isolated(
   cluster: ChaosCluster,
   made: readonly Owned[],

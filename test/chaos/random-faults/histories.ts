@@ -5,7 +5,7 @@ import { FAMILY_NAMES, GIVEN_NAMES } from '../../../sandbox-bank/shared/director
 import { newCustomer } from '../../support/payments.js';
 import type { ChaosCluster } from './cluster.js';
 
-/** What no history may hold: the accounts that orders of the random-fault run go to, their holders, keys, secrets. */
+/** Data that no history may hold: recipient accounts of the random-fault run, account holders, keys, secrets. */
 const NOWHERE: readonly (readonly [string, RegExp])[] = [
   ['an account number', /012345\d{4}/],
   ['an API key', /\b[sp]k_(?:sandbox|live)_[0-9A-Za-z]/],
@@ -17,7 +17,7 @@ const NOWHERE: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 
-/** The same as the logs are searched for (test/support/logs.ts), and who pays in this random-fault run. */
+/** The secrets for which logs are searched (test/support/logs.ts), and the customers of this random-fault run. */
 function notedSecrets(): (readonly [string, string])[] {
   const file = join(String(process.env['BURSAR_TEST_LOGS']), 'secrets.jsonl');
   const noted = new Set(readFileSync(file, 'utf8').split('\n').filter(Boolean));
@@ -30,8 +30,8 @@ function notedSecrets(): (readonly [string, string])[] {
 }
 
 /**
- * What is wrong with any history: it has what it must not have, or the workflow's code does not come the same way once
- * more. The logs are searched when the run ends.
+ * Violations in histories: a history holds data that it must not hold, or does not replay with the workflow's code. The
+ * logs are searched when the run ends.
  */
 export async function wrongHistories(cluster: ChaosCluster): Promise<string[]> {
   const problems: string[] = [];
@@ -54,7 +54,7 @@ export async function wrongHistories(cluster: ChaosCluster): Promise<string[]> {
   return problems;
 }
 
-/** One after the other; on the way, each is read for what it must not have. */
+/** Yields all histories, and searches each of them for forbidden data. */
 async function* allHistories(
   { service }: ChaosCluster,
   problems: string[],
@@ -65,7 +65,7 @@ async function* allHistories(
   for await (const { workflowId, runId } of workflow.list()) {
     const history = await workflow.getHandle(workflowId, runId).fetchHistory();
     const text = textOf(history);
-    // A history in which not even the id is found was not read.
+    // A history without the record's id was not decoded, so the search below would find no leak either.
     const id = workflowId.slice(workflowId.indexOf('/') + 1);
     if (!text.includes(id)) problems.push(`the history of ${workflowId} is not readable`);
     const leaks = [

@@ -7,13 +7,13 @@ import type { Target } from './targets.js';
 
 export type InjectedFault = { at: string; what: string };
 
-/** So many blows at once, each on another target. */
+/** Number of concurrent faults, each on another target. */
 const CONCURRENT_FAULTS = 3;
-/** After each: what a random-fault run destroys is work that others have to do again, and there has to be some. */
+/** Pause after each fault, so that some work completes between faults. */
 const PAUSE_MS = [1_400, 2_600] as const;
 const STARTS = 5;
 
-/** Answers that are lost, late or wrong: beside what accounts ask for. */
+/** Lost, late and wrong answers, in addition to those that test accounts cause. */
 const FAULTS: Fault[] = [
   { call: 'any', kind: 'drop_before', probability: 0.05 },
   { call: 'any', kind: 'drop_after', probability: 0.05 },
@@ -22,7 +22,7 @@ const FAULTS: Fault[] = [
   { call: 'callback', kind: 'drop_before', probability: 0.1 },
 ];
 
-/** Kills, freezes and disturbs, and has each come back. What it has done is in `acts`. */
+/** Kills, freezes and disconnects targets, and heals each of them. `acts` lists the injected faults. */
 export function startNemesis(cluster: ChaosCluster, random: Random) {
   const { service, receiver, targets, links, freezeMs, isPatient } = cluster;
   const acts: InjectedFault[] = [];
@@ -30,7 +30,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
   const busy = new Set<string>();
   const note = (what: string) => void acts.push({ at: new Date().toISOString(), what });
 
-  /** Nobody is treated by two at once: what one heals would still be broken by the other. */
+  /** A target has one fault at a time; otherwise a target healed of one fault would still have the other. */
   async function exclusively<T extends { name: string }>(
     of: readonly T[],
     treat: (chosen: T) => Promise<void>,
@@ -51,7 +51,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     await startAgain(target);
   }
 
-  /** As a supervisor does: who finds his database away and ends is started once more. */
+  /** Restarts a target as a supervisor does: a process that ends because its database is down is started again. */
   async function startAgain(target: Target): Promise<void> {
     for (let tries = 1; ; tries += 1) {
       try {
@@ -72,7 +72,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     target.thaw();
   }
 
-  /** Who ends by himself is started again as well, and told of. */
+  /** Restarts and records processes that end without a fault. */
   async function supervise(): Promise<void> {
     while (going.on && isPatient()) {
       await sleep(500);
@@ -97,7 +97,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     },
   ];
   async function disturb({ name, on, off }: (typeof disturbances)[number]): Promise<void> {
-    // The bank may be dead just now: then it is when it has come back.
+    // The bank may be down; the fault is then set when the bank is back.
     await untilDone(cluster, random, on);
     note(`disturb: ${name}`);
     await sleep(random.between(1_000, 4_000));
@@ -112,7 +112,7 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     await link.heal();
   }
 
-  /** Chance alone might leave a short random-fault run without one of them. */
+  /** Each kind of fault once, because chance alone might leave a short run without one of them. */
   const first = [
     () => exclusively(free(targets), kill),
     () => exclusively(free(targets), freeze),
@@ -120,8 +120,8 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     ...disturbances.map((each) => () => exclusively([each], disturb)),
   ];
 
-  async function run(blows: readonly (() => Promise<void>)[]): Promise<void> {
-    for (const blow of blows) await blow();
+  async function run(faults: readonly (() => Promise<void>)[]): Promise<void> {
+    for (const inject of faults) await inject();
     while (going.on && isPatient()) {
       const dice = random.next();
       await (dice < 0.75
@@ -141,14 +141,14 @@ export function startNemesis(cluster: ChaosCluster, random: Random) {
     ),
     supervise(),
   ];
-  // Where one fails, the others still heal what they have broken: what is kept of the random-fault run is read from there.
+  // If one loop fails, the others still heal their targets, because the artifacts are read from them.
   async function end(): Promise<void> {
     await Promise.allSettled(all);
     await Promise.all(all);
     await service.bank.faults([]);
   }
   const done = end();
-  // Who waits for `stop` hears of it.
+  // `stop` awaits and reports the rejection; without this handler Node would report it as unhandled first.
   done.catch(() => {});
   return {
     acts,

@@ -12,10 +12,10 @@ import { logFileOf } from '../../support/logs.js';
 const VERSION = '2.12.0';
 const MODULE = `github.com/Shopify/toxiproxy/v2/cmd/server@v${VERSION}`;
 
-/** A way between two parts, which may be cut, slow, or reset whatever goes through it. */
+/** A network link between two processes that can be cut, delayed, or reset. */
 export type Link = {
   name: string;
-  /** Where to go instead. */
+  /** Port of the proxy, used instead of the port behind it. */
   port: number;
   /** Ends all connections, and takes no new ones until `heal`. */
   cut(): Promise<void>;
@@ -24,7 +24,7 @@ export type Link = {
   heal(): Promise<void>;
 };
 
-/** A toxiproxy, built by Go the first time. Null where there is no Go: then only the bank's own switch disturbs. */
+/** Starts toxiproxy, which Go builds the first time. Null without Go: then only the bank's own faults disturb requests. */
 export async function openNetwork() {
   const binary = findToxiproxy();
   if (binary === null) return null;

@@ -13,10 +13,10 @@ const PUSH = {
   session_id: null,
   force: false,
 };
-/** Who does not come to his end by one push is pushed again. */
+/** Pause before a record that is still open gets another retry command. */
 const AGAIN_AFTER_MS = 20_000;
 
-/** Operators who push what they were called for, once the random-fault run is over: an order may be lost more often than is sent. */
+/** Operators who retry the records that need attention after the run: a provider may lose every automatic submission. */
 export function createOperators({ service }: ChaosCluster) {
   const { database, transfers, cards, charges, refunds } = service.deps;
   const pushedAt = new Map<string, number>();
@@ -34,7 +34,7 @@ export function createOperators({ service }: ChaosCluster) {
     await Promise.all(
       due.map(async (record) => {
         pushedAt.set(record._id, Date.now());
-        // Who hears nothing in time pushes again.
+        // A command without an answer in time is repeated by a later call.
         await starters.command(record as unknown as R, 'retry', PUSH).catch((error: unknown) => {
           if (!(error instanceof WorkflowUpdateRPCTimeoutOrCancelledError)) throw error;
         });

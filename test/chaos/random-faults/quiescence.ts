@@ -4,11 +4,11 @@ import type { ChaosCluster } from './cluster.js';
 
 export type Quiescence = {
   isQuiet: boolean;
-  /** What was open meanwhile, by seconds. */
+  /** Counts of open work, by seconds since the wait began. */
   waited: Record<string, object>;
 };
 
-/** Until nothing is open, or what is open becomes no less. */
+/** Waits until no work is open, or until the open work has not decreased for `stuckAfterMs`. */
 export async function waitForQuiescence(
   cluster: ChaosCluster,
   stuckAfterMs: number,
@@ -30,7 +30,7 @@ export async function waitForQuiescence(
   return { isQuiet: false, waited };
 }
 
-/** What comes late, a second payment for one, comes when nobody waits for it any more: what has begun again after so long. */
+/** Work that is open again after a quiet period. A late effect, such as a second payment, would appear only then. */
 export async function resumedWork(cluster: ChaosCluster, afterMs: number): Promise<string[]> {
   await sleep(afterMs);
   const open = await nothingOpen(cluster);

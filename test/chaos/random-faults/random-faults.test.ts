@@ -21,26 +21,26 @@ const { env } = process;
 const SEED = Number(env['CHAOS_SEED'] ?? '1');
 const MINUTES = Number(env['CHAOS_MINUTES'] ?? '3');
 const LONG_FREEZES = env['CHAOS_LONG_FREEZES'] === 'true';
-/** A build that is run instead of dist/, and where what the checker says is written to: see chaos-seeded-bugs.mjs. */
+/** Folder of a build that runs instead of dist/, and file for the checker's result: see chaos-seeded-bugs.mjs. */
 const DIST = env['CHAOS_DIST'];
 const RESULT = env['CHAOS_RESULT'];
-/** Names of the workloads that take part; all of them if none is named. */
+/** Names of the workloads that take part; all of them by default. */
 const ONLY = env['CHAOS_ONLY']?.split(',') ?? [];
 const CLIENTS = Number(env['CHAOS_CLIENTS'] ?? '56');
 const READERS = 3;
-/** Stuck is what does not become less for so long: a slow machine takes longer for all of it, and proves as much. */
+/** Open work that has not decreased for this long is stuck. A slow machine may take longer in total. */
 const STUCK_AFTER_MS = 1_000 * Number(env['CHAOS_STUCK_SECONDS'] ?? '180');
-/** Random-fault runs of eight minutes and more are those of docs/reliability.md: these have to come to what is promised there. */
+/** Runs of eight minutes and more are those of docs/reliability.md, and must reach the figures promised there. */
 const IS_LONG = MINUTES >= 8;
 const GOALS = { kills: 120, transfers: 3_000 };
-/** How long it has to stay quiet before it counts as over. */
+/** Time without open work after which the run is over. */
 const QUIET_MS = IS_LONG ? 60_000 : 15_000;
-/** A short random-fault run, over before what is rare has happened, goes on until it has, blows and all: for so long at most. */
+/** Longest extension of a short run in which a rare event has not happened yet. Faults continue meanwhile. */
 const LONGER_AT_MOST_MS = IS_LONG ? 0 : 2 * 60_000;
-/** A random-fault run that hangs ends before jest ends it, which would keep nothing. */
+/** Time limit of the run. It ends before jest's own limit, at which no artifacts would be kept. */
 const AT_MOST_MS = (MINUTES + 25) * 60_000;
 const TO_KEEP_MS = 5 * 60_000;
-/** A capability is in the random-fault run by a line here. */
+/** The workloads of the random-fault run. A new capability adds its workload here. */
 const WORKLOADS: readonly WorkloadFactory[] = [
   createTransfers,
   createCards,
@@ -51,7 +51,7 @@ const WORKLOADS: readonly WorkloadFactory[] = [
 ];
 
 let cluster: ChaosCluster | undefined;
-/** What is known of the random-fault run so far. */
+/** Figures, problems and faults of the run so far. */
 const known: { figures: object; problems: object; acts: readonly InjectedFault[] } = {
   figures: { seed: SEED, minutes: MINUTES, clients: CLIENTS, only: ONLY },
   problems: [],
@@ -69,7 +69,7 @@ afterAll(async () => {
 });
 
 test(
-  `a random-fault run of ${MINUTES} minutes, seed ${SEED}: nothing lost, nothing paid twice, nothing stuck, everybody told`,
+  `a random-fault run of ${MINUTES} minutes, seed ${SEED}, loses no payment, pays none twice, leaves no work open and delivers every webhook`,
   () =>
     kept(async () => {
       const tooLong = sleep(AT_MOST_MS, 'too long', { ref: false });
@@ -79,7 +79,7 @@ test(
   AT_MOST_MS + TO_KEEP_MS,
 );
 
-/** Whatever makes a random-fault run red leaves its traces; but of a seeded bug nobody asks why. */
+/** Keeps the artifacts of a failed run. A run with a seeded bug is expected to fail, so its artifacts are not kept. */
 async function kept<T>(part: () => Promise<T>): Promise<T> {
   try {
     return await part();
@@ -105,7 +105,7 @@ async function proveAll(on: ChaosCluster): Promise<void> {
 
 type Figures = Awaited<ReturnType<typeof runRandomFaults>>['figures'];
 
-/** What shows that there was a random-fault run, and that it was not over before anything had happened. */
+/** Checks that enough faults were injected, and that every kind of rare event happened. */
 function expectFaults(figures: Figures, hasNetwork: boolean): void {
   const transfers = figures.workloads['transfers'];
   expect(figures.kills).toBeGreaterThan(5 * MINUTES);
@@ -120,7 +120,7 @@ function expectFaults(figures: Figures, hasNetwork: boolean): void {
   expect(transfers?.['transfers']).toBeGreaterThanOrEqual(GOALS.transfers);
 }
 
-/** What a random-fault run without these has not shown. */
+/** Figures that must not be zero, because without them the run has not exercised a workload. */
 const MUST = new Set([
   'transfers',
   'accepted',
@@ -146,7 +146,7 @@ const unseenOf = (workloads: Record<string, Record<string, number>>): string[] =
 const figuresOf = (workloads: readonly Workload[]) =>
   Object.fromEntries(workloads.map((workload) => [workload.name, workload.figures()]));
 
-/** Until everything is quiet again and has stayed so, or is stuck. `late`: what did not stay so. */
+/** Runs workloads and faults, then waits until no work is open, or work is stuck. `late` is work that opened again. */
 async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[]) {
   for (const workload of workloads) await workload.prepare?.();
   const clients = startClients(on, workloads, createRandom(SEED), CLIENTS);
@@ -161,7 +161,7 @@ async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[])
   await nemesis.stop();
   const over = performance.now();
 
-  // What does not come to its end is found by the checker, with all else that is wrong.
+  // The checker reports work that is still open then.
   const ended = clients.stop();
   await Promise.race([ended, sleep(STUCK_AFTER_MS, undefined, { ref: false })]);
   const { isQuiet, waited } = await waitForQuiescence(on, STUCK_AFTER_MS, () => operators.push());
@@ -186,7 +186,7 @@ async function runRandomFaults(on: ChaosCluster, workloads: readonly Workload[])
   };
 }
 
-/** Every request once more. Who is not answered by then gives up, and says so. */
+/** Repeats every request. A client without an answer in time gives up and reports that. */
 async function repeatAll(on: ChaosCluster, workloads: readonly Workload[]): Promise<number> {
   const patience = setTimeout(on.giveUp, STUCK_AFTER_MS);
   const repeated = await Promise.all(

@@ -1,6 +1,6 @@
 export type Random = ReturnType<typeof createRandom>;
 
-/** Numbers that a seed repeats (mulberry32): what is chosen is the same each time, when it happens is not. */
+/** Random numbers from a seed (mulberry32). A seed repeats the choices of a run, but not their timing. */
 export function createRandom(seed: number) {
   let state = seed >>> 0;
   const next = (): number => {

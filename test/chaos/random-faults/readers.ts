@@ -2,19 +2,19 @@ import type { Reply } from '../../support/tenant.js';
 import type { Random } from './random.js';
 import type { ChaosCluster, ChaosTenant } from './cluster.js';
 
-/** What a resource that has come to one state may come to next, in one step. */
+/** For each state of a resource, the states that may follow it directly. */
 export type AllowedTransitions = Readonly<Record<string, readonly string[]>>;
-/** Where a payment can be taken back by who made it, that is a state of its own: `failed`, and the time of it. */
+/** A reversed payment has the status `failed` and a time of reversal; readers treat it as a state of its own. */
 export type SeenState = { status: string; reversed_at?: string | null };
 
 export type ReadTarget = { of: ChaosTenant; path: string; id: string };
 
-/** Of all answers to a read only these may be given while something is away. */
+/** The only error answers that a read may get while a process or a database is down. */
 const isAway = ({ status }: Reply) => status === 503 || status === 429;
 
 /**
- * Readers of what was answered 2xx: it is there from then on, at any API, whoever dies; and its states only move forward,
- * as their course has it. What says otherwise is among `problems`.
+ * Readers of accepted resources. A resource that was answered 2xx exists at every API from then on, and its states only
+ * follow the allowed transitions. Violations are added to `problems`.
  */
 export function createStateReader(
   cluster: ChaosCluster,
@@ -25,7 +25,7 @@ export function createStateReader(
   const memory = createMemory(course, problems);
   let reads = 0;
 
-  /** Null where nobody answered. */
+  /** Null if no API answered. */
   async function get<Data>(of: ChaosTenant, path: string): Promise<Data | null> {
     const api = of.tenant.at(random.pick(cluster.service.apis).url);
     const reply = await api.call('GET', path, undefined).catch(() => null);
@@ -38,7 +38,7 @@ export function createStateReader(
   return {
     reads: () => reads,
     get,
-    /** How it stands. */
+    /** Reads the resource's status, and checks it against the statuses that readers saw before. */
     look: async ({ of, path, id }: ReadTarget): Promise<string | null> => {
       const before = memory.before(id);
       const found = await get<SeenState>(of, path);
@@ -50,11 +50,11 @@ export function createStateReader(
   };
 }
 
-/** The furthest that anybody has seen of each. */
+/** The latest state that any reader has seen, by resource. */
 function createMemory(course: AllowedTransitions, problems: string[]) {
   const seen = new Map<string, string>();
   return {
-    /** What was known before a read is sent: another reader may see more while it is under way. */
+    /** The state known before a read is sent, because another reader may see a later one while it is in flight. */
     before: (id: string) => seen.get(id),
     saw(id: string, before: string | undefined, state: string): void {
       if (!course[state]) problems.push(`${id} is ${state}, which is no state`);
@@ -67,7 +67,7 @@ function createMemory(course: AllowedTransitions, problems: string[]) {
   };
 }
 
-/** In any number of steps: who reads now and then misses some. */
+/** True if `to` follows `from` in any number of steps: readers poll, and miss some states. */
 function leadsTo(course: AllowedTransitions, from: string, to: string): boolean {
   const reached = new Set([from]);
   for (const state of reached) for (const next of course[state] ?? []) reached.add(next);

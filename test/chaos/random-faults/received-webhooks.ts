@@ -2,23 +2,23 @@ import { verifyWebhook } from '../../../client/src/index.js';
 import { nameOf } from './requests.js';
 import type { ChaosCluster } from './cluster.js';
 
-/** What tenants were told. */
+/** Webhooks that the tenants' receiver got. */
 export type ReceivedWebhooks = {
-  /** How often the tenant of this id heard this event of this resource: under how many ids. */
+  /** Number of distinct event ids under which a tenant received this event of this resource. */
   times(tenantId: string, resource: string, event: string): number;
   /**
-   * Of these records those of whose last state their tenant was never told, or was told what is not so, or of which
-   * others were told; in plain words.
+   * Problems of these records: no event for the last state, an event for a state that the record never had, or an event
+   * that another tenant received.
    */
   wrong(what: string, records: readonly EndedRecord[]): string[];
   problems: string[];
 };
 
-/** `_id`: what its events call it. `endings`: what it may have come to before, and went on from. */
+/** `_id` is the resource's id in its events. `endings` are earlier terminal states that the record has left again. */
 type EndedRecord = { _id: string; tenant_id: string; status: string; endings?: readonly string[] };
 
 const ENDINGS = ['completed', 'failed', 'reversed'];
-/** Where an event has a name of its own for a state. */
+/** States of events whose name differs from the state. */
 const STATE_OF: Record<string, string> = { reversed: 'failed', unlocked: 'active' };
 
 function stateIn(event: string): string {
@@ -29,14 +29,14 @@ function stateIn(event: string): string {
 /** Messages of the whole random-fault run are read at its end. */
 const ANY_AGE = { toleranceSeconds: 24 * 60 * 60 };
 
-/** What happens to one resource again and again. All else happens to it once, as no operator in the random-fault run adopts anything. */
+/** Events that one resource may have many times. Others occur once, as no operator debits suspense in the random-fault run. */
 const RECURS = /^(?:card\.locked|card\.unlocked|recurring_charge\..+)$/;
 
 type Ids = Map<string, Set<string>>;
 
 /**
- * Reads all that the receiver got: each message is signed by the secret of its tenant, each event has one id, each id the
- * same bytes, and each number in the sequence of a resource is one event.
+ * Reads all messages of the receiver. Each message must be signed with its tenant's secret, each event must have one id,
+ * each id the same bytes, and each sequence number of a resource one event.
  */
 export async function readReceivedWebhooks({
   receiver,
@@ -85,7 +85,7 @@ export async function readReceivedWebhooks({
   };
 }
 
-/** `others`: who has heard of a record that is not theirs. */
+/** `others` returns the receivers that got events of another tenant's record. */
 function wrongOf(
   times: ReceivedWebhooks['times'],
   others: (record: EndedRecord) => string[],

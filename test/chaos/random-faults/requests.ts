@@ -4,10 +4,10 @@ import type { Reply } from '../../support/tenant.js';
 import type { Random } from './random.js';
 import type { ChaosCluster, ChaosTenant } from './cluster.js';
 
-/** The one answer that a request has got for good: 2xx, or a refusal. `id` is of what was made. */
+/** The final answer to a request: 2xx, or a refusal. `id` is that of the created resource. */
 export type FinalAnswer = { status: number; text: string; id: string | null; code: string | null };
 
-/** Of who has waited until the end. */
+/** Stands for the answer of a client that waited until the end of the run. */
 const GIVEN_UP: FinalAnswer = { status: 0, text: '', id: null, code: null };
 
 const REPEATED_AT_ONCE = 8;
@@ -20,18 +20,18 @@ export type SentRequest<Body = Record<string, unknown>> = {
   answer: FinalAnswer | null;
 };
 
-/** What a resource is asked for by. */
+/** The id or reference under which a resource can be read. */
 export const nameOf = (data: object): string => {
   const names = data as { id?: string; payment_token_id?: string; reference?: string };
   return String(names.id ?? names.reference ?? names.payment_token_id);
 };
 
-/** These answers say nothing for good: the client comes again, with its key. Any other is one, also a 500. */
+/** Temporary answers: the client repeats the request with its key. Every other answer is final, a 500 too. */
 const PASSING = new Set([429, 502, 503, 504]);
 
 /**
- * Clients as they should be: each request has a key, and is repeated with it, at any API, until it is answered for
- * good. Whatever is answered again must be the same bytes; if not, it is among `problems`.
+ * Correct clients: each request has a key, and is repeated with it, at any API, until the answer is final. A repeat must
+ * return the same bytes; a difference is added to `problems`.
  */
 export function createRequests<Body extends object = Record<string, unknown>>(
   cluster: ChaosCluster,
@@ -52,7 +52,7 @@ export function createRequests<Body extends object = Record<string, unknown>>(
       if (reply) return hear(request, reply);
       await sleep(random.between(100, 600));
     }
-    // In the random-fault run, the checker finds the request unanswered.
+    // The checker reports a request of the random-fault run that has no answer.
     return GIVEN_UP;
   }
 
@@ -72,9 +72,9 @@ export function createRequests<Body extends object = Record<string, unknown>>(
   }
 
   return {
-    /** All requests, in their order. One without an answer is a violation. */
+    /** All requests, oldest first. A request without an answer is a violation. */
     asked,
-    /** The first answer for good. One in ten is sent twice at once; after one in ten an old one comes again. */
+    /** Returns the first final answer. One request in ten is sent twice at once; after one in ten an old one is repeated. */
     ask: async (
       request: Pick<SentRequest<Body>, 'of' | 'path' | 'body' | 'key'>,
     ): Promise<FinalAnswer> => {
@@ -85,7 +85,7 @@ export function createRequests<Body extends object = Record<string, unknown>>(
       if (random.chance(0.1)) await until(random.pick(asked.filter((each) => each.answer)));
       return answer;
     },
-    /** All of it once more, when everything is quiet: the answers are the same bytes as in the random-fault run. */
+    /** Repeats all requests when no work is open. The answers must be the same bytes as in the random-fault run. */
     repeat: async (): Promise<number> => {
       const answered = asked.filter(({ answer }) => answer && answer !== GIVEN_UP);
       await mapWithConcurrency(REPEATED_AT_ONCE, answered, async (one) => {

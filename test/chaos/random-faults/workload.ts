@@ -2,23 +2,23 @@ import type { Random } from './random.js';
 import type { ChaosCluster } from './cluster.js';
 import type { ReceivedWebhooks } from './received-webhooks.js';
 
-/** A capability in the random-fault run: what its clients do, what its readers look at, and what has to hold afterwards. */
+/** A capability in the random-fault run: requests of its clients, reads of its readers, and checks at the end. */
 export type Workload = {
   name: string;
-  /** How often it is chosen, beside the weights of the others. */
+  /** Weight with which clients choose this workload. */
   weight: number;
-  /** What has to be there before the first blow. */
+  /** Creates the records that must exist before the first fault. */
   prepare?(): Promise<void>;
-  /** One request, chosen at random, repeated with its key until it is answered for good. */
+  /** One request, chosen at random, repeated with its key until the answer is final. */
   act(): Promise<void>;
-  /** One read, by a reader who remembers that states only move forward. */
+  /** One read. The reader checks that states only move forward. */
   look?(): Promise<void>;
-  /** All its requests once more, with their keys, when everything is quiet. How many there were. */
+  /** Repeats all requests with their keys when no work is open; returns their number. */
   repeat?(): Promise<number>;
-  /** What is wrong with this capability once everything is quiet and its tenants were told so much, in plain words. */
+  /** Violations of this capability when no work is open, given the webhooks that its tenants received. */
   check(received: ReceivedWebhooks): Promise<string[]>;
   figures(): Record<string, number>;
-  /** What was wrong while it went on. */
+  /** Violations found during the run. */
   problems: string[];
 };
 

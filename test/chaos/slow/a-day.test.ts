@@ -52,7 +52,7 @@ beforeAll(async () => {
   const groupCommit = createGroupCommit(database);
   transfers = createTransfers(database, groupCommit, 1_000);
   bulkTransfers = createBulkTransferStore(database, groupCommit, 1_000);
-  // Without callbacks: only asking finds anything out, so every answer is a poll.
+  // Without callbacks, every outcome comes from a poll.
   bank = await startSandboxBank({
     port: 0,
     host: '127.0.0.1',
@@ -141,13 +141,13 @@ const now = async ({ tenant_id: tenantId, _id }: Transfer) =>
   (await transfers.get(tenantId, _id)) as Transfer;
 
 describe('a transfer over hours', () => {
-  test('is polled for a day, held all the time, calls an operator once, goes on, and ends when the bank says paid', async () => {
+  test('a pending transfer is polled and held for a day, calls an operator once, and completes when the bank reports it paid', async () => {
     const transfer = await accept('0123456006');
     await drive(transfer, async (hour) => {
       for (let i = 0; i < 23; i += 1) await hour();
       const before = await now(transfer);
       expect(before).toMatchObject({ status: 'processing', attention: null });
-      // Ten minutes apart at the most, and not much more often than that.
+      // Polls are at most ten minutes apart, and hardly more frequent.
       expect(before.polls).toBeGreaterThan(6 * 22);
       expect(before.polls).toBeLessThan(6 * 24 + 20);
 

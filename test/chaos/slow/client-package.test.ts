@@ -23,14 +23,14 @@ const run = (args: string[], options: { cwd?: string; env?: Record<string, strin
     );
   });
 
-describe('what is made from the operations', () => {
-  test('is what is kept in the repository (npm run openapi)', async () => {
+describe('the generated client', () => {
+  test('the generated client equals the committed one (npm run openapi)', async () => {
     const kept = inRoot('client', 'src', 'api.ts');
     const style = { ...(await resolveConfig(kept)), parser: 'typescript' };
     expect(readFileSync(kept, 'utf8')).toBe(await format(clientApi(), style));
   });
 
-  test('has every operation but those of providers, all of its types by name, and those of the schemas', () => {
+  test('the client has every operation except those of providers, with named types', () => {
     const own = Object.values<Operation>(operations).filter(({ access }) => access !== 'provider');
     expect(Object.keys(table).toSorted()).toEqual(own.map(({ id }) => id).toSorted());
     const made = readFileSync(inRoot('client', 'src', 'api.ts'), 'utf8');
@@ -38,12 +38,12 @@ describe('what is made from the operations', () => {
     for (const [, name] of made.matchAll(/^export type (\w+)/gm)) {
       expect(index).toMatch(new RegExp(`^  ${name},$`, 'm'));
     }
-    // By the compiler: see types.ts.
+    // The compiler checks the types: see types.ts.
     expect(failed).toEqual({});
   });
 });
 
-describe('for its users', () => {
+describe('the client package', () => {
   let service: Service;
   let tenant: TestTenant;
   let folder: string;
@@ -62,7 +62,7 @@ describe('for its users', () => {
   const tsc = (...args: string[]) =>
     run([inRoot('node_modules', 'typescript', 'bin', 'tsc'), ...args], { cwd: folder });
 
-  /** A project of somebody else's, with the package as npm would unpack it and nothing else but Node's types. */
+  /** A separate project with the package as npm would unpack it, and Node's types. */
   async function newProject(): Promise<void> {
     const modules = join(folder, 'node_modules');
     const unpacked = join(modules, '@bursar', 'client');
@@ -78,7 +78,7 @@ describe('for its users', () => {
     writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   }
 
-  test('the examples of the README compile in a project of their own, and run', async () => {
+  test('the examples of the client README compile and run in a separate project', async () => {
     await newProject();
     const readme = readFileSync(inRoot('client', 'README.md'), 'utf8');
     const examples = [...readme.matchAll(/```ts\n(.*?)```/gs)].map(([, code]) => String(code));
@@ -97,7 +97,7 @@ describe('for its users', () => {
     expect(again.out).toMatch(/^completed [0-9]{30} true\n/);
   });
 
-  test('a mistake does not compile', async () => {
+  test('wrong uses of the client do not compile', async () => {
     const lines = [
       `import { createClient, verifyWebhook } from '@bursar/client';`,
       `const bursar = createClient({ baseUrl: '', key: '' });`,
@@ -128,7 +128,7 @@ describe('for its users', () => {
       bursar(['--to', account, ...money, ...args], env);
     const environment = () => ({ BURSAR_API_URL: service.api.url, BURSAR_API_KEY: tenant.key });
 
-    test('sends as a tenant does, by address and key of options, environment or dev.json', async () => {
+    test('bursar transfers create uses the address and key of its options, the environment or dev.json', async () => {
       const sent = await sendTo('0123456789', ['--wait', '20', '--reference', 'r-1', '--json']);
       expect(sent).toMatchObject({ code: 0, err: '' });
       expect(JSON.parse(sent.out)).toMatchObject({ status: 'completed', reference: 'r-1' });
@@ -140,12 +140,12 @@ describe('for its users', () => {
       writeFileSync(join(folder, 'dev.json'), JSON.stringify(dev));
       const home = { BURSAR_HOME: folder } as never;
       expect(await sendTo('0123456789', [], home)).toMatchObject({ code: 0 });
-      // The key of dev.json is for its own API alone.
+      // The key of dev.json is only used for the API of dev.json.
       const elsewhere = await sendTo('0123456789', ['--api', 'http://127.0.0.1:9'], home);
       expect(elsewhere).toMatchObject({ code: 1, err: expect.stringContaining('no key') });
     });
 
-    test('exit code 1 and the reason when it is refused, when it failed, when nobody answers', async () => {
+    test('bursar transfers create exits with 1 and the reason if the transfer is refused or fails, or the API does not answer', async () => {
       const failed = await sendTo('0123456002', ['--wait', '20', '--json']);
       expect(failed.code).toBe(1);
       expect(JSON.parse(failed.out)).toMatchObject({ failure: { code: 'account_closed' } });

@@ -15,18 +15,18 @@ afterAll(async () => {
   await service?.close();
 });
 
-/** Names are asked for anew for every account, and slowly: so long is every request under way. */
+/** A new account each time, so that the slow name enquiry keeps every request in flight. */
 const slowOrder = (i: number) =>
   order('789', { recipient_account: String(2_000_000_789 + i * 1_000) });
 
-test('SIGTERM on an API: what is under way is answered, nothing else is taken, and it ends with 0', async () => {
+test('an API answers the requests in flight after SIGTERM, accepts no others, and exits with 0', async () => {
   const draining = service.apis[1] as Api;
   const at = tenant.at(draining.url);
   await service.bank.faults([{ call: 'enquiry', kind: 'slow', probability: 1, ms: 1_000 }]);
   const underWay = Promise.all(
     Array.from({ length: 20 }, (_, i) => at.transfer(slowOrder(i), { key: `under way ${i}` })),
   );
-  // Whoever came before an answer to this has been heard.
+  // Requests that were sent before these answers have reached the API.
   for (const _ of [1, 2, 3]) expect((await fetch(`${draining.url}/health/live`)).status).toBe(200);
   const exit = draining.stop();
   expect(new Set((await underWay).map(({ status }) => status))).toEqual(new Set([201]));
@@ -35,13 +35,13 @@ test('SIGTERM on an API: what is under way is answered, nothing else is taken, a
   await service.bank.faults([]);
 });
 
-test('SIGTERM on an API: who waits for something to end is told how it stands', async () => {
+test('an API answers requests that wait for an outcome with the present state after SIGTERM', async () => {
   const draining = service.apis[1] as Api;
   await draining.start();
   const { reference: charge_reference } = await paymentClient(tenant).paid();
   const at = tenant.at(draining.url);
   const prefer = { headers: { prefer: 'wait=30' } };
-  // All of them stay as they are until the bank is told what to do; a drain cuts whoever waits for longer than 15 s.
+  // All of them stay open until the test sets an outcome at the bank; a drain ends waits of more than 15 s.
   const refund = { charge_reference, amount_minor: 1_000, reference: 'drained-006' };
   const waiting = Promise.all([
     at.transfer(order('006', { reference: 'drained' }), prefer),
@@ -62,7 +62,7 @@ test('SIGTERM on an API: who waits for something to end is told how it stands', 
   expect(await service.bank.setRefundOutcome(refund.reference, 'failed')).toBeLessThan(300);
 });
 
-test('SIGTERM on an API under load: exactly what was answered was accepted', async () => {
+test('an API under load has accepted exactly the requests that it answered before SIGTERM', async () => {
   const draining = service.apis[0] as Api;
   const asked: { reference: string; reply: Reply | null }[] = [];
   let refused = 0;
@@ -71,7 +71,7 @@ test('SIGTERM on an API under load: exactly what was answered was accepted', asy
       const body = order();
       const reply = await tenant.transfer(body).catch(() => null);
       asked.push({ reference: body.reference, reply });
-      // Nobody listens any more.
+      // The API does not listen any more.
       if (!reply) refused += 1;
     }
   };
@@ -92,7 +92,7 @@ test('SIGTERM on an API under load: exactly what was answered was accepted', asy
   );
 });
 
-test('SIGTERM on a worker under load: it ends with 0, and every transfer is paid once', async () => {
+test('a worker under load exits with 0 on SIGTERM, and every transfer is paid once', async () => {
   await service.bank.faults([{ call: 'submit', kind: 'slow', probability: 0.5, ms: 400 }]);
   const [stopping] = service.workers;
   const ids = await Promise.all(Array.from({ length: 30 }, () => tenant.send()));
@@ -104,7 +104,7 @@ test('SIGTERM on a worker under load: it ends with 0, and every transfer is paid
   for (const id of ids) await tenant.waitFor(id, 'completed');
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
+test('after the drains the ledger balances and agrees with the bank', async () => {
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -25,7 +25,7 @@ afterAll(async () => {
 const clone = realpathSync(temporaryFolder());
 const home = join(clone, '.bursar');
 
-const LEFT_OUT = new Set(['.git', '.bursar', 'node_modules', 'proof-failures']);
+const LEFT_OUT = new Set(['.git', '.bursar', 'node_modules', 'chaos-failures']);
 
 type DevFile = { api_url: string; pids: { api: number; worker: number } };
 const devFile = () => JSON.parse(readFileSync(join(home, 'dev.json'), 'utf8')) as DevFile;
@@ -37,14 +37,14 @@ function edit(file: string, change: (text: string) => string): void {
   writeFileSync(path, change(text));
 }
 
-/** The message of a 404, which one line of one source has. */
+/** The message of a 404, which occurs once in the source. */
 async function servedMessage(): Promise<string | undefined> {
   const answer = await fetch(`${devFile().api_url}/api/v1/nowhere`).catch(() => null);
   const body = (await answer?.json()) as { error: { message: string } } | undefined;
   return body?.error.message;
 }
 
-/** The one source that has this text. */
+/** The only source file that has this text. */
 function sourceWith(text: string): string {
   const files = readdirSync(join(clone, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts'))
@@ -55,7 +55,7 @@ function sourceWith(text: string): string {
 }
 
 test(
-  'npm run dev: a changed message is served, a changed workflow is bundled, and an error leaves what runs alone',
+  'npm run dev serves a changed message, bundles a changed workflow, and keeps the last good state after an error',
   async () => {
     for (const name of readdirSync(root).filter((each) => !LEFT_OUT.has(each))) {
       cpSync(join(root, name), join(clone, name), { recursive: true });
@@ -101,9 +101,9 @@ test(
 
     const bundle = join(clone, 'dist', 'workflow-bundle.js');
     const { worker } = devFile().pids;
-    edit('workflows/index.ts', (text) => `${text}\nexport const changedByTheProof = 'told';\n`);
+    edit('workflows/index.ts', (text) => `${text}\nexport const changedByTheTest = 'yes';\n`);
     await eventually('the bundle has the change, and a new worker', async () =>
-      readFileSync(bundle, 'utf8').includes('changedByTheProof') && devFile().pids.worker !== worker
+      readFileSync(bundle, 'utf8').includes('changedByTheTest') && devFile().pids.worker !== worker
         ? true
         : undefined,
     );

@@ -9,11 +9,11 @@ import { listProcesses } from '../../../devstack/processes.js';
 import { collectLogs, noteSecret } from '../../support/logs.js';
 import { temporaryFolder } from '../../devstack/support.js';
 
-/** Each test starts whole copies, on whatever machine this is. */
+/** Each test starts complete copies of the stack, on a machine of any speed. */
 const TIME_LIMIT_MS = 180_000;
 
 const supervisors: ChildProcess[] = [];
-// First what is stopped, then the folder that it runs from: hooks run in the order they are made.
+// Hooks run in the order of their definition: the processes stop before their folder is removed.
 afterAll(async () => {
   await Promise.all(supervisors.map(stop));
   for (const name of readdirSync(root)) collectLogsOf(name);
@@ -31,7 +31,7 @@ function collectLogsOf(name: string): void {
 
 type Copy = { supervisor: ChildProcess; dev: () => DevFile; printed: () => string };
 
-/** The supervisor of `npm start`, without npm and its set-up; resolves when it has printed all. */
+/** Starts the supervisor of `npm start` without npm and its set-up; resolves when the banner is complete. */
 async function startCopy(name: string, env: NodeJS.ProcessEnv = {}): Promise<Copy> {
   const home = join(root, name);
   const script = join(packageRoot, 'dist', 'devstack', 'start.js');
@@ -71,7 +71,7 @@ async function call(dev: DevFile, path: string, init: RequestInit = {}): Promise
   return body.data;
 }
 
-/** Sends what the copy printed, by a shell, and returns the transfer when it is settled. */
+/** Runs the curl command that the copy printed, and returns the transfer when it is terminal. */
 async function payAsPrinted({ dev, printed }: Copy): Promise<Transfer> {
   const request = /^curl -s '[^']*\/transfers' [^]*?-d '.*'$/m.exec(printed())?.[0] ?? '';
   const shell = spawn('sh', ['-c', request], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -93,13 +93,13 @@ const mentioning = (home: string) =>
   listProcesses().filter(({ args }) => args.join(' ').includes(home));
 
 test(
-  'the printed request completes a transfer, whatever is killed; a new start finds it again',
+  'the printed request completes a transfer after each process is killed, and a new start still has it',
   async () => {
     const copy = await startCopy('one');
     const first = await payAsPrinted(copy);
     expect(first.status).toBe('completed');
 
-    // Each process in turn, the engines included: the supervisor brings it back under the same address.
+    // The supervisor restarts each killed process, engines included, at the same address.
     for (const name of ['api', 'worker', 'bank', 'temporal', 'mongod'] as const) {
       const before = copy.dev().pids[name] ?? 0;
       process.kill(before, 'SIGKILL');
@@ -144,7 +144,7 @@ function temporal(name: string, ...args: string[]): string {
 }
 
 test(
-  'two copies started at the same moment have everything apart',
+  'two copies started at the same moment share nothing',
   async () => {
     const copies = await Promise.all([startCopy('left'), startCopy('right')]);
     const [left, right] = copies.map((copy) => copy.dev());
@@ -160,7 +160,7 @@ test(
     }
     const paid = await Promise.all(copies.map(payAsPrinted));
     expect(paid.map(({ status }) => status)).toEqual(['completed', 'completed']);
-    // The list is filled a moment after the workflow.
+    // Temporal's list is updated a moment after the workflow starts.
     while (!temporal('left', 'workflow', 'list').includes(String(paid[0]?.id))) await sleep(100);
     expect(temporal('left', 'workflow', 'list')).not.toContain(paid[1]?.id);
   },
@@ -168,7 +168,7 @@ test(
 );
 
 test(
-  'an asked-for port that is taken is an error, and nothing is left running',
+  'a requested port that is in use is an error, and no process stays running',
   async () => {
     const taken = await startCopy('first');
     const PORT = new URL(taken.dev().api_url).port;
@@ -179,12 +179,12 @@ test(
 );
 
 test(
-  'a copy whose output nobody reads any more still stops everything',
+  'a copy whose output is no longer read still stops every process',
   async () => {
     const copy = await startCopy('unread');
     copy.supervisor.stdout?.destroy();
     copy.supervisor.stderr?.destroy();
-    // Started again, which the supervisor wants to say.
+    // The supervisor restarts the bank and prints that, to a closed pipe.
     process.kill(copy.dev().pids.bank ?? 0, 'SIGKILL');
     expect(await once(copy.supervisor, 'exit')).toEqual([0, null]);
     expect(mentioning(join(root, 'unread'))).toEqual([]);
@@ -193,7 +193,7 @@ test(
 );
 
 test(
-  'a copy whose folder was removed still stops everything',
+  'a copy whose folder was removed still stops every process',
   async () => {
     const copy = await startCopy('removed');
     const pids = new Set(Object.values(copy.dev().pids).map(Number));
@@ -204,7 +204,7 @@ test(
   TIME_LIMIT_MS,
 );
 
-/** The whole of `npm start`, in a session of its own, as a program starts it; resolves when it has printed all. */
+/** Runs `npm start` in a separate session, as a program does; resolves when the banner is complete. */
 async function startByNpm(name: string, env: NodeJS.ProcessEnv = {}): Promise<ChildProcess> {
   const npm = spawn('npm', ['start'], {
     cwd: packageRoot,
@@ -229,7 +229,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     const npm = await startByNpm(`told-${signal}`);
     supervisors.push(npm);
     expect(mentioning(home).length).toBeGreaterThanOrEqual(5);
-    // To this one process: a terminal's Ctrl-C would reach its children, too.
+    // The signal goes to npm alone; a terminal's Ctrl-C would reach its children too.
     process.kill(npm.pid ?? 0, signal);
     await once(npm, 'close');
     expect(mentioning(home)).toEqual([]);

@@ -4,7 +4,7 @@ import { eventually } from '../../support/eventually.js';
 import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
-/** What somebody may do to a workflow by hand, in Temporal's UI. The bank never calls back: only a workflow finds out. */
+/** Actions of an operator on a workflow in Temporal's UI. Without callbacks, only a workflow learns the outcome. */
 let service: Service;
 let tenant: TestTenant;
 
@@ -20,7 +20,7 @@ afterAll(async () => {
 const handleOf = (id: string) =>
   service.deps.temporal.client.workflow.getHandle(transferWorkflowId(id));
 
-/** A transfer that the bank has taken and not decided. */
+/** A transfer that is pending at the bank. */
 async function waitingTransfer(): Promise<string> {
   const id = await tenant.send('006');
   await eventually('the bank has it', async () =>
@@ -36,7 +36,7 @@ async function expectPaidOnce(id: string) {
   expect(await service.bank.journal(id)).toHaveLength(1);
 }
 
-test('cancelled: noted on the timeline, not followed, and completed when the bank has decided', async () => {
+test('a cancellation is noted on the timeline and ignored, and the transfer completes with the bank', async () => {
   const id = await waitingTransfer();
   await handleOf(id).cancel();
   await eventually('the note', async () => ((await steps(id)).includes('note') ? true : undefined));
@@ -50,7 +50,7 @@ test('cancelled: noted on the timeline, not followed, and completed when the ban
   );
 });
 
-test('terminated while it waits: brought back by recovery, and completed when the bank has decided', async () => {
+test('a workflow terminated while it waits is restarted by recovery, and the transfer completes with the bank', async () => {
   const id = await waitingTransfer();
   const { runId } = await handleOf(id).describe();
   await handleOf(id).terminate('by hand');
@@ -63,7 +63,7 @@ test('terminated while it waits: brought back by recovery, and completed when th
   expect((await steps(id)).filter((type) => type === 'submitted')).toHaveLength(1);
 });
 
-test('reset to its first step: asks what became of the order, and sends nothing again', async () => {
+test('a workflow reset to its first step verifies the transfer, and does not submit it again', async () => {
   const id = await waitingTransfer();
   const { client } = service.deps.temporal;
   const { runId } = await handleOf(id).describe();
@@ -85,7 +85,7 @@ test('reset to its first step: asks what became of the order, and sends nothing 
   expect((await steps(id)).filter((type) => type === 'submitted')).toHaveLength(1);
 });
 
-test('terminated, with the outcome known by the time it is back: completed by asking', async () => {
+test('a terminated workflow whose outcome is known at its restart completes the transfer by verification', async () => {
   const id = await waitingTransfer();
   await handleOf(id).terminate('by hand');
   expect(await service.bank.setTransferOutcome(id, 'failed')).toBe(200);
@@ -93,7 +93,7 @@ test('terminated, with the outcome known by the time it is back: completed by as
   expect(transfer.failure?.code).toBe('provider_declined');
 });
 
-test('afterwards the books balance and agree with the bank', async () => {
+test('after the operator actions the ledger balances and agrees with the bank', async () => {
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 
 const MIB = 1024 * 1024;
 
-/** So much of something, when so many transfers had been accepted. */
+/** An amount of memory, and the number of transfers accepted at that time. */
 export type Sample = { transfers: number; mib: number };
 
-/** What a process that is not ours takes. */
+/** Resident memory of a process without heap-watch.mjs, such as an engine. */
 export function residentMib(pid: number): number {
   const { stdout } = spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' });
   return Number(stdout) / 1024;
 }
 
 /**
- * What the processes of ours have written down about themselves (heap-watch.mjs): of each the memory that it takes, and
- * of each of its threads what was left after all garbage had been collected.
+ * Memory figures that the service's processes wrote (heap-watch.mjs): resident memory of each process, and live memory
+ * of each of its threads after a garbage collection.
  */
 export function readHeaps(
   folder: string,
@@ -36,11 +36,11 @@ export function readHeaps(
   return found;
 }
 
-/** The second half: what a process needs to begin with is no growth. */
+/** The second half of the samples, because memory that a process needs at its start is not growth. */
 export const secondHalf = <T>(samples: readonly T[]): T[] =>
   samples.slice(Math.ceil(samples.length / 2));
 
-/** Growth with each thousand transfers, by least squares. */
+/** Growth in MiB for each thousand transfers, by least squares. */
 export function growthMib(samples: readonly Sample[]): number {
   const mean = (of: (sample: Sample) => number) =>
     samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;

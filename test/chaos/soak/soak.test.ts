@@ -14,7 +14,7 @@ const MINUTES = Number(process.env['SOAK_MINUTES'] ?? '30');
 const PER_SECOND = Number(process.env['SOAK_PER_SECOND'] ?? paced(8));
 const SAMPLE_EVERY_MS = 10_000;
 
-/** What may be more after a thousand transfers: what is kept of one, once, is a thousand times that. */
+/** Allowed growth for each thousand transfers. One KiB kept for each transfer would be about one MiB. */
 const LIVE_MIB_PER_1000 = 1;
 const RESIDENT_MIB_PER_1000 = 4;
 
@@ -42,7 +42,7 @@ afterAll(async () => {
 
 type Work = Record<string, number>;
 
-/** Reads what its tenants read: one of the latest transfers, and a page of the list. */
+/** Reads as tenants do: one of the latest transfers, and a page of the list. */
 async function read(load: Load): Promise<void> {
   const one = load.asked.slice(-100).find(({ answer }) => answer?.status === 201);
   if (!one?.answer) return;
@@ -74,7 +74,7 @@ const mean = (numbers: readonly number[]) =>
   Math.round(numbers.reduce((sum, one) => sum + one, 0) / numbers.length);
 
 test(
-  `${MINUTES} minutes at ${PER_SECOND} transfers a second: memory is flat, and open work does not grow`,
+  `memory and open work do not grow in ${MINUTES} minutes at ${PER_SECOND} transfers a second`,
   async () => {
     const tenants = await cluster.tenants(4);
     for (const tenant of new Set<TestTenant>(tenants)) {
@@ -95,7 +95,7 @@ test(
     const open = watched.work.map(total);
     const later = secondHalf(open);
     const figures = {
-      proof: `soak of ${MINUTES} minutes`,
+      scenario: `soak of ${MINUTES} minutes`,
       transfers: load.accepted(),
       attempts: countByStatus(load.attempts(0)),
       slowest_ms: slowest(load.attempts(0)),
@@ -109,11 +109,11 @@ test(
 
     expect(new Set(asked.map(({ answer }) => answer?.status))).toEqual(new Set([201]));
     expect(receiver.received.length).toBeGreaterThan(asked.length);
-    // Not more than what begins in a few seconds.
+    // The bound is the number of transfers that begin in a few seconds.
     const grown = figures.open_in_last_quarter - figures.open_in_third_quarter;
     expect(grown).toBeLessThan(5 * PER_SECOND);
     const ours = growth.filter(({ what }) => !(what in watched.engines));
-    // Two processes each, with a thread for workflows at least.
+    // Two APIs and two workers, each worker with at least one thread for workflows.
     expect(ours.length).toBeGreaterThanOrEqual(8);
     const limitOf = (what: string) =>
       what.endsWith('resident') ? RESIDENT_MIB_PER_1000 : LIVE_MIB_PER_1000;

@@ -3,13 +3,13 @@ import { startLoad, type Load } from './load.js';
 import { startService, type ServiceOptions } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
-/** On a machine that others use too: what is promised of times is told, and not insisted on. */
+/** True on a shared machine: guaranteed times are printed and not asserted. */
 export const IS_PATIENT = process.env['CHAOS_PATIENT'] !== undefined;
 
-/** So many a second; on a busy machine a fraction of it, for what it can't take is refused as overload. */
+/** A rate; on a shared machine a quarter of it, as the service would reject the rest as overload. */
 export const paced = (perSecond: number): number => (IS_PATIENT ? perSecond / 4 : perSecond);
 
-/** The times that a deployment has unless it is told others; tests have shorter ones. */
+/** The default times of a deployment; tests use shorter ones. */
 const TIMES_OF_PRODUCTION = {
   SANDBOX_BANK_TIMEOUT_MS: '5000',
   BURSAR_POLL_MAX_MS: '600000',
@@ -23,7 +23,7 @@ export type Cluster<Mongod extends Engine = PrivateMongod> = Awaited<
   ReturnType<typeof openCluster<Mongod>>
 >;
 
-/** Two APIs, two workers, engines of their own, and a bank that pays a repeated order twice. */
+/** Starts two APIs, two workers, separate engines, and a bank that pays a repeated request twice. */
 export async function openCluster<Mongod extends Engine = PrivateMongod>(
   options: ServiceOptions = {},
   startMongod: () => Promise<Mongod> = privateMongod as never,
@@ -46,7 +46,7 @@ export async function openCluster<Mongod extends Engine = PrivateMongod>(
       mongod,
       temporal,
       tenants: (count: number) => createTenants(service, count),
-      /** A load at both APIs, that ends with the cluster at the latest. */
+      /** Starts a load at both APIs. It ends with the cluster at the latest. */
       load(
         tenants: TestTenant[],
         perSecond: number,
@@ -69,7 +69,7 @@ export async function openCluster<Mongod extends Engine = PrivateMongod>(
   }
 }
 
-/** Several, of which the first is hot: it gets as much of a load as all the others. */
+/** Creates tenants. The first gets as much of a load as all the others together. */
 export async function createTenants(
   service: Awaited<ReturnType<typeof startService>>,
   count: number,

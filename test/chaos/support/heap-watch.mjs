@@ -1,5 +1,5 @@
-// Loaded before everything else: every few seconds all garbage is collected, and what is left is written down, for each
-// thread of the process. What grows then is kept by somebody.
+// Loaded before the process's own code: every few seconds each thread collects all garbage and writes its live memory to
+// a file. Growth of that figure is a leak.
 import { appendFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';

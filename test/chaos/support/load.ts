@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { order, type Reply, type TestTenant } from '../../support/tenant.js';
 
-/** While it is under way it has no answer, and has lasted for ever: none is in time that has not ended. */
+/** An attempt in flight has no answer and an infinite duration, so it never counts as in time. */
 export type Attempt = { at: number; ms: number; status: number | 'no answer' };
 
-/** Calls once, and notes it when it begins: one that hangs is not to be left out. */
+/** Calls once. The attempt is recorded when it begins, so that a hanging call is counted. */
 export async function timed(
   attempts: Attempt[],
   call: () => Promise<Reply>,
@@ -17,7 +17,7 @@ export async function timed(
   return reply;
 }
 
-/** A request, all its attempts, and the one answer that it has got for good: neither 429 nor 5xx. */
+/** A request, its attempts, and its final answer, which is neither 429 nor 5xx. */
 export type SentRequest = {
   tenant: TestTenant;
   body: ReturnType<typeof order>;
@@ -29,8 +29,8 @@ export type SentRequest = {
 export type Load = ReturnType<typeof startLoad>;
 
 /**
- * A steady load: so many transfers a second begin, however long the others take. Clients are as they should be: each
- * request has a key and is repeated with it, at any API, until it is answered for good.
+ * A steady load: transfers begin at a fixed rate, however long the others take. Clients are correct: each request has a
+ * key and is repeated with it, at any API, until its answer is final.
  */
 export function startLoad({
   tenants,
@@ -38,7 +38,7 @@ export function startLoad({
   perSecond,
   suffixes = ['789'],
 }: {
-  /** One that is named twice gets twice the load. */
+  /** A tenant that occurs twice gets twice the load. */
   tenants: readonly TestTenant[];
   urls: readonly string[];
   perSecond: number;
@@ -91,14 +91,14 @@ export function startLoad({
   return {
     asked,
     accepted: () => asked.filter(({ answer }) => answer?.status === 201).length,
-    /** Attempts that began in this span. What came of each is known after `stop`. */
+    /** Attempts that began in this span. Each has its outcome after `stop`. */
     attempts: (from: number, until = Infinity) =>
       asked.flatMap(({ attempts }) => attempts).filter(({ at }) => at >= from && at < until),
-    /** Begins no more, and leaves what has no answer without one. */
+    /** Stops the load; open requests are not repeated. */
     end(): void {
       Object.assign(going, { on: false, ends: true });
     },
-    /** Begins no more, and waits until each has its answer. */
+    /** Stops the load, and waits until each request has its answer. */
     async stop(): Promise<readonly SentRequest[]> {
       going.on = false;
       await running;

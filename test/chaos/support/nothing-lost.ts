@@ -5,8 +5,8 @@ import { webhooksQueue } from '../../../src/platform/temporal/queues.js';
 import type { SentRequest } from './load.js';
 
 /**
- * Everything that is wrong once all is quiet, in plain words: an answer that does not hold, a transfer that nobody
- * was promised, books that do not balance or are not the bank's, something that is still open.
+ * Violations when no work is open, as text: an answer that does not hold, a transfer without a request, a ledger that does
+ * not balance or does not agree with the bank, work that is still open.
  */
 export async function lossesOnceQuiet(
   service: Service,
@@ -23,7 +23,7 @@ export async function lossesOnceQuiet(
   ];
 }
 
-/** Each 201 is there once, as it was asked for; and nothing else is there. */
+/** Each 201 has exactly one transfer with the requested fields, and no other transfer exists. */
 function answersHold(asked: readonly SentRequest[], transfers: readonly Transfer[]): string[] {
   const found = new Map(transfers.map((one) => [`${one.tenant_id}/${one.reference}`, one]));
   const promised = asked.filter(({ answer }) => answer?.status === 201);
@@ -42,7 +42,7 @@ function answersHold(asked: readonly SentRequest[], transfers: readonly Transfer
 
 const REPLAYED = 100;
 
-/** The same request gets the same bytes, at any time after. */
+/** A repeated request returns the same bytes at any later time. */
 async function replaysAreEqual(asked: readonly SentRequest[]): Promise<string[]> {
   const every = Math.max(1, Math.floor(asked.length / REPLAYED));
   const problems: string[] = [];
@@ -56,7 +56,7 @@ async function replaysAreEqual(asked: readonly SentRequest[]): Promise<string[]>
   return problems;
 }
 
-/** Workflows of this service that run, by what Temporal's list says of them: those of records, and of webhooks. */
+/** Number of running workflows of this service, by Temporal's list: those of records and of webhooks. */
 export async function runningWorkflows({ config, temporal }: Service['deps']): Promise<number> {
   const { taskQueue } = config.temporal;
   const ours = [taskQueue, webhooksQueue(taskQueue)].map((queue) => `TaskQueue = "${queue}"`);
@@ -64,7 +64,7 @@ export async function runningWorkflows({ config, temporal }: Service['deps']): P
   return (await temporal.client.workflow.count(query)).count;
 }
 
-/** What is under way, by what it is: all zero when everything has come to its end. */
+/** Counts of open work by kind; all zero when every record is terminal. */
 export async function openWork({ deps }: Service): Promise<Record<string, number>> {
   const count = (collection: string, filter: object) =>
     deps.database.db.collection(collection).countDocuments(filter);
@@ -79,10 +79,10 @@ export async function openWork({ deps }: Service): Promise<Record<string, number
   };
 }
 
-/** What is open may take long on a busy machine, but there has to be ever less of it. */
+/** Open work may take long on a busy machine, but must decrease within this time. */
 const NO_PROGRESS_MS = 120_000;
 
-/** Waits until everything has come to its end, or nothing more of it does. */
+/** Waits until no work is open, or the open work stops decreasing. */
 export async function quiet(service: Service): Promise<void> {
   let least = Infinity;
   let since = performance.now();

@@ -14,13 +14,13 @@ const MEMBERS = [0, 1, 2];
 export type Member = { host: string; signal(which: NodeJS.Signals): void; start(): void };
 export type ReplicaSet = Awaited<ReturnType<typeof startReplicaSet>>;
 
-/** A replica set of three on this machine, with the times that a set has unless it is told others. */
+/** Starts a replica set of three members on this machine, with MongoDB's default times. */
 export async function startReplicaSet() {
   const { binary } = await findEngine('mongod', process.env, () => {});
   const folder = createTemporaryFolder();
   const members: Member[] = [];
   for (const each of MEMBERS) {
-    // Claims end with this process.
+    // A claim of a port ends with this process.
     const { port } = await claimPort(28_700);
     const dataDir = join(folder.path, `mongod-${each}`);
     const logFile = logFileOf(basename(folder.path), `${each}-mongod`);
@@ -39,7 +39,7 @@ export async function startReplicaSet() {
   }
   const hosts = members.map(({ host }) => host);
 
-  /** Asks one of them, whichever it is in the set. */
+  /** Runs a question on one member, whatever its role in the set. */
   async function ask<T>(host: string, question: (client: MongoClient) => Promise<T>): Promise<T> {
     const limits = { serverSelectionTimeoutMS: 2_000, socketTimeoutMS: 5_000 };
     const client = new MongoClient(`mongodb://${host}/`, { directConnection: true, ...limits });
@@ -79,7 +79,7 @@ export async function startReplicaSet() {
     uri: `mongodb://${hosts.join()}/?replicaSet=${REPLICA_SET}`,
     members,
     primary,
-    /** Waits until all of them are there, one as the primary and the others with what it has. */
+    /** Waits until all members run, one is the primary, and the others have its data. */
     whole: () =>
       eventually('the set is whole', async () => {
         const { host } = await primary();

@@ -1,6 +1,6 @@
-// Loaded before everything else: what the process takes for the time of day is as many milliseconds ahead as the file
-// says that CLOCK_FILE names, from one moment to the next. Timers are not concerned, as they are not when the
-// clock of a machine is set. Native code, Temporal's core for one, has the right time.
+// Loaded before the process's own code: shifts the time of day by the milliseconds in the file that CLOCK_FILE names, with
+// immediate effect. Timers are not shifted, as with a machine's clock. Native code, such as Temporal's core, has the right
+// time.
 import { readFileSync } from 'node:fs';
 
 const Right = Date;

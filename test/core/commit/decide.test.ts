@@ -40,7 +40,7 @@ const recordsOf = (set: RecordSet) =>
   Object.fromEntries(set.collections().map((of) => [of.name, set.all(of)]));
 
 describe('decide', () => {
-  test('how items are grouped into commits changes no outcome and no balance', () => {
+  test('the grouping of mutations into commits changes no result and no balance', () => {
     fc.assert(
       fc.property(anyHistory, anyCuts, (items, sizes) => {
         const single = run(
@@ -57,7 +57,7 @@ describe('decide', () => {
     );
   });
 
-  test('after any history the books balance and every wallet is what its postings say, never below zero', () => {
+  test('after any history the ledger balances, and every wallet equals the sum of its postings and is not negative', () => {
     fc.assert(
       fc.property(anyHistory, anyCuts, (items, sizes) => {
         const { state } = run(emptySnapshot(), split(items, sizes));
@@ -83,7 +83,7 @@ describe('decide', () => {
     );
   });
 
-  test('after any history the counts are those of the records, and none was written without its wallet', () => {
+  test('after any history the counts equal those of the records, and none was written without its wallet', () => {
     fc.assert(
       fc.property(anyHistory, anyCuts, (items, sizes) => {
         const { state, commits } = run(emptySnapshot(), split(items, sizes));
@@ -105,7 +105,7 @@ describe('decide', () => {
     );
   });
 
-  test('a repeated batch, as after a commit whose result was lost, changes nothing and answers the same', () => {
+  test('a batch repeated after a commit whose result was lost changes nothing and gets the same results', () => {
     fc.assert(
       fc.property(anyHistory, anyMutation, (before, last) => {
         fc.pre(last.kind !== 'applyTransferFact');
@@ -127,7 +127,7 @@ describe('decide', () => {
     );
   });
 
-  test('a first try comes to what it would with everything read, or collides, or asks to read it', () => {
+  test('a first attempt has the result of a full read, or collides, or requests a full read', () => {
     const seen = { same: 0, collided: 0, unread: 0 };
     const sharing = fc.array(
       fc.oneof({ arbitrary: anyMutation, weight: 7 }, { arbitrary: anyRefusal, weight: 1 }),
@@ -154,7 +154,7 @@ describe('decide', () => {
     expect(Math.min(...Object.values(seen))).toBeGreaterThan(20);
   });
 
-  test('a batch comes to what its items would come to one by one, in order', () => {
+  test('a batch has the results that its mutations would have one by one, in sequence', () => {
     fc.assert(
       fc.property(anyHistory, anyBulkTransfer, (before, batch) => {
         const { state } = run(emptySnapshot(), split(before, []));
@@ -193,7 +193,7 @@ describe('decide', () => {
     ]),
   });
 
-  test('items that share a commit each get their own answer: accepted, refused, duplicate, replay, reused key', () => {
+  test('mutations in one commit each get their own result: accepted, refused, duplicate, replay, reused key', () => {
     const first = acceptTransferMutation(pendingTransfer({ reference: 'r1' }), {
       claim: claimOf('k1'),
     });
@@ -241,7 +241,7 @@ describe('decide', () => {
     expect(writes.wallets).toMatchObject([{ availableMinor: 98_000n, version: 2n }]);
   });
 
-  test('a refusal keeps its answer under the key and uses up no reference, no limit and no money', () => {
+  test('a refusal saves its response under the key, and uses no reference, no limit and no money', () => {
     const poor = acceptTransferMutation(pendingTransfer({ reference: 'r1' }), {
       claim: claimOf('k'),
     });
@@ -272,7 +272,7 @@ describe('decide', () => {
     });
   });
 
-  test('the daily limit tells limit and use, counts per day of Lagos, and a failed transfer gives its amount back', () => {
+  test('the daily limit reports limit and use, counts per day of Lagos, and a failed transfer restores its amount', () => {
     const limit = { dailyLimitMinor: 500_000n };
     const [a, b] = [
       acceptTransferMutation(pendingTransfer(), limit),

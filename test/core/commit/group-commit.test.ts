@@ -51,7 +51,7 @@ const stored = (tenantId: string) =>
   database.db.collection('transfers').countDocuments({ tenant_id: tenantId });
 
 describe('group commit', () => {
-  test('exactly as many are accepted as the wallet can pay, the others are told so', async () => {
+  test('exactly as many transfers are accepted as the wallet can pay, and the others are refused', async () => {
     const tenantId = await tenantWith(251_000n * 20n + 250_999n);
     const commit = createGroupCommit(database);
     const outcomes = await Promise.all(
@@ -68,7 +68,7 @@ describe('group commit', () => {
     expect(await stored(tenantId)).toBe(20);
   });
 
-  test('two processes on one wallet give right answers, and one key makes one transfer', async () => {
+  test('two processes on one wallet answer correctly, and one key creates one transfer', async () => {
     const tenantId = await tenantWith(251_000n * 30n);
     const [a, b] = [createGroupCommit(database), createGroupCommit(other)];
     const outcomes = await Promise.all(
@@ -87,7 +87,7 @@ describe('group commit', () => {
     expect(await available(tenantId)).toBe(0n);
   });
 
-  test('one item that the database refuses spoils none of those that share its commit', async () => {
+  test('a mutation that the database refuses does not fail the others in its commit', async () => {
     const tenantId = await tenantWith(251_000n * 50n);
     const commit = createGroupCommit(database);
     const bad = { ...fresh(tenantId), submissions: 'none' as unknown as number };
@@ -106,7 +106,7 @@ describe('group commit', () => {
     expect(await available(tenantId)).toBe(251_000n * 10n);
   });
 
-  test('the same item handed in again, as after an unknown commit result, is one transfer with one answer', async () => {
+  test('a mutation repeated after an unknown commit result creates one transfer with one answer', async () => {
     const tenantId = await tenantWith(10_000_000n);
     const item = acceptTransferMutation(fresh(tenantId), {
       claim: claimOf(`${tenantId}/secret/k`, 'f', now()),
@@ -118,7 +118,7 @@ describe('group commit', () => {
     expect(await available(tenantId)).toBe(10_000_000n - 251_000n);
   });
 
-  test('keys and references that others took are found, though nobody looks before writing, also with an empty wallet', async () => {
+  test('keys and references in use are detected without a read before the write, also with an empty wallet', async () => {
     const tenantId = await tenantWith(251_000n * 2n);
     const keyed = (key: string, fingerprint: string, at = now()) => ({
       claim: claimOf(`${tenantId}/secret/${key}`, fingerprint, at),
@@ -163,12 +163,12 @@ describe('group commit', () => {
     expect(await stored(tenantId)).toBe(2);
   });
 
-  test('a reference that is taken, in a commit that also changes a transfer: each gets its own answer', async () => {
+  test('a reference in use and a transfer’s change in one commit each get their own answer', async () => {
     const tenantId = await tenantWith(251_000n * 4n);
     const commit = createGroupCommit(database);
     const first = fresh(tenantId, { reference: 'r' });
     await commitNamed(commit, acceptTransferMutation(first));
-    // What the first waits for gathers behind it, and shares a commit.
+    // Mutations that arrive while the first one commits queue behind it and share the next commit.
     const [, refused, duplicate, other] = await Promise.all([
       commitNamed(commit, acceptTransferMutation(fresh(tenantId))),
       commitNamed(commit, {
@@ -197,7 +197,7 @@ describe('group commit', () => {
     });
   });
 
-  test('a full queue says so at once, and nothing was done for what it refused', async () => {
+  test('a full queue refuses at once, and a refused mutation has no effect', async () => {
     const tenantId = await tenantWith(251_000n * 6_000n);
     const commit = createGroupCommit(database);
     const outcomes = await Promise.allSettled(
@@ -213,7 +213,7 @@ describe('group commit', () => {
     expect(await stored(tenantId)).toBe(5_000 - refused.length);
   });
 
-  test('any sequence of acceptances, facts and credits over two processes leaves books that balance', async () => {
+  test('any sequence of acceptances, facts and credits over two processes leaves a balanced ledger', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.tuple(fc.nat(), fc.nat(3)), { minLength: 40, maxLength: 150, size: 'max' }),
@@ -232,7 +232,7 @@ describe('group commit', () => {
               const about = { amountMinor: 250_000n, sessionId: null };
               if (kind === 0) {
                 const item = acceptTransferMutation(fresh(tenantId, { _id: id, reference: id }));
-                // Two of the same id at once: the later one finds the earlier, as a lost answer would.
+                // Two with one id at once: the later one finds the earlier, like a retry after a lost answer.
                 await commitNamed(commits[which], item);
               } else if (kind === 1)
                 await stores[which].applyFact(tenantId, id, {
@@ -262,7 +262,7 @@ describe('group commit', () => {
     );
   });
 
-  test('money is stored as longs: the database refuses a float or an int where kobo are kept', async () => {
+  test('the database stores amounts as longs, and refuses a float or an int', async () => {
     const wallets = database.db.collection<{ _id: string }>('wallets');
     const base = { receivable_minor: 0n, limit_day: '', limit_used_minor: 0n, version: 1 };
     for (const available_minor of [1.5, 1, '1', -1n]) {

@@ -34,7 +34,7 @@ test('a request without a key claims none', () => {
   expect(claim({ header: undefined })).toBeNull();
 });
 
-test('header, header in quotes, body, and both alike are one key for 24 hours', () => {
+test('an idempotency key in the header, in quotes, in the body, or equal in both is one key for 24 hours', () => {
   const header = claim({ header: 'abc' });
   const body = { amount_minor: 1, idempotency_key: 'abc' };
   expect(claim({ header: '"abc"' })).toEqual(header);
@@ -45,7 +45,7 @@ test('header, header in quotes, body, and both alike are one key for 24 hours', 
   expect(header?.expiresAt).toEqual(new Date('2026-05-05T10:00:00.000Z'));
 });
 
-test('both and different is refused, as is what is no printable ASCII of 1 to 255', () => {
+test('different keys in header and body are refused, as are keys that are not 1 to 255 printable ASCII characters', () => {
   const differing = { header: 'abc', body: { idempotency_key: 'abd' } };
   expect(refusedField(differing)).toBe('idempotency_key');
   for (const key of ['', 'a\tb', 'a\u007f', 'clé', 'k'.repeat(256)]) {
@@ -62,7 +62,7 @@ test('both and different is refused, as is what is no printable ASCII of 1 to 25
   expect(claim({ header: `"${'k'.repeat(255)}"` })?.id).toHaveLength(255 + 'ten_a/secret/'.length);
 });
 
-test('tenants never meet, nor do the secret and public keys of one', () => {
+test('claims of different tenants, and of a tenant’s secret and public keys, never collide', () => {
   const owners: KeyOwner[] = [
     OWNER,
     { tenantId: 'ten_b', kind: 'secret' },
@@ -71,7 +71,7 @@ test('tenants never meet, nor do the secret and public keys of one', () => {
   expect(new Set(owners.map((owner) => claim({ owner })?.id)).size).toBe(owners.length);
 });
 
-test('another method, path or value is another request; another order of fields is not', () => {
+test('another method, path or value makes another fingerprint, and another order of fields does not', () => {
   const same = claim()?.fingerprint;
   expect(claim({ method: 'PUT' })?.fingerprint).not.toBe(same);
   expect(claim({ path: '/api/v1/cards' })?.fingerprint).not.toBe(same);

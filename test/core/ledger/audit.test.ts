@@ -21,7 +21,7 @@ afterAll(async () => {
 
 type Kind = 'succeeded' | 'rejected' | 'reversed' | 'operator_confirmed';
 
-/** A transfer of its own tenant that went this way. */
+/** Creates a transfer of a separate tenant that has gone through these facts. */
 async function after(...kinds: Kind[]): Promise<Transfer> {
   const id = `${kinds.join('-')}-${Math.random()}`;
   const transfer = pendingTransfer({ _id: id, tenant_id: id, created_at: new Date() });
@@ -37,7 +37,7 @@ async function after(...kinds: Kind[]): Promise<Transfer> {
 
 const problems = async () => (await auditLedger(database, audits)).problems;
 
-test('whatever way transfers went, the audit finds their postings right', async () => {
+test('the audit accepts the postings of transfers in every state', async () => {
   await after();
   await after('succeeded');
   await after('rejected');
@@ -50,7 +50,7 @@ test('whatever way transfers went, the audit finds their postings right', async 
   expect(await problems()).toEqual([]);
 });
 
-test('reads of one moment see nothing that was written after the first of them', async () => {
+test('reads of one snapshot see nothing that was written after the first of them', async () => {
   await after('succeeded');
   await withSnapshot(database, async (db, session) => {
     const postings = () => db.collection('postings').countDocuments({}, { session });
@@ -60,7 +60,7 @@ test('reads of one moment see nothing that was written after the first of them',
   });
 });
 
-test('the audit finds nothing wrong while money moves', async () => {
+test('the audit reports no problem while money moves', async () => {
   const going = { on: true };
   const moving = (async () => {
     while (going.on) await Promise.all([after('succeeded'), after('rejected'), after('reversed')]);
@@ -70,7 +70,7 @@ test('the audit finds nothing wrong while money moves', async () => {
   await moving;
 });
 
-test('a posting that balances and is not the one of its transfer is found', async () => {
+test('the audit reports a balanced posting that differs from its transfer', async () => {
   const { _id: id } = await after('succeeded');
   const { _id: other } = await after('rejected');
   const postings = database.db.collection<{ _id: string; legs: object[] }>('postings');

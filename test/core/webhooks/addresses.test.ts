@@ -73,16 +73,19 @@ const NOT_PUBLIC = [
   '',
 ];
 
-describe('an address that a tenant names', () => {
-  test.each(LOOPBACK)('never leads to our own machine: %s', async (host) => {
-    const url = `http://${host}:${inside.port}/`;
-    expect(problemWithUrl(url, strict)).toMatch(/public network/);
-    const sender = createSender(strict);
-    const attempt = await sender.send(url, {}, '{}');
-    expect(attempt).toMatchObject({ status: null, error: 'address_refused' });
-    await sender.close();
-    expect(inside.received).toEqual([]);
-  });
+describe('the address of an endpoint', () => {
+  test.each(LOOPBACK)(
+    'an endpoint never resolves to the service’s own machine: %s',
+    async (host) => {
+      const url = `http://${host}:${inside.port}/`;
+      expect(problemWithUrl(url, strict)).toMatch(/public network/);
+      const sender = createSender(strict);
+      const attempt = await sender.send(url, {}, '{}');
+      expect(attempt).toMatchObject({ status: null, error: 'address_refused' });
+      await sender.close();
+      expect(inside.received).toEqual([]);
+    },
+  );
 
   test.each(NOT_PUBLIC)('is of the public network, and %s is not', (address) => {
     expect(isPublicAddress(address)).toBe(false);
@@ -95,7 +98,7 @@ describe('an address that a tenant names', () => {
     },
   );
 
-  test('whatever is typed, looking at it answers and never throws', () => {
+  test('checking an address never throws, whatever its text', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl()), (text) => {
         const problem = problemWithUrl(text, { ...strict, requireHttps: true });
@@ -106,7 +109,7 @@ describe('an address that a tenant names', () => {
     );
   });
 
-  test('is https in live, carries no password, and is of a bearable length', () => {
+  test('an address must be https in live, without a password, and of limited length', () => {
     const live = { allowPrivate: false, requireHttps: true };
     expect(problemWithUrl('http://example.com/', live)).toMatch(/not https/);
     expect(problemWithUrl('https://example.com/', live)).toBeNull();
@@ -134,11 +137,11 @@ describe('a name', () => {
     );
   });
 
-  test('is looked up once for a connection, and connected to at the address that was looked at', async () => {
+  test('a name is resolved once for a connection, which uses the checked address', async () => {
     const asked: string[] = [];
     const resolve = async (host: string) => {
       asked.push(host);
-      // A name server that answers differently the second time gets no second time.
+      // A name server could answer differently the second time, so there is no second lookup.
       return asked.length === 1 ? ['127.0.0.1'] : ['127.0.0.2'];
     };
     const sender = createSender({ ...strict, allowPrivate: true, resolve });
@@ -147,7 +150,7 @@ describe('a name', () => {
     await sender.close();
   });
 
-  test('that does not resolve is an attempt that failed, and may be added', async () => {
+  test('a name that does not resolve may be added, and fails the attempt', async () => {
     const resolve = async () => Promise.reject(new Error('no such name'));
     const sender = createSender({ ...strict, resolve });
     expect(await sender.send(url(), {}, '{}')).toMatchObject({ error: 'name_not_resolved' });
@@ -166,7 +169,7 @@ describe('an answer', () => {
     return attempt;
   };
 
-  test('counts with 2xx alone', async () => {
+  test('only an answer with 2xx counts as delivered', async () => {
     expect(await send(200)).toMatchObject({ status: 200, error: null });
     expect(await send(299)).toMatchObject({ status: 299, error: null });
     for (const status of [301, 302, 307, 308, 304, 400, 410, 500]) {
@@ -179,12 +182,12 @@ describe('an answer', () => {
     }
   });
 
-  test('that never comes, or breaks off, is told apart', async () => {
+  test('a missing answer and a broken one are reported differently', async () => {
     expect(await send(() => undefined)).toMatchObject({ status: null, error: 'timeout' });
     expect(await send((response) => response.destroy())).toMatchObject({ error: 'connection' });
   });
 
-  test('is not read to its end: one that never ends is cut off', async () => {
+  test('an endless answer is cut off', async () => {
     const cutOff = new Promise<void>((resolve) => {
       const endless: Behaviour = (response) => {
         response.writeHead(200);

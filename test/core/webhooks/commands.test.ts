@@ -25,7 +25,7 @@ async function json(line: string) {
   return JSON.parse(out);
 }
 
-test('endpoints are added, listed, rotated, switched off and removed; the secret is shown when it is made', async () => {
+test('endpoints are added, listed, rotated, disabled and removed, and a new secret is shown', async () => {
   const at = await all.receiver();
   const { id: tenantId } = await all.service.tenant();
   const added = await json(`webhooks endpoints add --tenant ${tenantId} --url ${at.url}`);
@@ -48,7 +48,7 @@ test('endpoints are added, listed, rotated, switched off and removed; the secret
   }
 }, 120_000);
 
-test('an address that is not usable, or of nobody, is refused with the reason', async () => {
+test('an endpoint with an unusable address or an unknown tenant is refused with the reason', async () => {
   const { id: tenantId } = await all.service.tenant();
   const add = (url: string, of = tenantId) =>
     bursar(`webhooks endpoints add --tenant ${of} --url ${url}`);
@@ -87,7 +87,7 @@ describe('doctor', () => {
       ...all.service.env,
       ...changes,
     });
-    // Whatever is wrong is a row: never a stack trace.
+    // Every problem is a row, and never a stack trace.
     expect(error).toBe('');
     const checks = JSON.parse(out) as Check[];
     const wrong = checks.filter(({ ok }) => !ok);
@@ -96,7 +96,7 @@ describe('doctor', () => {
     return { checks, wrong: wrong.map(({ check }) => check) };
   }
 
-  test('finds a running service well, each queue with its worker', async () => {
+  test('doctor reports no problem for a running service, and names the worker of each queue', async () => {
     const { checks, wrong } = await doctor();
     expect(wrong).toEqual([]);
     const queue = all.service.env['BURSAR_TASK_QUEUE'];
@@ -139,7 +139,7 @@ describe('doctor', () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/^check +ok +detail/)]);
   });
 
-  test('tells what is away, in a row each, and ends', async () => {
+  test('doctor reports each dependency that is down in a row, and exits', async () => {
     const port = await all.service.deadPort();
     const { wrong } = await doctor({
       MONGODB_URI: `mongodb://127.0.0.1:${port}/?replicaSet=bursar&directConnection=true`,
@@ -149,7 +149,7 @@ describe('doctor', () => {
     expect(wrong).toEqual(['mongodb', 'temporal', 'provider: sandbox-bank']);
   });
 
-  test('misses workers, a namespace, the schema', async () => {
+  test('doctor reports missing workers, a missing namespace and a missing schema', async () => {
     const { wrong } = await doctor({ BURSAR_TASK_QUEUE: 'nobody', BURSAR_DATABASE: 'nothing' });
     expect(wrong).toEqual([
       'mongodb: schema',
@@ -166,13 +166,13 @@ describe('doctor', () => {
     ]);
   });
 
-  test('notices another pepper by what is sealed', async () => {
+  test('doctor detects a different pepper by the sealed secrets', async () => {
     await all.tenant(await all.receiver());
     const { wrong } = await doctor({ BURSAR_KEY_PEPPER: 'another pepper than the one of before' });
     expect(wrong).toEqual(['key pepper']);
   });
 });
-test('a command says in words which part does not answer', async () => {
+test('a command names the dependency that does not answer', async () => {
   const nobody = await all.service.deadPort();
   const at = await all.receiver();
   const { tenant } = await all.tenant(at);
@@ -195,7 +195,7 @@ test('a command says in words which part does not answer', async () => {
   });
 }, 120_000);
 
-test('a wallet is shown with what can be spent, what is held and what is owed', async () => {
+test('a wallet is shown with its available balance, its holds and its receivable', async () => {
   const tenant = await all.service.tenant({ balanceMinor: 1_000_000 });
   await tenant.send('006');
   expect(await json(`wallets show --tenant ${tenant.id}`)).toEqual({

@@ -29,7 +29,7 @@ function openLanes(bounds: { maxPerLane: number; maxInAll: number; maxWaitingPer
 const turn = () => new Promise(setImmediate);
 
 describe('lanes', () => {
-  test('a lane whose jobs never end fills its own places and nobody else loses any', async () => {
+  test('a lane whose jobs never end fills its own places and takes none of other lanes', async () => {
     const { lanes, of, offer } = openLanes({ maxPerLane: 2, maxInAll: 10, maxWaitingPerLane: 50 });
     for (let i = 0; i < 20; i += 1) offer('hanging');
     for (let i = 0; i < 6; i += 1) offer('quick');
@@ -42,7 +42,7 @@ describe('lanes', () => {
     expect([of('hanging').length, of('quick').length]).toEqual([2, 0]);
   });
 
-  test('where all places are taken, lanes take turns', async () => {
+  test('lanes take turns when all places are in use', async () => {
     const { lanes, running, offer } = openLanes({
       maxPerLane: 3,
       maxInAll: 3,
@@ -55,7 +55,7 @@ describe('lanes', () => {
     expect(running.map(({ lane }) => lane)).toEqual(['many', 'one', 'other']);
   });
 
-  test('whatever is offered and ends in whatever order: bounds hold, and everything has its turn', async () => {
+  test('for any order of offers and ends the bounds hold, and every job runs', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.constantFrom('a', 'b', 'c', 'end'), { maxLength: 60 }),
@@ -87,7 +87,7 @@ describe('lanes', () => {
     );
   });
 
-  test('a lane that is full says so; what waited when it stops is never run', async () => {
+  test('a full lane refuses jobs, and jobs that wait when the lanes stop never run', async () => {
     const { lanes, running, offer } = openLanes({
       maxPerLane: 1,
       maxInAll: 1,
@@ -104,7 +104,7 @@ describe('lanes', () => {
   });
 });
 
-test('an endpoint that fails again and again is left to its workflows, and one success makes it well', () => {
+test('an endpoint that fails repeatedly gets deliveries from workflows only, until one succeeds', () => {
   const health = createHealth();
   expect(health.mayTry('whe')).toBe(true);
   for (let i = 0; i < 3; i += 1) health.note('whe', false);

@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 describe('a tenant with an endpoint', () => {
-  test('is told of every change of state once, in numbered order, by messages that the stock library verifies', async () => {
+  test('an endpoint gets every change of state once, numbered in sequence, in messages that the standard library verifies', async () => {
     const at = await all.receiver();
     const { tenant, secret } = await all.tenant(at);
     const id = await tenant.send();
@@ -35,7 +35,7 @@ describe('a tenant with an endpoint', () => {
     expect(events[1]?.data).toEqual(await tenant.get(id));
   });
 
-  test('is told of a refusal, and of a reversal after the completion', async () => {
+  test('an endpoint gets events for a rejection, and for a reversal after the completion', async () => {
     const at = await all.receiver();
     const { tenant } = await all.tenant(at);
     const [refused, reversed] = [await tenant.send('002'), await tenant.send('008')];
@@ -57,7 +57,7 @@ describe('a tenant with an endpoint', () => {
     ]);
   });
 
-  test('finds on the timeline what it was told', async () => {
+  test('the timeline of a transfer has its webhook deliveries', async () => {
     const at = await all.receiver();
     const { tenant } = await all.tenant(at);
     const id = await tenant.send();
@@ -69,7 +69,7 @@ describe('a tenant with an endpoint', () => {
     ]);
   });
 
-  test('that is added later gets only what happens later; nothing is written for who has none', async () => {
+  test('an endpoint gets only events after its creation, and no events are stored for a tenant without endpoints', async () => {
     const tenant = await all.service.tenant();
     await tenant.waitFor(await tenant.send(), 'completed');
     const { db } = all.service.deps.database;
@@ -85,7 +85,7 @@ describe('a tenant with an endpoint', () => {
 });
 
 describe('a secret', () => {
-  test('is exchanged without a gap: both sign until the overlap is over', async () => {
+  test('a rotated secret signs together with its predecessor until the overlap ends', async () => {
     const at = await all.receiver();
     const { tenant, id: endpoint, secret: old } = await all.tenant(at);
     const rotated = await all.webhooks.endpoints.rotate(endpoint, 4_000);
@@ -111,7 +111,7 @@ describe('a secret', () => {
     }
   });
 
-  test('is in no log, no answer but the first, no history, and not readable in the database', async () => {
+  test('a webhook secret is in the first answer only: in no log, no later answer, no history, and sealed in the database', async () => {
     const at = await all.receiver(500);
     const { tenant, secret, id } = await all.tenant(at);
     await tenant.send();
@@ -129,13 +129,13 @@ describe('a secret', () => {
       ),
     };
     for (const text of Object.values(places)) expect(text).not.toContain(bare);
-    // Where it goes and what it tells stay out of histories, too.
+    // Histories have neither the address nor the content of a webhook.
     expect(places.history).not.toContain(String(at.port));
     expect(places.history).not.toContain('0123456789');
     expect(places.endpoints).toContain(id);
   });
 
-  test('that was sealed under another pepper stops its own deliveries, and no transfer', async () => {
+  test('a webhook secret sealed under another pepper stops its own deliveries, and no transfer', async () => {
     const at = await all.receiver();
     const { tenant, id } = await all.tenant(at);
     const endpoints = all.service.deps.database.db.collection<{ _id: string }>('webhook_endpoints');
@@ -149,21 +149,21 @@ describe('a secret', () => {
   });
 });
 
-test('no sweep of any collection reads what is not due, whatever else is stored', async () => {
+test('recovery finds due records by an index in every collection', async () => {
   const { db } = all.service.deps.database;
   const at = await all.receiver();
   const { tenant } = await all.tenant(at);
   const id = await tenant.send();
   await all.waitForEvents(at, id, 2);
-  const sweeps = { op: 'query', 'command.filter.next_check_at': { $exists: true } };
-  const swept = () => db.collection('system.profile').distinct('command.find', sweeps);
+  const recovery = { op: 'query', 'command.filter.next_check_at': { $exists: true } };
+  const recovered = () => db.collection('system.profile').distinct('command.find', recovery);
   await db.command({ profile: 2 });
-  await eventually('all have swept', async () =>
-    (await swept()).includes('webhook_deliveries') && (await swept()).includes('transfers')
+  await eventually('recovery has read both collections', async () =>
+    (await recovered()).includes('webhook_deliveries') && (await recovered()).includes('transfers')
       ? true
       : undefined,
   );
   await db.command({ profile: 0 });
-  const scans = { ...sweeps, planSummary: { $not: /IXSCAN/ } };
+  const scans = { ...recovery, planSummary: { $not: /IXSCAN/ } };
   expect(await db.collection('system.profile').distinct('command.find', scans)).toEqual([]);
 });

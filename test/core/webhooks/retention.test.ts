@@ -37,7 +37,7 @@ function eventWith(...statuses: DeliveryStatus[]): Outgoing {
   return { event, deliveries: inState };
 }
 
-/** Answers their ids. */
+/** Returns the ids of the events. */
 async function insert(...outgoing: Outgoing[]): Promise<string[]> {
   await createDeliveries(database).insert(outgoing);
   return outgoing.map(({ event }) => event._id);
@@ -54,7 +54,7 @@ const left = async (id: string) => ({
   deliveries: await database.db.collection('webhook_deliveries').countDocuments({ event_id: id }),
 });
 
-test('what is settled goes when it is old, whatever became of it; what is to be delivered never goes', async () => {
+test('old events are deleted when all their deliveries are terminal, and never before', async () => {
   const [settled = '', waiting = ''] = await insert(
     eventWith('delivered', 'dead', 'cancelled'),
     eventWith('delivered', 'retrying', 'pending'),
@@ -74,14 +74,14 @@ test('what is settled goes when it is old, whatever became of it; what is to be 
   expect(await left(waiting)).toEqual({ event: 0, deliveries: 0 });
 });
 
-test('more than a page goes too', async () => {
+test('retention deletes more than one page of events', async () => {
   const ids = await insert(...Array.from({ length: 501 }, () => eventWith('delivered')));
   await removeOld(91);
   const events = database.db.collection<{ _id: string }>('webhook_events');
   expect(await events.countDocuments({ _id: { $in: ids } })).toBe(0);
 });
 
-test('an id that stands for a time is above all earlier ones and below all later ones', () => {
+test('the boundary id of a time sorts after all earlier ids and before all later ones', () => {
   const at = Date.now();
   const made = newId('event');
   expect(firstIdAt('event', new Date(at)) < made).toBe(true);

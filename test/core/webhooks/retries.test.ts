@@ -13,7 +13,7 @@ afterAll(async () => {
 });
 
 describe('a delivery that fails', () => {
-  test('is retried by its workflow and arrives when the receiver is back', async () => {
+  test('a failed delivery is retried by its workflow, and arrives when the receiver is back', async () => {
     const at = await all.receiver(503);
     const { tenant } = await all.tenant(at);
     const id = await tenant.send();
@@ -38,7 +38,7 @@ describe('a delivery that fails', () => {
     expect(again.length).toBeGreaterThan(1);
   });
 
-  test('is dead after the last attempt, and delivered when an operator sends it again', async () => {
+  test('a delivery is dead after its last attempt, and is delivered when an operator sends it again', async () => {
     const at = await all.receiver(500);
     const { tenant } = await all.tenant(at);
     const id = await tenant.send();
@@ -90,7 +90,7 @@ describe('a delivery that fails', () => {
     },
   );
 
-  test('does not follow a redirect', async () => {
+  test('a delivery does not follow a redirect', async () => {
     const target = await all.receiver();
     const at = await all.receiver((response) =>
       response.writeHead(307, { location: target.url }).end(),
@@ -102,7 +102,7 @@ describe('a delivery that fails', () => {
     expect(target.received).toEqual([]);
   });
 
-  test('is called off when its endpoint is removed', async () => {
+  test('a delivery is cancelled when its endpoint is removed', async () => {
     const at = await all.receiver(500);
     const { tenant, id } = await all.tenant(at);
     await tenant.send();
@@ -117,7 +117,7 @@ describe('a delivery that fails', () => {
 });
 
 describe('one endpoint that never answers', () => {
-  test('holds back no other: there everything arrives at the first attempt', async () => {
+  test('an endpoint that never answers delays no other: all other deliveries arrive at the first attempt', async () => {
     const [hanging, healthy] = [await all.receiver(hang), await all.receiver()];
     const [slow, fast] = [await all.tenant(hanging), await all.tenant(healthy)];
     await Promise.all(Array.from({ length: 12 }, () => slow.tenant.send()));

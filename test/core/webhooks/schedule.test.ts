@@ -15,7 +15,7 @@ import { openTestDatabase, type TestDatabase } from '../../support/database.js';
 import { startReceiver, type Receiver } from '../../support/receiver.js';
 
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
-/** What the contract promises receivers. */
+/** The pauses between attempts that the API's documentation guarantees. */
 const PROMISED_MS = [
   5 * SECOND,
   MINUTE,
@@ -84,7 +84,7 @@ async function failedOnce(): Promise<Delivery> {
   return delivery;
 }
 
-/** Runs its workflow to the end; answers when, on the skipping clock, each attempt was made. */
+/** Runs the delivery's workflow to its end; returns the time of each attempt on the time-skipping clock. */
 async function run({ _id: id }: Delivery): Promise<number[]> {
   const workers = await createWorkers({
     connection: environment.nativeConnection,
@@ -115,7 +115,7 @@ async function run({ _id: id }: Delivery): Promise<number[]> {
   }
 }
 
-test('a receiver that is away for days is tried at the promised times, and the last failure is the end', async () => {
+test('a delivery to a receiver that is down for days is attempted at the documented times, and is dead after the last', async () => {
   const delivery = await failedOnce();
   const times = await run(delivery);
   const pauses = times.slice(1).map((time, i) => time - Number(times[i]));
@@ -130,7 +130,7 @@ test('a receiver that is away for days is tried at the promised times, and the l
   expect(receiver.received).toHaveLength(PROMISED_MS.length);
 });
 
-test('one that is back after hours gets it at the next promised time, once', async () => {
+test('a receiver that is back after hours gets the delivery once, at the next documented time', async () => {
   const delivery = await failedOnce();
   const before = receiver.received.length;
   receiver.behave((response) =>
@@ -143,7 +143,7 @@ test('one that is back after hours gets it at the next promised time, once', asy
   expect(stored?.attempts.map(({ status }) => status)).toEqual([503, 503, 503, 200]);
 });
 
-test('one that was delivered or called off meanwhile is not sent again', async () => {
+test('a delivery that was delivered or cancelled meanwhile is not sent again', async () => {
   const delivery = await failedOnce();
   await webhooks.deliveries.record({ of: delivery, kind: 'cancelled' });
   const before = receiver.received.length;

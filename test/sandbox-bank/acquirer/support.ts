@@ -38,13 +38,13 @@ type Order = Record<string, unknown>;
 const customer = { id: 'customer-1', email: 'ada@example.com', name: null };
 export const RETURN_URL = 'https://shop.example/paid?cart=7';
 
-/** What a browser does with a form: the answer, with no redirect followed. */
+/** Submits a form as a browser does; returns the answer without following redirects. */
 export function submitForm(url: string, fields: Record<string, string>): Promise<Response> {
   const body = new URLSearchParams(fields);
   return fetch(url, { method: 'POST', body, redirect: 'manual' });
 }
 
-/** The payment network's side of the bank, as anyone could call it. */
+/** A plain HTTP client of the bank's acquirer. */
 export function acquirerClient(bank: BankClient) {
   const now = () => new Date().toISOString();
   const ask = (suffix: string) => ({
@@ -68,7 +68,7 @@ export function acquirerClient(bank: BankClient) {
       const { body } = await client.initialize(order);
       return { ...body, client_reference: order.client_reference, url: body.redirect_url };
     },
-    /** Pays a page with a choice, and answers what it has left. */
+    /** Pays a page with a choice; returns the authorization that it created. */
     async newAuthorization(choice = 'good', changes: Order = {}): Promise<string> {
       const { url, reference } = await client.newPage('789', changes);
       await submitForm(url, { action: 'pay', choice });

@@ -14,10 +14,10 @@ export type CardDelivery = {
   };
 };
 
-/** What the service does with a request: its status and answer; null: it never answers. */
+/** The service's reaction to a request: a status and a body, or null for no answer. */
 export type Reaction = { status: number; body?: unknown } | null;
 
-/** Stands where the service's card webhook will be: takes every callback, and decides authorizations by `react`. */
+/** Stands in for the service's card webhook: accepts every callback, and decides authorizations by `react`. */
 export async function startCardService(react: (delivery: CardDelivery) => Reaction = approve) {
   const received: CardDelivery[] = [];
   const server = createServer((req, res) => {
@@ -85,7 +85,7 @@ export type CardEffect = {
 
 type Init = Parameters<BankClient['call']>[1];
 
-/** The card issuer's side of the bank, as anyone could call it. */
+/** A plain HTTP client of the bank's card issuer. */
 export function cardClient(bank: BankClient) {
   const now = () => new Date().toISOString();
   const client = {

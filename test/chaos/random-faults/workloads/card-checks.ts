@@ -10,7 +10,7 @@ import type { ReceivedWebhooks } from '../received-webhooks.js';
 
 export type NamedOrder = { request_id: string } & Record<string, unknown>;
 
-/** What the books and the issuer's journal say is compared by test/support; here is what clients were promised. */
+/** Checks the guarantees to clients. test/support compares the ledger with the issuer's journal. */
 export async function checkCards(
   cluster: ChaosCluster,
   received: ReceivedWebhooks,
@@ -56,7 +56,7 @@ function everythingTold(
   operations: readonly CardOperation[],
 ): string[] {
   const unlocks = operations.filter(
-    // One without a number found the card open already.
+    // An unlock without a sequence number found the card open already.
     ({ type, status, state_sequence: number }) =>
       type === 'unlock' && status === 'completed' && number !== null,
   );
@@ -73,7 +73,7 @@ function everythingTold(
   ];
 }
 
-/** Each unlock that came to something was told; and each lock, as the two take turns. */
+/** Each completed unlock has an event; so does each lock, as locks and unlocks alternate. */
 function locksTold({ _id, status }: Card, opened: number, unlocked: number, locked: number) {
   const problems: string[] = [];
   if (unlocked !== opened) {
@@ -81,7 +81,7 @@ function locksTold({ _id, status }: Card, opened: number, unlocked: number, lock
       `${_id} was opened ${opened} times, and card.unlocked was told ${unlocked} times`,
     );
   }
-  // One that is over may have been either before.
+  // A closed card may have been locked or open before.
   const more = status === 'locked' ? [1] : status === 'active' ? [0] : [0, 1];
   if (!more.includes(locked - unlocked)) {
     problems.push(`${_id} is ${status}: ${locked} × card.locked, ${unlocked} × card.unlocked told`);
@@ -89,7 +89,7 @@ function locksTold({ _id, status }: Card, opened: number, unlocked: number, lock
   return problems;
 }
 
-/** No hold, no event that waits, and no card that was ordered and never came. */
+/** Reports open holds, waiting events, and cards whose issuance never ended. */
 async function nothingLeft({ service }: ChaosCluster, cards: readonly Card[]): Promise<string[]> {
   const { db } = service.deps.database;
   const authorizations = await db

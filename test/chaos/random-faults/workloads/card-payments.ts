@@ -7,25 +7,25 @@ import { chooseOf, untilDone } from './choosing.js';
 type Outcome = 'cleared' | 'reversed' | 'expired';
 type Paid = { token: string; amountMinor: number };
 
-/** A part of what is approved is left to the end of its hold: the issuer never says what became of it. */
+/** Share of approved payments that the issuer never reports, so that their holds expire. */
 const LEFT = 0.05;
-/** Nobody decided, or not in time. */
+/** Decline reasons of payments without a decision in time. */
 const IN_VAIN = new Set(['deadline_exceeded', 'no_answer', 'service_unavailable']);
 const MOST_TRIES = 4;
 
-/** People who pay with cards, through the sandbox's issuer; what was approved is cleared, whole or in part, or reversed. */
+/** Cardholders who pay through the sandbox's issuer. Approved payments are cleared, in full or in part, or reversed. */
 export function createPayers(cluster: ChaosCluster, random: Random, problems: string[]) {
   const issuer = issuerClient(cluster.service);
   const open: Paid[] = [];
   const counts = { payments: 0, approved: 0, cleared: 0, reversed: 0, expired: 0, left: 0 };
-  /** Why payments were declined, and how many. */
+  /** Counts of declined payments, by reason. */
   const declined: Record<string, number> = {};
 
   async function endOne({ token, amountMinor }: Paid): Promise<void> {
     const [outcome, share] = chooseOf<[Outcome, number]>(random, [
       [50, ['cleared', 1]],
       [20, ['cleared', random.between(0.1, 0.9)]],
-      // More than was approved, as tips are: taken all the same.
+      // Clearing may exceed the approval, as with tips, and is accepted.
       [4, ['cleared', 1.2]],
       [20, ['reversed', 1]],
       [6, ['expired', 1]],
@@ -39,7 +39,7 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
     else problems.push(`the issuer refuses to have ${token} ${outcome}: ${status}`);
   }
 
-  /** Something that was approved before comes to its end. */
+  /** Clears or reverses a payment that was approved before. */
   async function end(): Promise<void> {
     const [paid] = open.splice(Math.floor(random.next() * open.length), 1);
     if (paid) await endOne(paid);
@@ -47,7 +47,7 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
 
   return {
     end,
-    /** Who is declined for want of time tries again, as people do. */
+    /** Pays; a payment that is declined without a decision in time is tried again, as people do. */
     async pay(card: string): Promise<void> {
       const amount_minor = Math.round(random.between(500, 9_000));
       const channel = random.pick(['online', 'pos', 'contactless'] as const);
@@ -62,7 +62,7 @@ export function createPayers(cluster: ChaosCluster, random: Random, problems: st
         const code = decision?.code ?? 'no_answer';
         if (decision?.approved !== true) declined[code] = (declined[code] ?? 0) + 1;
         if (!IN_VAIN.has(code)) break;
-        // Who asks a dead process again and again at once would do little else.
+        // Without a pause, a payer would do little else than repeat requests to a dead process.
         await sleep(random.between(500, 2_000));
       }
       while (open.length > 10 || (open.length > 0 && random.chance(0.6))) await end();

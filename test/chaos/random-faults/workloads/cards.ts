@@ -11,19 +11,19 @@ import { chooseOf, pickRecent, untilDone } from './choosing.js';
 
 export type ChaosCard = { of: ChaosTenant; id: string };
 
-/** By the ends of names; see docs/guide/test-values.md. A fifth leaves doubt. */
+/** Outcomes by the ends of names; see docs/guide/test-values.md. A fifth leaves the outcome unknown. */
 const ISSUES = ['789', '789', '789', '789', '001', '002', '004'] as const;
 const FUNDINGS = ['789', '789', '789', '789', '789', '001', '002', '008'] as const;
 const DOUBTFUL_FUNDINGS = ['004', '007', '009', '010', '012'] as const;
 const CONTROLS = ['789', '789', '789', '789', '002', '004', '005', '007'] as const;
 
 const MOST_CARDS = 40;
-/** Until one of them is there. */
+/** Cards that are requested before the run, so that at least one is issued. */
 const AT_FIRST = 6;
-/** How much falls on the first card, which is never closed. */
+/** Share of the load on the first card, which is never closed. */
 const HOT_LOAD = 0.25;
 
-/** `failed` after `completed`: the issuer took it back. */
+/** `failed` may follow `completed`, because an issuer can reverse an operation. */
 const OPERATION_TRANSITIONS = {
   pending: ['processing', 'completed', 'failed'],
   processing: ['completed', 'failed'],
@@ -43,10 +43,10 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
   const issues = createRequests<ReturnType<typeof newCard>>(cluster, random, problems);
   const orders = createRequests<NamedOrder>(cluster, random, problems);
-  // These are answered as they stand: what is asked again has gone on meanwhile.
+  // A repeat of these requests returns the operation's present state, so its answers may differ.
   const inTime = createRequests<NamedOrder>(cluster, random, []);
   const cards: ChaosCard[] = [];
-  /** Ordered, and not there yet as far as anybody has looked. */
+  /** Cards that were requested and not yet seen as issued. */
   const ordered: ChaosCard[] = [];
   const payers = createPayers(cluster, random, problems);
   const reader = createReader(cluster, random, problems, () => [...orders.asked, ...inTime.asked]);
@@ -66,19 +66,19 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
     if (id !== null) ordered.push({ of, id });
   }
 
-  /** Looks whether a card has come; then it gets money. */
+  /** Checks whether a card has been issued, and funds it. */
   async function receive(): Promise<void> {
     const [card] = ordered.splice(Math.floor(random.next() * ordered.length), 1);
     if (!card) return;
     const standing = await reader.issued(card);
     if (standing === null) return void ordered.push(card);
-    // What was not issued is tried all the same, now and then.
+    // Some requests use a card that was not issued, to exercise the refusal.
     if (standing !== 'active' && random.chance(0.8)) return;
     cards.push(card);
     await orderFor(card, 'fund', '789', funding('789', 100_000));
   }
 
-  /** An order about a card, under a name that its issuer gets too. */
+  /** A request about a card, with a reference that its issuer also receives. */
   async function orderFor(
     { of, id }: ChaosCard,
     action: string,
@@ -107,7 +107,7 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
     await orderFor(random.pick(cards.slice(1)), 'close', random.pick(CONTROLS));
   }
 
-  /** Not a POST: whatever comes of it, the same settings may be put again. */
+  /** A PUT is idempotent, so it is repeated without a key. */
   async function reload(): Promise<void> {
     const { of, id } = anyCard();
     const settings = { threshold_minor: 5_000, amount_minor: 20_000, daily_cap_minor: 5_000_000 };
@@ -179,7 +179,7 @@ function createReader(
 
   return {
     reads: () => operations.reads() + standings.reads(),
-    /** How a card stands once its issuer has said something; null: not yet. */
+    /** The card's status after its issuer has answered; null before. */
     async issued(asked: ChaosCard): Promise<string | null> {
       const status = await card(asked);
       return status === 'pending' ? null : status;

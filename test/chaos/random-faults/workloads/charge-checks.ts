@@ -8,7 +8,7 @@ import type { ReceivedWebhooks } from '../received-webhooks.js';
 
 export type ChargeOrder = ReturnType<typeof chargeOrder>;
 export type TokenOrder = { customer: ReturnType<typeof newCustomer> };
-/** A page of the network, and what its customer does there: one thing, however often. Null: leaves. */
+/** A page of the acquirer and its customer's choice, which is the same on every visit. Null: the customer leaves. */
 export type Page = {
   of: ChaosTenant;
   reference: string;
@@ -22,10 +22,10 @@ export type Page = {
 
 export const chargePath = (reference: string) => `/payments/charges/${reference}`;
 
-/** What binds a token that can be charged again. */
+/** Payment methods that bind a reusable token. */
 const REUSABLE = new Set<string | null>(['good', 'later_low_funds_twice', 'later_declined']);
 
-/** What the books and the network's journal say is compared by test/support; here is what clients were promised. */
+/** Checks the guarantees to clients. test/support compares the ledger with the acquirer's journal. */
 export async function checkCharges(
   cluster: ChaosCluster,
   received: ReceivedWebhooks,
@@ -65,7 +65,7 @@ export async function checkCharges(
   ];
 }
 
-/** Who has paid on a page has paid, whatever we were told first; and what was left there can be charged again. */
+/** A charge is completed exactly if its customer paid on the page, and the token has the status that the choice implies. */
 function checkPage(
   { of, reference, paid, choice, token }: Page,
   charges: readonly Charge[],

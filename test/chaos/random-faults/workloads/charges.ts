@@ -20,7 +20,7 @@ import {
 } from './charge-checks.js';
 import { chooseOf, pickRecent, untilDone } from './choosing.js';
 
-/** By the ends of references and by test cards; see docs/guide/test-values.md. */
+/** Outcomes by the ends of references and by test cards; see docs/guide/test-values.md. */
 const PAGES = ['789', '789', '789', '789', '001', '007', '009', '010'] as const;
 const CHARGES = ['789', '789', '789', '789', '789', '001', '002', '013', '003'] as const;
 const DOUBTFUL_CHARGES = ['004', '007', '009', '010'] as const;
@@ -36,8 +36,8 @@ const CHOICES = [
 const PAID_AT_FIRST = 4;
 
 /**
- * `completed` may follow `failed`: a payment that is proven later. What is declined for now is `pending` again, until its
- * next attempt.
+ * `completed` may follow `failed`, because a payment can be confirmed later. A soft decline returns to `pending` until
+ * the next attempt.
  */
 const OPEN = ['pending', 'processing', 'requires_action'];
 const ALLOWED_TRANSITIONS = {
@@ -59,14 +59,14 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   const clientOf = ({ tenant }: ChaosTenant) =>
     paymentClient(tenant.at(random.pick(cluster.service.apis).url));
 
-  /** Each another, so that what is swapped is seen. */
+  /** Amounts differ, so that the checks detect swapped amounts. */
   const anyAmount = () => Math.round(random.between(200_000, 400_000));
 
   async function ask(of: ChaosTenant, body: ChargeOrder) {
     return charges.ask({ of, path: '/payments/charges', body, key: `chaos ${body.reference}` });
   }
 
-  /** A charge on the network's page; as a rule it also binds a new token. */
+  /** A charge on the acquirer's page; most of them also bind a new token. */
   async function begin(): Promise<void> {
     const of = cluster.anyTenant(random);
     const customer = newCustomer();
@@ -87,7 +87,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     if (status === 201) pages.push({ ...about, url: null, visited: false, paid: false });
   }
 
-  /** The customer goes to the page, also one whose time is over; twice, as browsers do; and comes back, or does not. */
+  /** The customer visits a page, which may have expired, sometimes twice as browsers do, and may not return from it. */
   async function visit(): Promise<void> {
     const waiting = pages.filter(({ visited }) => !visited);
     const page = random.pick(waiting.length > 0 && random.chance(0.8) ? waiting : pages);
@@ -113,7 +113,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     if (random.chance(0.6)) await verify(page, String(back.searchParams.get('reference')));
   }
 
-  /** Asked from another side: a page that is not there yet will be. */
+  /** Reads the page's URL from the charge; null until the page exists. */
   async function findUrl({ of, reference }: Page): Promise<string | null> {
     const found = await get<ChargeView>(of, chargePath(reference));
     return found?.next_action?.url ?? null;
@@ -129,7 +129,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
     else problems.push(`${reference} can't be verified: ${reply.text}`);
   }
 
-  /** Charges a token without its customer: also one that is not bound yet, which is refused. */
+  /** Charges a token without its customer. A token that is not bound yet is refused. */
   async function chargeToken(): Promise<void> {
     const paid = pages.filter(({ paid: done, token }) => done && token !== null);
     if (paid.length === 0) return begin();
@@ -160,7 +160,7 @@ export function createCharges(cluster: ChaosCluster, random: Random): Workload {
   return {
     name: 'charges',
     weight: 2.2,
-    /** Some have paid: what is charged without its customer, or given back, waits for them. */
+    /** Waits for some paid charges, which token charges and refunds need. */
     async prepare() {
       await eventually('customers who have paid before the random-fault run', async () => {
         await begin();

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../random.js';
 import type { ChaosCluster } from '../cluster.js';
 
-/** One of these, each as often as its number says. */
+/** A random choice by weight. */
 export function chooseOf<T>(random: Random, from: readonly (readonly [number, T])[]): T {
   let at = random.next() * from.reduce((sum, [often]) => sum + often, 0);
   const chosen = from.find(([often]) => (at -= often) < 0) ?? from.at(-1);
   return (chosen as readonly [number, T])[1];
 }
 
-/** What is not a POST of ours, and has no key: tried until it comes to something. Null: for who has waited until the end. */
+/** Repeats a request that has no idempotency key until it succeeds. Null if the run ends first. */
 export async function untilDone<T>(
   cluster: ChaosCluster,
   random: Random,
@@ -23,6 +23,6 @@ export async function untilDone<T>(
   return null;
 }
 
-/** Rather what is under way than what is long over. */
+/** A random choice that prefers recent items, which are more likely to be open. */
 export const pickRecent = <T>(random: Random, from: readonly T[]): T =>
   random.pick(random.chance(0.8) ? from.slice(-50) : from);

@@ -11,7 +11,7 @@ import { pickRecent } from './choosing.js';
 
 type Order = { charge_reference: string; reference: string; amount_minor?: number };
 
-/** By the ends of references; see docs/guide/test-values.md. */
+/** Outcomes by the ends of references; see docs/guide/test-values.md. */
 const PLAIN = ['789', '789', '789', '789', '001', '002'] as const;
 const DOUBTFUL = ['004', '007', '009', '010'] as const;
 
@@ -22,7 +22,7 @@ const ALLOWED_TRANSITIONS = {
   failed: [],
 };
 
-/** Refunds of what the charges of the random-fault run have completed: parts, all that is left, and several at once. */
+/** Refunds of completed charges of the random-fault run: in part, in full, and several at once. */
 export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
   const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
@@ -30,7 +30,7 @@ export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
   const { db } = cluster.service.deps.database;
   let named = 0;
 
-  /** As a tenant finds it: in the list of what is completed. */
+  /** A completed charge, from the tenant's own list. */
   async function completed(of: ChaosTenant): Promise<ChargeView | null> {
     const found = await get<ChargeView[]>(of, '/payments/charges?status=completed&limit=20');
     return found && found.length > 0 ? random.pick(found) : null;
@@ -39,7 +39,7 @@ export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
   async function refund(of: ChaosTenant, charge: ChargeView): Promise<void> {
     const suffix = random.pick(random.chance(0.2) ? DOUBTFUL : PLAIN);
     const reference = `refund-${process.pid}-${(named += 1)}-${suffix}`;
-    // A third asks for all that is left.
+    // A third has no amount, and so refunds all that is left.
     const amount_minor = Math.ceil(charge.amount_minor * random.between(0.1, 0.6));
     const part = random.chance(0.67) && { amount_minor };
     const body = { charge_reference: charge.reference, reference, ...part };
@@ -57,7 +57,7 @@ export function createRefunds(cluster: ChaosCluster, random: Random): Workload {
     ];
   }
 
-  /** What the network gave back of a charge, against what it took: by its own journal alone. */
+  /** Charges of which the acquirer refunded more than it took, by its own journal. */
   async function beyond(): Promise<string[]> {
     const refunds = await db.collection<Refund>('refunds').find().toArray();
     const paidAs = new Map(

@@ -14,7 +14,7 @@ import type { ChaosCluster, ChaosTenant } from '../cluster.js';
 
 const ALLOWED_TRANSITIONS = { pending: ['completed', 'failed'], completed: [], failed: [] };
 
-/** What issuers told is applied again, and what tenants were told is delivered again: nothing happens twice by it. */
+/** Replays events of issuers and delivers webhooks again. Neither may have a second effect. */
 export function createReplays(cluster: ChaosCluster, random: Random): Workload {
   const problems: string[] = [];
   const { look, get, reads } = createStateReader(cluster, random, ALLOWED_TRANSITIONS, problems);
@@ -23,7 +23,7 @@ export function createReplays(cluster: ChaosCluster, random: Random): Workload {
   let named = 0;
   let redelivered = 0;
 
-  /** As a tenant finds it: among the events of one of its cards. */
+  /** An event of one of the tenant's cards, from the tenant's own list. */
   async function anyEvent(of: ChaosTenant): Promise<string | null> {
     const cards = await get<CardView[]>(of, '/cards?limit=20');
     if (!cards || cards.length === 0) return null;
@@ -40,7 +40,7 @@ export function createReplays(cluster: ChaosCluster, random: Random): Workload {
     await ask({ of, path, body: {}, key: `chaos replay ${(named += 1)}` });
   }
 
-  /** As operators do by the command line: there is no route for it. */
+  /** Delivers a webhook again as the command line does, because there is no route for it. */
   async function redeliver(): Promise<void> {
     const [delivery] = await database.db
       .collection<Delivery>('webhook_deliveries')
@@ -73,7 +73,7 @@ export function createReplays(cluster: ChaosCluster, random: Random): Workload {
   };
 }
 
-/** Each is there once and has ended; what could not be applied was nothing that the first time had applied. */
+/** Each accepted replay exists once, no other replay exists, and no replay of a processed event has failed. */
 async function check(
   cluster: ChaosCluster,
   asked: readonly SentRequest<{ note?: string }>[],

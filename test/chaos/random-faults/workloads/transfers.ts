@@ -10,8 +10,8 @@ import type { ReceivedWebhooks } from '../received-webhooks.js';
 import { chooseOf } from './choosing.js';
 
 /**
- * How accounts end: the bank pays most at once; a fifth is answered in a way that leaves open whether money has moved.
- * Orders that are lost for good (005) end with an operator, and are left to the bank's faults, which lose any.
+ * Ends of account numbers. The bank pays most at once; for a fifth its answer leaves the outcome unknown. Requests that
+ * are always lost (005) need an operator, so only the bank's random faults lose requests.
  */
 const PLAIN = [
   [12, '789'],
@@ -22,7 +22,7 @@ const PLAIN = [
   [1, '010'],
   [1, '011'],
 ] as const;
-// Three errors and three orders take as long as many without an answer.
+// Accounts with three errors take as long as many accounts without an answer.
 const DOUBTFUL = [
   [5, '004'],
   [1, '007'],
@@ -35,7 +35,7 @@ const ALLOWED_TRANSITIONS = {
   failed: [],
   reversed: [],
 };
-/** Amounts and accounts differ, so that what is swapped is seen. */
+/** Amounts and accounts differ, so that the checks detect swapped values. */
 const AMOUNTS_MINOR = [100_000, 200_000] as const;
 
 export function createTransfers(cluster: ChaosCluster, random: Random): Workload {
@@ -75,7 +75,7 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
     async look() {
       const known = asked.filter(({ answer }) => answer?.id);
       if (known.length === 0) return;
-      // Rather what is under way than what is long over.
+      // Prefers recent transfers, which are more likely to be open.
       const { of, answer } = random.pick(random.chance(0.8) ? known.slice(-200) : known);
       const id = String(answer?.id);
       await look({ of, path: `/transfers/${id}`, id });
@@ -92,7 +92,7 @@ export function createTransfers(cluster: ChaosCluster, random: Random): Workload
   };
 }
 
-/** What the bank took back was completed before, as far as we had heard of it. */
+/** A reversed transfer as its tenant saw it: it may have been completed before. */
 const asTold = (transfer: Transfer) =>
   transfer.reversed_at === null
     ? transfer

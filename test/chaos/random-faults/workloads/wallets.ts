@@ -3,17 +3,17 @@ import type { Workload } from '../workload.js';
 import type { Random } from '../random.js';
 import type { ChaosCluster } from '../cluster.js';
 
-/** A few transfers' worth. */
+/** Enough for a few transfers. */
 const CREDIT_MINOR = 2_000_000n;
 
-/** Money comes in, each credit told twice; whoever looks at a wallet at any moment never sees less than nothing. */
+/** Incoming credits, each reported twice, and reads of wallets. A balance is never negative. */
 export function createWallets(cluster: ChaosCluster, random: Random): Workload {
   const { service, tenants, hot } = cluster;
   const problems: string[] = [];
   const { database, groupCommit } = service.deps;
   const wallets = database.db.collection<{ _id: string; available_minor: bigint }>('wallets');
   const counts = { credits: 0, reads: 0, dry: 0 };
-  /** Postings of credits: of those asked for, and of those that were acknowledged. */
+  /** Ids of the postings of requested credits, and of acknowledged credits. */
   const asked = new Set<string>();
   const given = new Set<string>();
 
