@@ -12,7 +12,7 @@ import type {
   FindFundingAnswer,
   FundAnswer,
 } from '../src/core/providers/card-issuer.js';
-import type { Absence, VerifyAnswer } from '../src/core/providers/transfer-provider.js';
+import type { ResendSafety, VerifyAnswer } from '../src/core/providers/transfer-provider.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import type { FactResult, RecordRef } from '../src/core/instructions/workflow-contract.js';
@@ -67,7 +67,7 @@ function fundingHandler(deps: CardActivityDeps): InstructionHandler<CardOperatio
 
     providerCallsFor(operation) {
       const issuer = providers.issuer(operation.provider);
-      const { absence: resendSafety } = issuer.cards;
+      const { resendSafety } = issuer.cards;
       return operation.reverses_operation_id === null
         ? { ...fundingCalls(deps, issuer, operation), resendSafety }
         : { ...fundReversalCalls(issuer, operation), resendSafety: unread(resendSafety) };
@@ -151,8 +151,8 @@ function fundReversalCalls(issuer: CardIssuer, operation: CardOperation) {
   return { provider: issuer.name, submit, verify };
 }
 
-const unread = (absence: Absence): Absence =>
-  absence.kind === 'idempotent' ? { kind: 'conclusive_after', ms: UNREAD_MS } : absence;
+const unread = (resendSafety: ResendSafety): ResendSafety =>
+  resendSafety.kind === 'idempotent' ? { kind: 'conclusive_after', ms: UNREAD_MS } : resendSafety;
 
 /** A funding's answer in the kinds that all instructions share: `funded` is `succeeded`. */
 function asSuccess<Other extends FundAnswer | FindFundingAnswer>(answer: Other) {

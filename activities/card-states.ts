@@ -8,7 +8,7 @@ import type { CardOperation } from '../src/capabilities/cards/card-operation.js'
 import type {
   ReadStateAnswer,
   SetStateAnswer,
-  StateOrder,
+  CardStateRequest,
 } from '../src/core/providers/card-issuer.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import { isOpen } from '../src/core/instructions/instruction.js';
@@ -99,7 +99,7 @@ function readSubmitAnswer(answer: SetStateAnswer): ProviderOutcome {
 
 function readStateAnswer(
   answer: ReadStateAnswer,
-  wanted: Pick<StateOrder, 'state' | 'version'>,
+  wanted: Pick<CardStateRequest, 'state' | 'version'>,
 ): ProviderOutcome {
   if (answer.kind !== 'state') return answer;
   const { providerRequestId, state, version } = answer;

@@ -8,7 +8,7 @@ import type { LocalSubmissionLimiter } from '../src/core/instructions/local-subm
 import type { Log } from '../src/shared/log.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { CardIssuer, FindCardAnswer, IssueAnswer } from '../src/core/providers/card-issuer.js';
-import type { InitiateAnswer } from '../src/core/providers/transfer-provider.js';
+import type { SubmitAnswer } from '../src/core/providers/transfer-provider.js';
 import type { FactSource } from '../src/core/instructions/fact.js';
 import { providerActivities, type InstructionHandler } from './instructions.js';
 import { toFact } from './provider-result.js';
@@ -72,7 +72,7 @@ function issuanceHandler(deps: CardActivityDeps): InstructionHandler<CardOperati
         provider: issuer.name,
         // The port requires of every issuer that one reference issues one card.
         resendSafety: { kind: 'idempotent' },
-        async submit(requestedAt, signal): Promise<InitiateAnswer> {
+        async submit(requestedAt, signal): Promise<SubmitAnswer> {
           const {
             _id: reference,
             customer_id: clientReference,

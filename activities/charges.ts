@@ -38,7 +38,7 @@ const chargeHandler = ({
 
   providerCallsFor: (charge) => ({
     provider: charge.provider,
-    resendSafety: providerCalls.absenceOf(charge),
+    resendSafety: providerCalls.resendSafetyOf(charge),
     submit: (requestedAt, signal) => providerCalls.send(charge, requestedAt, signal),
     verify: (signal) => providerCalls.verify(charge, signal),
   }),

@@ -21,7 +21,7 @@ import type {
   SubmitInput,
   VerifyInput,
 } from '../src/core/instructions/workflow-contract.js';
-import type { Absence } from '../src/core/providers/transfer-provider.js';
+import type { ResendSafety } from '../src/core/providers/transfer-provider.js';
 import { failpoint } from '../src/shared/failpoints.js';
 import type { Log } from '../src/shared/log.js';
 import {
@@ -117,7 +117,7 @@ export type InstructionHandler<R extends InstructionRecord, Own = never> = {
 /** The provider of one record and the calls that submit and verify it. */
 export type ProviderCalls = {
   provider: string;
-  resendSafety: Absence;
+  resendSafety: ResendSafety;
   /** Nothing is submitted after this time, even with a permit. */
   notAfter?: Date | null;
   submit(requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome>;

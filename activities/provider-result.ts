@@ -1,4 +1,4 @@
-import type { Absence } from '../src/core/providers/transfer-provider.js';
+import type { ResendSafety } from '../src/core/providers/transfer-provider.js';
 import type { FactSource, InstructionFact } from '../src/core/instructions/fact.js';
 import type { ProviderOutcome } from '../src/core/instructions/provider-outcome.js';
 import type { InstructionRecord } from '../src/core/instructions/instruction.js';
@@ -36,7 +36,7 @@ const wireAmount = (amountMinor: bigint | null) =>
 export function toProviderCallResult(
   answer: ProviderOutcome,
   via: FactResult['via'],
-  resendSafety: Absence,
+  resendSafety: ResendSafety,
   counts: SubmissionCounts,
 ): ProviderCallResult {
   const { providerRequestId } = answer;

@@ -36,7 +36,7 @@ const refundHandler = ({
 
   providerCallsFor: (refund) => ({
     provider: refund.provider,
-    resendSafety: providerCalls.absenceOf(refund),
+    resendSafety: providerCalls.resendSafetyOf(refund),
     submit: (requestedAt, signal) => providerCalls.send(refund, requestedAt, signal),
     verify: (signal) => providerCalls.verify(refund, signal),
   }),

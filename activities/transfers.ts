@@ -61,9 +61,9 @@ const transferHandler = ({
     const { account, bank_code: bankCode, name } = transfer.recipient;
     return {
       provider: provider.name,
-      resendSafety: provider.capabilities.absence,
+      resendSafety: provider.traits.resendSafety,
       submit: (requestedAt, signal) =>
-        provider.initiate(
+        provider.submit(
           {
             reference: transfer._id,
             clientReference: transfer.reference,

@@ -1,5 +1,8 @@
 import { newId } from '../../src/shared/ids.js';
-import type { FindFundingAnswer, FundingOrder } from '../../src/core/providers/card-issuer.js';
+import type {
+  FindFundingAnswer,
+  CardFundingRequest,
+} from '../../src/core/providers/card-issuer.js';
 import { never, ordersFor, renewed, unknown, type Subject } from './card-subject.js';
 
 export function describeFundings(at: Subject): void {
@@ -14,9 +17,9 @@ export function describeFundings(at: Subject): void {
 
   describe('funding', () => {
     /** Fundings that the issuer delays, submitted together so that the suite waits once. */
-    let later: FundingOrder;
-    let reversed: FundingOrder;
-    let shuffled: FundingOrder;
+    let later: CardFundingRequest;
+    let reversed: CardFundingRequest;
+    let shuffled: CardFundingRequest;
     let begun: string[];
 
     beforeAll(async () => {
@@ -163,7 +166,7 @@ export function describeFundings(at: Subject): void {
     });
 
     test('where the issuer de-duplicates, a repeat is the first, and another amount is no refusal of it', async () => {
-      if (at.issuer.cards.absence.kind !== 'idempotent') return;
+      if (at.issuer.cards.resendSafety.kind !== 'idempotent') return;
       const order = fundingOrder('funded');
       const first = await at.issuer.fund(order, never);
       const second = await at.issuer.fund(renewed(order), never);
@@ -176,11 +179,11 @@ export function describeFundings(at: Subject): void {
     });
 
     test('where absence is final after a time, an older order is unknown and does nothing', async () => {
-      const { absence } = at.issuer.cards;
-      if (absence.kind !== 'conclusive_after') return;
+      const { resendSafety } = at.issuer.cards;
+      if (resendSafety.kind !== 'conclusive_after') return;
       const order = {
         ...fundingOrder('funded'),
-        requestedAt: new Date(Date.now() - absence.ms),
+        requestedAt: new Date(Date.now() - resendSafety.ms),
       };
       expect(await at.issuer.fund(order, never)).toMatchObject({
         kind: 'unknown',

@@ -1,4 +1,4 @@
-import type { StateOrder } from '../../src/core/providers/card-issuer.js';
+import type { CardStateRequest } from '../../src/core/providers/card-issuer.js';
 import { never, ordersFor, unknown, type StateScenario, type Subject } from './card-subject.js';
 
 export function describeCardStates(at: Subject): void {
@@ -7,7 +7,7 @@ export function describeCardStates(at: Subject): void {
 
   describe('the state of a card', () => {
     let own: string;
-    const set = (scenario: StateScenario, state: StateOrder['state'], version: number) =>
+    const set = (scenario: StateScenario, state: CardStateRequest['state'], version: number) =>
       at.issuer.setState(stateOrder(scenario, state, version, own), never);
     const current = async () => {
       const answer = await at.issuer.readState(own, never);

@@ -1,9 +1,9 @@
 import { newId } from '../../src/shared/ids.js';
 import type {
   CardIssuer,
-  CardOrder,
-  FundingOrder,
-  StateOrder,
+  CardRequest,
+  CardFundingRequest,
+  CardStateRequest,
 } from '../../src/core/providers/card-issuer.js';
 
 /** Scenarios that a client reference selects. An issuer's own test values are mapped to these. */
@@ -56,7 +56,7 @@ export const unknown = { kind: 'unknown', reason: 'timeout', providerRequestId: 
 
 /** Orders for a subject that need not be there yet. */
 export function ordersFor(at: Subject) {
-  const cardOrder = (scenario: IssueScenario): CardOrder => ({
+  const cardOrder = (scenario: IssueScenario): CardRequest => ({
     reference: newId('transfer'),
     clientReference: at.harness.issues[scenario],
     type: 'virtual',
@@ -65,7 +65,7 @@ export function ordersFor(at: Subject) {
   });
   return {
     cardOrder,
-    fundingOrder: (scenario: FundingScenario, amountMinor = 250_000n): FundingOrder => ({
+    fundingOrder: (scenario: FundingScenario, amountMinor = 250_000n): CardFundingRequest => ({
       reference: newId('transfer'),
       clientReference: at.harness.fundings[scenario],
       card: at.card,
@@ -75,10 +75,10 @@ export function ordersFor(at: Subject) {
     }),
     stateOrder: (
       scenario: StateScenario,
-      state: StateOrder['state'],
+      state: CardStateRequest['state'],
       version: number,
       card = at.card,
-    ): StateOrder => ({
+    ): CardStateRequest => ({
       card,
       state,
       version,

@@ -1,15 +1,15 @@
-import type { AuthorizedOrder } from '../../src/core/providers/payment-provider.js';
+import type { TokenChargeRequest } from '../../src/core/providers/payment-provider.js';
 import { never, ordersFor, renewed, unknown, type Subject } from './payment-subject.js';
 
 export function describeCharges(at: Subject): void {
   const { chargeOrder, left, eventOf } = ordersFor(at);
-  const charge = (order: AuthorizedOrder) => at.provider.chargeAuthorization(order, never);
+  const charge = (order: TokenChargeRequest) => at.provider.chargeAuthorization(order, never);
   const verify = (reference: string) => at.provider.verifyCharge(reference, never);
 
   describe('a charge without the customer', () => {
     /** Charges that the provider delays, submitted together so that the suite waits once. */
-    let later: AuthorizedOrder;
-    let shuffled: AuthorizedOrder;
+    let later: TokenChargeRequest;
+    let shuffled: TokenChargeRequest;
     let begun: string[];
 
     beforeAll(async () => {

@@ -1,9 +1,9 @@
-import type { Refund, RefundOrder } from '../../src/core/providers/payment-provider.js';
+import type { Refund, RefundRequest } from '../../src/core/providers/payment-provider.js';
 import { never, ordersFor, renewed, unknown, type Subject } from './payment-subject.js';
 
 export function describeRefunds(at: Subject): void {
   const { pageOrder, refundOrder, open, paid, eventOf } = ordersFor(at);
-  const refund = (order: RefundOrder) => at.provider.refund(order, never);
+  const refund = (order: RefundRequest) => at.provider.refund(order, never);
   const find = async (charge: string): Promise<Refund[]> => {
     const answer = await at.provider.findRefunds(charge, never);
     if (answer.kind !== 'refunds') throw new Error(`the refunds are ${answer.kind}`);

@@ -1,11 +1,11 @@
 import { newId } from '../../src/shared/ids.js';
 import type {
-  AuthorizedOrder,
+  TokenChargeRequest,
   ChargeAuthorization,
-  PageOrder,
+  ChargePageRequest,
   PaymentEvent,
   PaymentProvider,
-  RefundOrder,
+  RefundRequest,
 } from '../../src/core/providers/payment-provider.js';
 
 /** Scenarios that a client reference selects. A provider's own test values are mapped to these. */
@@ -88,18 +88,18 @@ export function ordersFor(at: Subject) {
 
   const pageOrder = (
     scenario: PageScenario = 'page',
-    channel: PageOrder['channel'] = { type: 'card' },
-  ): PageOrder => ({
+    channel: ChargePageRequest['channel'] = { type: 'card' },
+  ): ChargePageRequest => ({
     ...ask(own(at.harness.pages[scenario])),
     channel,
     returnUrl: RETURN_URL,
   });
-  const chargeOrder = (scenario: ChargeScenario, amountMinor = 300_000n): AuthorizedOrder => ({
+  const chargeOrder = (scenario: ChargeScenario, amountMinor = 300_000n): TokenChargeRequest => ({
     ...ask(own(at.harness.charges[scenario])),
     amountMinor,
     authorization: at.authorization.code,
   });
-  const refundOrder = (charge: string, scenario: RefundScenario = 'refunded'): RefundOrder => ({
+  const refundOrder = (charge: string, scenario: RefundScenario = 'refunded'): RefundRequest => ({
     charge,
     amountMinor: 100_000n,
     currency: 'NGN',

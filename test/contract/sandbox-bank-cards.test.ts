@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { FundingOrder } from '../../src/core/providers/card-issuer.js';
+import type { CardFundingRequest } from '../../src/core/providers/card-issuer.js';
 import { createSandboxBankIssuer } from '../../src/core/providers/sandbox-bank/card-adapter.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
 import { cardClient, startCardService } from '../sandbox-bank/issuer/support.js';
@@ -100,7 +100,7 @@ describe('answers that are not what the issuer says', () => {
     server.close();
   });
 
-  const order: FundingOrder = {
+  const order: CardFundingRequest = {
     reference: 'r',
     clientReference: 'order-1',
     card: 'card_1',

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createSandboxBankProvider } from '../../src/core/providers/sandbox-bank/adapter.js';
 import { readSigned } from '../../src/core/providers/sandbox-bank/signed.js';
 import { readTransferMessage } from '../../src/core/providers/sandbox-bank/transfer-events.js';
-import type { TransferOrder } from '../../src/core/providers/transfer-provider.js';
+import type { TransferRequest } from '../../src/core/providers/transfer-provider.js';
 import { startSandboxBank } from '../../sandbox-bank/server.js';
 import {
   bankClient,
@@ -73,7 +73,7 @@ for (const deduplicate of [true, false]) {
   });
 }
 
-const order = (changes: Partial<TransferOrder> = {}): TransferOrder => ({
+const order = (changes: Partial<TransferRequest> = {}): TransferRequest => ({
   reference: newReference(),
   clientReference: 'INV-1',
   amountMinor: 100n,
@@ -94,7 +94,7 @@ describe('a late order at the sandbox bank without de-duplication', () => {
       conclusiveAfterMs: 1_000,
     });
     const late = order({ requestedAt: new Date(Date.now() - 1_000) });
-    const answer = await providerAt(bank.url, false).initiate(late, never);
+    const answer = await providerAt(bank.url, false).submit(late, never);
     expect(answer).toMatchObject({ kind: 'unknown', reason: 'too_old' });
     expect(await bankClient(bank.url).journal(late.reference)).toEqual([]);
     await bank.close();
@@ -147,7 +147,7 @@ describe('answers that are not what the bank says', () => {
     const provider = providerAt(url);
     const unknown = { kind: 'unknown', reason };
     expect(await provider.verify('r', never)).toMatchObject(unknown);
-    expect(await provider.initiate(order({ reference: 'r' }), never)).toMatchObject(unknown);
+    expect(await provider.submit(order({ reference: 'r' }), never)).toMatchObject(unknown);
     const silence = { kind: 'no_answer', reason };
     expect(await provider.resolveAccount(recipient('789'), never)).toEqual(silence);
     expect(await provider.listBanks(never)).toEqual(silence);
@@ -173,7 +173,7 @@ describe('answers that are not what the bank says', () => {
   ])('Retry-After %j is a pause of %d ms, whoever sent the 429', async (retryAfter, ms) => {
     const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
     answer = { status: 429, body: 'slow down', headers };
-    expect(await providerAt(url).initiate(order(), never)).toMatchObject({
+    expect(await providerAt(url).submit(order(), never)).toMatchObject({
       kind: 'throttled',
       retryAfterMs: ms,
     });
@@ -220,7 +220,7 @@ describe('the connection of a call that has no answer', () => {
     ['time-out in the body', 'HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{'],
     ['error status', 'HTTP/1.1 503 Wait\r\ncontent-length: 99\r\n\r\n{'],
   ])('is closed, and nothing is sent a second time (%s)', async (_what, reply) => {
-    const pending = providerAt(url).initiate(order(), never);
+    const pending = providerAt(url).submit(order(), never);
     const first = await eventually(() =>
       accepted[0]?.received.includes('\r\n\r\n{') ? accepted[0] : undefined,
     );
@@ -232,7 +232,7 @@ describe('the connection of a call that has no answer', () => {
   });
 
   test('a reset in the middle is unknown, and nothing is sent a second time', async () => {
-    const pending = providerAt(url).initiate(order(), never);
+    const pending = providerAt(url).submit(order(), never);
     const first = await eventually(() => (accepted[0]?.received ? accepted[0] : undefined));
     first.socket.resetAndDestroy();
     expect(await pending).toMatchObject({ kind: 'unknown', reason: 'connection' });

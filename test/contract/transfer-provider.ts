@@ -1,6 +1,6 @@
 import { newId } from '../../src/shared/ids.js';
 import type {
-  TransferOrder,
+  TransferRequest,
   TransferProvider,
   VerifyAnswer,
 } from '../../src/core/providers/transfer-provider.js';
@@ -47,7 +47,7 @@ export function describeTransferProvider(
     afterAll(() => harness.close());
 
     const never = new AbortController().signal;
-    const orderFor = (scenario: Scenario, amountMinor = 250_000n): TransferOrder => ({
+    const orderFor = (scenario: Scenario, amountMinor = 250_000n): TransferRequest => ({
       reference: newId('transfer'),
       clientReference: 'INV/2026-001',
       amountMinor,
@@ -66,7 +66,7 @@ export function describeTransferProvider(
 
     test('a payment is told as paid, with its session and the trace of the call', async () => {
       const order = orderFor('paid');
-      const answer = await provider.initiate(order, never);
+      const answer = await provider.submit(order, never);
       expect(answer).toEqual({
         kind: 'succeeded',
         amountMinor: 250_000n,
@@ -83,7 +83,7 @@ export function describeTransferProvider(
       'the amount %s arrives to the unit',
       async (amountMinor) => {
         const order = orderFor('paid', amountMinor);
-        expect(await provider.initiate(order, never)).toMatchObject({
+        expect(await provider.submit(order, never)).toMatchObject({
           kind: 'succeeded',
           amountMinor,
         });
@@ -94,13 +94,13 @@ export function describeTransferProvider(
     test('a conclusive refusal is told with our code', async () => {
       const order = orderFor('refused');
       const refusal = { kind: 'rejected', code: harness.refusalCode };
-      expect(await provider.initiate(order, never)).toMatchObject(refusal);
+      expect(await provider.submit(order, never)).toMatchObject(refusal);
       expect(await provider.verify(order.reference, never)).toMatchObject(refusal);
     });
 
     test('a pending payment is told by callback, and then also to those who ask', async () => {
       const order = orderFor('paidLaterByCallback');
-      expect(await provider.initiate(order, never)).toMatchObject({ kind: 'pending' });
+      expect(await provider.submit(order, never)).toMatchObject({ kind: 'pending' });
       const { raw, headers } = await harness.callbackAbout(order.reference);
       const reading = provider.readMessage(raw, headers, new Date());
       expect(reading).toMatchObject({
@@ -118,7 +118,7 @@ export function describeTransferProvider(
 
     test('a submit without an answer is unknown; asked by reference, the payment is found', async () => {
       const order = orderFor('paidWithoutAnswer');
-      expect(await provider.initiate(order, never)).toEqual({
+      expect(await provider.submit(order, never)).toEqual({
         kind: 'unknown',
         reason: 'timeout',
         providerRequestId: null,
@@ -131,25 +131,25 @@ export function describeTransferProvider(
 
     test('a submit without an answer that did nothing is unknown, and not found when asked', async () => {
       const order = orderFor('lostWithoutAnswer');
-      expect(await provider.initiate(order, never)).toMatchObject({ kind: 'unknown' });
+      expect(await provider.submit(order, never)).toMatchObject({ kind: 'unknown' });
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
     });
 
     test('throttled means not taken, with a pause; after that the same order is paid', async () => {
       const order = orderFor('throttledFirst');
-      const answer = await provider.initiate(order, never);
+      const answer = await provider.submit(order, never);
       expect(answer).toMatchObject({ kind: 'throttled' });
       expect(answer.kind === 'throttled' && answer.retryAfterMs).toBeGreaterThan(0);
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
       const again = { ...order, requestedAt: new Date() };
-      expect(await provider.initiate(again, never)).toMatchObject({ kind: 'succeeded' });
+      expect(await provider.submit(again, never)).toMatchObject({ kind: 'succeeded' });
     });
 
     test('where the provider de-duplicates, a repeated order is answered from the first', async () => {
-      if (provider.capabilities.absence.kind !== 'idempotent') return;
+      if (provider.traits.resendSafety.kind !== 'idempotent') return;
       const order = orderFor('paid');
-      const first = await provider.initiate(order, never);
-      const second = await provider.initiate({ ...order, requestedAt: new Date() }, never);
+      const first = await provider.submit(order, never);
+      const second = await provider.submit({ ...order, requestedAt: new Date() }, never);
       expect(second).toEqual({
         ...first,
         providerRequestId: expect.any(String) as string,
@@ -157,10 +157,10 @@ export function describeTransferProvider(
     });
 
     test('where it does, a known reference with another amount is no refusal of the transfer', async () => {
-      if (provider.capabilities.absence.kind !== 'idempotent') return;
+      if (provider.traits.resendSafety.kind !== 'idempotent') return;
       const order = orderFor('paid');
-      await provider.initiate(order, never);
-      const other = await provider.initiate({ ...order, amountMinor: 1n }, never);
+      await provider.submit(order, never);
+      const other = await provider.submit({ ...order, amountMinor: 1n }, never);
       expect(['unknown', 'succeeded']).toContain(other.kind);
       expect(await provider.verify(order.reference, never)).toMatchObject({
         amountMinor: 250_000n,
@@ -175,7 +175,7 @@ export function describeTransferProvider(
       const { unreachable } = harness;
       const order = orderFor('paid');
       const unknown = { kind: 'unknown', reason: 'connection', providerRequestId: null };
-      expect(await unreachable.initiate(order, never)).toEqual(unknown);
+      expect(await unreachable.submit(order, never)).toEqual(unknown);
       expect(await unreachable.verify(order.reference, never)).toEqual(unknown);
       expect(await unreachable.resolveAccount(order.recipient, never)).toEqual({
         kind: 'no_answer',
@@ -220,7 +220,7 @@ export function describeTransferProvider(
       const caller = new AbortController();
       const order = orderFor('lostWithoutAnswer');
       const calls = [
-        provider.initiate(order, caller.signal),
+        provider.submit(order, caller.signal),
         provider.resolveAccount(harness.recipients.enquiryWithoutAnswer, caller.signal),
       ];
       caller.abort();
@@ -234,7 +234,7 @@ export function describeTransferProvider(
 
     test('an order that was given up before it was sent is never sent', async () => {
       const order = orderFor('paid');
-      await provider.initiate(order, AbortSignal.abort());
+      await provider.submit(order, AbortSignal.abort());
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
     });
 
@@ -249,7 +249,7 @@ export function describeTransferProvider(
       beforeAll(async () => {
         const order = orderFor('paidLaterByCallback');
         reference = order.reference;
-        await provider.initiate(order, never);
+        await provider.submit(order, never);
         callback = await harness.callbackAbout(reference);
       });
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Absence } from '../../src/core/providers/transfer-provider.js';
+import type { ResendSafety } from '../../src/core/providers/transfer-provider.js';
 import type { ProviderCallResult } from '../../src/core/instructions/workflow-contract.js';
 import { transferContract } from '../../src/capabilities/transfers/workflow-contract.js';
 import { MAX_ERRORS, MAX_SUBMISSIONS } from '../../workflows/policies.js';
@@ -16,13 +16,13 @@ const rules: ExecutionRules = {
   policy: { attentionAfterMs: 86_400_000, pollMaxMs: 600_000 },
   labels: transferContract.labels,
 };
-const conclusiveAfter: Absence = { kind: 'conclusive_after', ms: 5_000 };
-const deduplicates: Absence = { kind: 'idempotent' };
-const never: Absence = { kind: 'never' };
+const conclusiveAfter: ResendSafety = { kind: 'conclusive_after', ms: 5_000 };
+const deduplicates: ResendSafety = { kind: 'idempotent' };
+const never: ResendSafety = { kind: 'never' };
 
 const sent = (submissions = 1) => ({ submissions, possibleSubmissions: submissions });
 const silent: ProviderCallResult = { kind: 'unknown', reason: 'timeout', ...sent() };
-const notFound = (resendSafety: Absence, submissions = 1): ProviderCallResult => ({
+const notFound = (resendSafety: ResendSafety, submissions = 1): ProviderCallResult => ({
   kind: 'not_found',
   resendSafety,
   ...sent(submissions),

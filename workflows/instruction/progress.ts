@@ -1,4 +1,4 @@
-import type { Absence } from '../../src/core/providers/transfer-provider.js';
+import type { ResendSafety } from '../../src/core/providers/transfer-provider.js';
 import type {
   ProviderCallResult,
   FactResult,
@@ -148,7 +148,7 @@ const absentSoFar = (
 /** "Not found" allows another submission only as far as the provider's resend safety says that it proves absence. */
 function notFound(
   progress: ExecutionProgress,
-  resendSafety: Absence,
+  resendSafety: ResendSafety,
   { policy, labels: { provider, payment } }: ExecutionRules,
   { askedMs, answeredMs }: CallTimes,
 ): [ExecutionProgress, Step] {

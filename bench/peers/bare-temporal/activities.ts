@@ -16,7 +16,7 @@ export function createPeerActivities(provider: TransferProvider) {
   return {
     async callBank({ reference, amountMinor, account, bankCode, narration }: PeerTransferRequest) {
       failpoint('submit.permitted');
-      const answer = await provider.initiate(
+      const answer = await provider.submit(
         {
           reference,
           clientReference: reference,

@@ -74,7 +74,7 @@ async function create(ctx: Koa.Context): Promise<void> {
 /** Makes the same HTTP call as Bursar by the same adapter. */
 async function callBank(request: z.infer<typeof transferBody>): Promise<string> {
   const { reference, recipient_account: account, recipient_bank_code: bankCode } = request;
-  const answer = await bank.initiate(
+  const answer = await bank.submit(
     {
       reference,
       clientReference: reference,

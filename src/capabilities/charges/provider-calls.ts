@@ -1,7 +1,7 @@
 import { failpoint } from '../../shared/failpoints.js';
 import type { WithoutDeadline } from '../../platform/http/context.js';
 import type { PaymentProvider } from '../../core/providers/payment-provider.js';
-import type { Absence } from '../../core/providers/transfer-provider.js';
+import type { ResendSafety } from '../../core/providers/transfer-provider.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import type { Tokens } from '../payment-tokens/store.js';
 import { attemptReference, type Charge } from './charge.js';
@@ -67,7 +67,7 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
   }
 
   return {
-    absenceOf: ({ capture_mode: mode, provider }: Charge): Absence =>
+    resendSafetyOf: ({ capture_mode: mode, provider }: Charge): ResendSafety =>
       // A page moves no money by itself.
       mode === 'customer_action_required'
         ? { kind: 'idempotent' }

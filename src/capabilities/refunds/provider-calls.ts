@@ -3,7 +3,7 @@ import type {
   Refund as ProviderRefund,
   RefundAnswer,
 } from '../../core/providers/payment-provider.js';
-import type { Absence, CallTrace } from '../../core/providers/transfer-provider.js';
+import type { ResendSafety, CallTrace } from '../../core/providers/transfer-provider.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
 import type { Refund } from './refund.js';
@@ -22,7 +22,7 @@ export type RefundCalls = ReturnType<typeof createRefundCalls>;
  */
 export function createRefundCalls({ refunds, providers }: Deps) {
   return {
-    absenceOf: ({ provider }: Refund): Absence => providers.payment(provider).payments.refunds,
+    resendSafetyOf: ({ provider }: Refund): ResendSafety => providers.payment(provider).payments.refunds,
 
     async send(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
       const answer = await providers.payment(refund.provider).refund(

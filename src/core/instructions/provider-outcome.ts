@@ -1,4 +1,4 @@
-import type { CallTrace, InitiateAnswer, VerifyAnswer } from '../providers/transfer-provider.js';
+import type { CallTrace, SubmitAnswer, VerifyAnswer } from '../providers/transfer-provider.js';
 import type { ProviderCallResult } from './workflow-contract.js';
 
 /** Explicitly not executed, for a temporary reason. */
@@ -8,6 +8,6 @@ type RejectedTemporarily = CallTrace & { kind: 'rejected_temporarily'; code: str
  * A provider's answer, as a capability returns it. `result` is set if the capability has decided the result itself; for
  * `not_submitted` the counts are added from the record.
  */
-export type ProviderOutcome = (InitiateAnswer | VerifyAnswer | RejectedTemporarily) & {
+export type ProviderOutcome = (SubmitAnswer | VerifyAnswer | RejectedTemporarily) & {
   result?: 'not_submitted' | Extract<ProviderCallResult, { kind: 'pending' | 'mismatch' }>;
 };

@@ -1,4 +1,4 @@
-import type { Absence, UnknownReason } from '../providers/transfer-provider.js';
+import type { ResendSafety, UnknownReason } from '../providers/transfer-provider.js';
 import type { InstructionStatus } from './instruction.js';
 
 /**
@@ -81,7 +81,7 @@ export type ProviderCallResult =
   | ({ kind: 'rejected_temporarily'; code: string } & SubmissionCounts)
   | ({ kind: 'unknown'; reason: UnknownReason | 'activity_failed' } & Partial<SubmissionCounts>)
   /** The provider does not know the reference, which proves absence only as far as its resend safety says. */
-  | ({ kind: 'not_found'; resendSafety: Absence } & SubmissionCounts)
+  | ({ kind: 'not_found'; resendSafety: ResendSafety } & SubmissionCounts)
   /** Another run has the submit permit: verify. */
   | { kind: 'permit_denied'; attention: string | null }
   /** Nothing was submitted. `afterMs`: nothing may be submitted before this time. */

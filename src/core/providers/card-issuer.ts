@@ -1,20 +1,22 @@
 import type { MessageReader } from './provider-message.js';
-import type { Absence, CallTrace, NotFound, Throttled, Unknown } from './transfer-provider.js';
+import type { ResendSafety, CallTrace, NotFound, Throttled, Unknown } from './transfer-provider.js';
 
 /**
- * The port of card issuers. As for transfers: plain values, a silence is an answer (`unknown`), only an explicit
- * answer is terminal, and nothing throws for what the issuer did or did not say. No card number and no security code
- * passes here in either direction.
+ * The port of card issuers. As for transfers: plain values, a missing answer is the value `unknown`, only an explicit
+ * answer is terminal, and no answer makes a method throw. No card number and no security code passes here in either
+ * direction.
  */
 
-export type CardCapabilities = {
-  /** What "not found" proves of a funding whose answer never came. A card is always issued once per reference. */
-  absence: Absence;
+/** The properties of an issuer that decide how it is called. */
+export type CardTraits = {
+  /** Meaning of "not found" for a funding that was not answered. A card is always issued once per reference. */
+  resendSafety: ResendSafety;
   /** Bound of our calls to this issuer over all workers. */
   callsPerSecond: number;
 };
 
-export type CardOrder = {
+/** A request to issue a card. */
+export type CardRequest = {
   /** Our id of the card. */
   reference: string;
   /** The tenant's id of the customer. */
@@ -25,7 +27,7 @@ export type CardOrder = {
   requestedAt: Date;
 };
 
-/** What is known of a card; `card` is the issuer's id, which nothing can be read from. */
+/** A card at its issuer. `card` is the issuer's id, which contains no part of the card number. */
 export type IssuedCard = {
   card: string;
   brand: string;
@@ -34,14 +36,17 @@ export type IssuedCard = {
   expiryYear: number;
 };
 
-/** Codes and reasons are ours, here and below, never the issuer's own text. */
+/** The state of an issuance. Codes and reasons are those of Bursar, here and below, never the issuer's own text. */
 export type IssueState =
   ({ kind: 'issued' } & IssuedCard) | { kind: 'pending' } | { kind: 'rejected'; code: string };
 
+/** The answer to a request to issue a card. */
 export type IssueAnswer = CallTrace & (IssueState | Throttled | Unknown);
+/** The answer to the query of an issuance by its reference. */
 export type FindCardAnswer = CallTrace & (IssueState | NotFound | Unknown);
 
-export type FundingOrder = {
+/** A request to move money to a card. The issuer executes one reference once. */
+export type CardFundingRequest = {
   /** Our id of the operation. */
   reference: string;
   /** The tenant's transaction reference. */
@@ -50,57 +55,65 @@ export type FundingOrder = {
   card: string;
   amountMinor: bigint;
   currency: 'NGN';
-  /** When we decided to send: an issuer may refuse what is too old. */
+  /** The time of the decision to submit: an issuer may refuse a request that is too old. */
   requestedAt: Date;
 };
 
+/** The state of a funding at the issuer. Amounts are null if the issuer does not report them. */
 export type FundingState =
   | { kind: 'funded'; amountMinor: bigint | null }
   | { kind: 'rejected'; code: string }
   | { kind: 'reversed'; amountMinor: bigint | null }
   | { kind: 'pending' };
 
+/** The answer to a request to fund a card. */
 export type FundAnswer = CallTrace & (FundingState | Throttled | Unknown);
+/** The answer to the query of a funding by its reference. */
 export type FindFundingAnswer = CallTrace & (FundingState | NotFound | Unknown);
 
-/** `reversed`: nothing of this funding is on the card, and nothing will be. May be asked for again and again. */
+/** `reversed`: nothing of this funding is on the card, and nothing will be. The request is safe to repeat. */
 export type ReverseAnswer = CallTrace &
   ({ kind: 'reversed' } | { kind: 'rejected'; code: string } | NotFound | Throttled | Unknown);
 
+/** The state of a card at its issuer. A closed card stays closed. */
 export type IssuerCardState = 'open' | 'locked' | 'closed';
 
-export type StateOrder = {
+/** A request to set the state of a card. */
+export type CardStateRequest = {
   /** The issuer's id. */
   card: string;
   state: IssuerCardState;
-  /** Grows with every order about this card: an older one never overwrites a newer. */
+  /** Grows with every request for this card: an older one never overwrites a newer one. */
   version: number;
   /** The tenant's request id, or our id of the operation. */
   clientReference: string;
   requestedAt: Date;
 };
 
-/** Refused as `superseded`: a newer version has been set. */
+/** The answer to a request to set the state. Rejected as `superseded`: a newer version has been set. */
 export type SetStateAnswer = CallTrace &
   ({ kind: 'set' } | { kind: 'rejected'; code: string } | Throttled | Unknown);
 
+/** The state of a card at its issuer, with the version that set it. */
 export type ReadStateAnswer = CallTrace &
   ({ kind: 'state'; state: IssuerCardState; version: number } | NotFound | Unknown);
 
-/** Something that happened to a card, a funding or an authorization. */
+/** The subject of an event, and its new state. */
 export type CardEventState =
   | { subject: 'card'; state: IssueState }
   | { subject: 'funding'; state: FundingState }
   | { subject: 'authorization'; state: AuthorizationState };
 
+/** The state of an authorization, as the issuer reports it after the decision. */
 export type AuthorizationState =
-  /** Also where we have approved it and the issuer did not hear us: what was held for it is free. */
+  /** Also if Bursar approved it and the issuer did not get the answer: its hold is released. */
   | { kind: 'declined'; code: string }
-  /** What was taken, which may be less or more than was authorized; the rest is free. */
+  /** The cleared amount, which may be less or more than the authorized one; the rest is released. */
   | { kind: 'cleared'; amountMinor: bigint }
   | { kind: 'reversed' }
   | { kind: 'expired' };
 
+/** An event of a card, a funding or an authorization, as its issuer reports it. */
 export type CardEvent = {
   /** Equal for repeats of one event: the issuer's event id, or a hash of the body. */
   dedupeKey: string;
@@ -108,13 +121,13 @@ export type CardEvent = {
   card: string | null;
   /** Our id of the card or of the operation, or the token of the authorization. */
   reference: string | null;
-  /** Our name for it, `card.funded` for one. */
+  /** Our name of the event, for example `card.funded`. */
   name: string;
   state: CardEventState;
   occurredAt: Date | null;
 };
 
-/** Someone pays with the card at this moment, and waits. Asked again with the same token: the same decision. */
+/** A payment with the card that waits for a decision. A repeat with the same token gets the same decision. */
 export type AuthorizationRequest = {
   token: string;
   /** The issuer's id. */
@@ -136,18 +149,19 @@ export type AuthorizationRequest = {
 /** A real-time authorization request is no event: its answer carries the decision. */
 export type AuthorizationReading = { kind: 'authorization'; request: AuthorizationRequest };
 
+/** The decision about an authorization request. `code` is the reason of a decline. */
 export type AuthorizationDecision = { approved: boolean; code: string };
 
 /** The port of card issuers. */
 export type CardIssuer = MessageReader<CardEvent, AuthorizationReading> & {
   name: string;
-  cards: CardCapabilities;
-  issue(order: CardOrder, signal: AbortSignal): Promise<IssueAnswer>;
+  cards: CardTraits;
+  issue(request: CardRequest, signal: AbortSignal): Promise<IssueAnswer>;
   findCard(reference: string, signal: AbortSignal): Promise<FindCardAnswer>;
-  fund(order: FundingOrder, signal: AbortSignal): Promise<FundAnswer>;
+  fund(request: CardFundingRequest, signal: AbortSignal): Promise<FundAnswer>;
   findFunding(reference: string, signal: AbortSignal): Promise<FindFundingAnswer>;
   reverseFunding(reference: string, signal: AbortSignal): Promise<ReverseAnswer>;
-  setState(order: StateOrder, signal: AbortSignal): Promise<SetStateAnswer>;
+  setState(request: CardStateRequest, signal: AbortSignal): Promise<SetStateAnswer>;
   /** By the issuer's id. */
   readState(card: string, signal: AbortSignal): Promise<ReadStateAnswer>;
   /** The answer to an authorization request, as the issuer wants it. */

@@ -19,9 +19,10 @@ export type PortEvents = { transfers: TransferEvent; payments: PaymentEvent; car
 /** A port whose providers send messages. */
 export type Port = keyof PortEvents;
 
+/** The adapters of this deployment's providers, by port. */
 export type Providers = ReturnType<typeof createProviders>;
 
-/** Every provider that this deployment talks to. A new one is a folder and a line here. */
+/** Creates the adapters of every provider of this deployment. A new provider is a folder and a line here. */
 export function createProviders(config: Config) {
   const transfers = byName<TransferProvider>('provider', [
     createSandboxBankProvider(config.sandboxBank),
@@ -31,7 +32,7 @@ export function createProviders(config: Config) {
     createSandboxBankPayments(config.sandboxBank),
   ]);
   const rateLimits: RateLimit[] = [
-    ...transfers.all.map(({ name, capabilities: { callsPerSecond } }) => ({
+    ...transfers.all.map(({ name, traits: { callsPerSecond } }) => ({
       name: transferRateLimitKey(name),
       callsPerSecond,
       bulkTransfersOf: name,
@@ -50,20 +51,20 @@ export function createProviders(config: Config) {
   const readers = { transfers: transfers.find, payments: payments.find, cards: cards.find };
   return {
     all: transfers.all,
-    /** Every kind of calls that goes out, each with its queue and its rate. */
+    /** The rate limit of each provider's calls, with the name of its queue. */
     rateLimits,
-    /** Where new transfers go. */
+    /** The provider of new transfers. */
     forTransfers: transfers.first,
     find: transfers.find,
-    /** The provider of a record. Throws when the record's provider is no longer configured; so do those below. */
+    /** The provider of a record. Throws if it is no longer configured, as `issuer` and `payment` do. */
     transfer: transfers.get,
     issuers: cards.all,
-    /** Where new cards come from. */
+    /** The issuer of new cards. */
     forCards: cards.first,
     findIssuer: cards.find,
     issuer: cards.get,
     payments: payments.all,
-    /** Where new charges go. */
+    /** The provider of new charges. */
     forPayments: payments.first,
     findPayment: payments.find,
     payment: payments.get,

@@ -1,27 +1,29 @@
 import type { MessageReader } from './provider-message.js';
 
 /**
- * The ports. A provider is one folder that implements them, one line in `registry.ts` and one run of the
- * contract suite. Ports answer with plain values: a provider's silence is an answer too (`unknown`), and only an
- * explicit answer is terminal. No port throws for what the provider did or did not say.
+ * The ports. A provider is one folder that implements them, one line in `registry.ts` and one run of the contract suite.
+ * Ports answer with plain values: a missing answer is the value `unknown`, and only an explicit answer is terminal. No
+ * answer makes a method throw.
  */
 
-/** What "not found" proves at this provider, after a request whose answer never came. */
-export type Absence =
-  /** The same reference may be sent again: the provider pays it once. */
+/** Meaning of "not found" at a provider, after a request that was not answered. */
+export type ResendSafety =
+  /** The same reference may be submitted again: the provider pays it once. */
   | { kind: 'idempotent' }
   /** Two "not found" this far apart, both after our connection was closed, prove that nothing was done. */
   | { kind: 'conclusive_after'; ms: number }
-  /** Nothing proves absence: never send again, ask an operator. */
+  /** Nothing proves absence: never submit again, an operator decides. */
   | { kind: 'never' };
 
-export type TransferCapabilities = {
-  absence: Absence;
+/** The properties of a transfer provider that decide how it is called. */
+export type TransferTraits = {
+  resendSafety: ResendSafety;
   /** Bound of our calls to this provider over all workers. */
   callsPerSecond: number;
 };
 
-export type TransferOrder = {
+/** A request to pay out. */
+export type TransferRequest = {
   /** Our own resource id. The provider never sees a caller's reference in its place. */
   reference: string;
   /** The caller's reference, for the provider's metadata. */
@@ -30,11 +32,11 @@ export type TransferOrder = {
   currency: 'NGN';
   recipient: { account: string; bankCode: string; name: string | null };
   narration: string;
-  /** When we decided to send: a provider may refuse what is too old. */
+  /** The time of the decision to submit: a provider may refuse a request that is too old. */
   requestedAt: Date;
 };
 
-/** What a provider said about one payment. `code` and `reason` are ours, never the provider's own text. */
+/** The state of one payment. `code` and `reason` are those of Bursar, never the provider's own text. */
 export type PaymentState =
   | { kind: 'succeeded'; amountMinor: bigint | null; sessionId: string | null }
   | { kind: 'rejected'; code: string }
@@ -44,26 +46,31 @@ export type PaymentState =
 /** The provider's own id of the call, for its support desk. */
 export type CallTrace = { providerRequestId: string | null };
 
-/** Explicitly not taken: may be sent again after the pause without asking first. */
+/** Explicitly not accepted: safe to submit again after the pause, without a query. */
 export type Throttled = { kind: 'throttled'; retryAfterMs: number };
 
-/** Time-out, reset, 5xx, unreadable: it may have been done or not. */
+/** Time-out, reset, 5xx or unreadable: the request may have been executed or not. */
 export type Unknown = { kind: 'unknown'; reason: UnknownReason };
 
+/** The provider does not know the reference. Its resend safety says what that proves. */
 export type NotFound = { kind: 'not_found' };
 
-export type InitiateAnswer = CallTrace & (PaymentState | Throttled | Unknown);
+/** The answer to a request to pay out. */
+export type SubmitAnswer = CallTrace & (PaymentState | Throttled | Unknown);
+/** The answer to the query of a payment by its reference. */
 export type VerifyAnswer = CallTrace & (PaymentState | NotFound | Unknown);
 
+/** The reason why an outcome is unknown. */
 export type UnknownReason =
   | 'timeout'
   | 'connection'
   | 'server_error'
   | 'unreadable'
   | 'throttled'
-  /** Refused for its age: this request did nothing, which says nothing of an earlier one. */
+  /** Refused for its age: this request did nothing, which proves nothing about an earlier one. */
   | 'too_old';
 
+/** The answer to the query of an account's holder. */
 export type NameEnquiryAnswer =
   | { kind: 'found'; name: string; bankName: string }
   | { kind: 'not_found' }
@@ -78,6 +85,7 @@ export type Bank = {
   nipCode: string;
 };
 
+/** The answer to the query of all banks. */
 export type BankListAnswer =
   { kind: 'banks'; banks: Bank[] } | { kind: 'no_answer'; reason: UnknownReason };
 
@@ -96,13 +104,13 @@ export type TransferEvent = {
 /** The port of transfer providers. */
 export type TransferProvider = MessageReader<TransferEvent> & {
   name: string;
-  capabilities: TransferCapabilities;
+  traits: TransferTraits;
   resolveAccount(
     account: { account: string; bankCode: string },
     signal: AbortSignal,
   ): Promise<NameEnquiryAnswer>;
   /** Every bank that this provider reaches, in any order. */
   listBanks(signal: AbortSignal): Promise<BankListAnswer>;
-  initiate(order: TransferOrder, signal: AbortSignal): Promise<InitiateAnswer>;
+  submit(request: TransferRequest, signal: AbortSignal): Promise<SubmitAnswer>;
   verify(reference: string, signal: AbortSignal): Promise<VerifyAnswer>;
 };

@@ -2,14 +2,14 @@ import { toWireAmount } from '../../../shared/money.js';
 import type {
   BankListAnswer,
   NameEnquiryAnswer,
-  TransferOrder,
+  TransferRequest,
   TransferProvider,
 } from '../transfer-provider.js';
 import {
-  absenceOf,
+  resendSafetyOf,
   errorCode,
   readLookup,
-  readOrder,
+  readSubmitReply,
   reasonOf,
   unreadable,
   type SandboxBankOptions,
@@ -20,17 +20,17 @@ import { createBankHttp, type Reply } from './http.js';
 import { banksAnswer, enquiryAnswer, paymentState, transferAnswer } from './wire.js';
 
 const NARRATION_LENGTH = 100;
-/** The sandbox bank as a transfer provider. Only what the bank said in full and in its own shape is believed. */
+/** Creates the sandbox bank's adapter of the transfer port. */
 export function createSandboxBankProvider(options: SandboxBankOptions): TransferProvider {
   const { secret, callsPerSecond } = options;
   const http = createBankHttp(options);
   return {
     name: 'sandbox-bank',
-    capabilities: { absence: absenceOf(options), callsPerSecond },
-    async initiate(order, signal) {
-      const body = transferBody(order);
+    traits: { resendSafety: resendSafetyOf(options), callsPerSecond },
+    async submit(request, signal) {
+      const body = transferBody(request);
       const reply = await http({ method: 'POST', path: '/v1/transfers', body }, signal);
-      return readOrder(reply, (answer) => readTransfer(answer, order.reference));
+      return readSubmitReply(reply, (answer) => readTransfer(answer, request.reference));
     },
     async verify(reference, signal) {
       const path = `/v1/transfers/${encodeURIComponent(reference)}`;
@@ -50,7 +50,7 @@ export function createSandboxBankProvider(options: SandboxBankOptions): Transfer
   };
 }
 
-function transferBody(order: TransferOrder): Record<string, unknown> {
+function transferBody(order: TransferRequest): Record<string, unknown> {
   return {
     reference: order.reference,
     client_reference: order.clientReference,

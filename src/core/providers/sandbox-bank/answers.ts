@@ -1,17 +1,18 @@
-import type { Absence, UnknownReason } from '../transfer-provider.js';
+import type { ResendSafety, UnknownReason } from '../transfer-provider.js';
 import type { Reply } from './http.js';
 import { errorAnswer } from './wire.js';
 
-/** The bank takes a time that is this far ahead of its own, so an order can live that much longer. */
+/** The bank accepts a time that is this far ahead of its own, so a request stays valid that much longer. */
 const CLOCK_AHEAD_MS = 250;
-/** Also where the provider names no pause, or none: throttled is never "at once". */
+/** The least pause after a 429, also if the provider names none. */
 const MIN_RETRY_AFTER_MS = 1_000;
 const MAX_RETRY_AFTER_MS = 60 * 60 * 1000;
 
+/** The settings of the sandbox bank's adapters. */
 export type SandboxBankOptions = {
   url: string;
   secret: string;
-  /** How the bank runs: whether it does a repeated order once, and if not, from what age it refuses one. */
+  /** True if the bank executes a repeated request once. If not, it refuses requests older than `conclusiveAfterMs`. */
   deduplicates: boolean;
   conclusiveAfterMs: number;
   /** Bound of one call, from the first byte to the last. */
@@ -19,17 +20,21 @@ export type SandboxBankOptions = {
   callsPerSecond: number;
 };
 
-export function absenceOf({ deduplicates, conclusiveAfterMs }: SandboxBankOptions): Absence {
+/** The resend safety of the sandbox bank, which its settings decide. */
+export function resendSafetyOf({
+  deduplicates,
+  conclusiveAfterMs,
+}: SandboxBankOptions): ResendSafety {
   return deduplicates
     ? { kind: 'idempotent' }
     : { kind: 'conclusive_after', ms: conclusiveAfterMs + CLOCK_AHEAD_MS };
 }
 
 /**
- * What the bank did with an order. `read` reads its answer, and is the only one to say that something was done: no
- * other answer is conclusive. Also a conflict is not: it means that the bank has this reference already.
+ * Reads the reply to a request that moves money. Only `read`, which parses a success, reports that something was done: no
+ * other reply is conclusive. A conflict is not conclusive either: the bank has this reference already.
  */
-export function readOrder<State>(reply: Reply, read: (body: unknown) => State) {
+export function readSubmitReply<State>(reply: Reply, read: (body: unknown) => State) {
   const trace = { providerRequestId: reply.requestId };
   if (reply.kind === 'none') return { ...trace, kind: 'unknown' as const, reason: reply.reason };
   if (reply.status === 200 || reply.status === 201) return { ...trace, ...read(reply.body) };
@@ -40,8 +45,8 @@ export function readOrder<State>(reply: Reply, read: (body: unknown) => State) {
 }
 
 /**
- * What the bank knows of something. A bare 404 may come from a wrong address or a proxy, and "not found" can let money
- * go out again: only `absent` is believed.
+ * Reads the reply to a query. A bare 404 may come from a wrong address or a proxy, and "not found" can cause another
+ * submission, so only a 404 with the code `absent` counts as "not found".
  */
 export function readLookup<State>(reply: Reply, absent: string, read: (body: unknown) => State) {
   const trace = { providerRequestId: reply.requestId };
@@ -53,18 +58,22 @@ export function readLookup<State>(reply: Reply, absent: string, read: (body: unk
   return { ...trace, kind: 'unknown' as const, reason: reasonOf(reply.status) };
 }
 
+/** The answer to a body that can't be read. */
 export function unreadable() {
   return { kind: 'unknown' as const, reason: 'unreadable' as const };
 }
 
+/** The answer to a 429, with a pause of at least a second. */
 export function throttled({ retryAfter }: { retryAfter: string | null }) {
   return { kind: 'throttled' as const, retryAfterMs: retryAfterMs(retryAfter) };
 }
 
+/** The reason why a reply without a usable body leaves the outcome unknown. */
 export function reasonOf(status: number): UnknownReason {
   return status === 429 ? 'throttled' : 'unreadable';
 }
 
+/** The bank's error code in a body, or an empty string. */
 export function errorCode(body: unknown): string {
   const parsed = errorAnswer.safeParse(body);
   return parsed.success ? parsed.data.error.code : '';

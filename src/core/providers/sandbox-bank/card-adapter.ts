@@ -1,16 +1,16 @@
 import { toWireAmount } from '../../../shared/money.js';
 import type {
   CardIssuer,
-  FundingOrder,
+  CardFundingRequest,
   ReverseAnswer,
   SetStateAnswer,
-  StateOrder,
+  CardStateRequest,
 } from '../card-issuer.js';
 import {
-  absenceOf,
+  resendSafetyOf,
   errorCode,
   readLookup,
-  readOrder,
+  readSubmitReply,
   throttled,
   unreadable,
   type SandboxBankOptions,
@@ -20,18 +20,18 @@ import { readSigned, readStored } from './signed.js';
 import { cardAnswer, fundingAnswer, fundingState, isRefusal, issueState } from './card-wire.js';
 import { createBankHttp, type Reply } from './http.js';
 
-/** The sandbox bank as a card issuer. Only what it said in full and in its own shape is believed. */
+/** Creates the sandbox bank's adapter of the card port. */
 export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer {
   const { secret, callsPerSecond } = options;
   const http = createBankHttp(options);
   return {
     name: 'sandbox-bank',
-    cards: { absence: absenceOf(options), callsPerSecond },
+    cards: { resendSafety: resendSafetyOf(options), callsPerSecond },
     async issue({ reference, clientReference, type, name, requestedAt }, signal) {
       const requested_at = requestedAt.toISOString();
       const body = { reference, client_reference: clientReference, type, name, requested_at };
       const reply = await http({ method: 'POST', path: '/v1/cards', body }, signal);
-      return readOrder(reply, (answer) => readCard(answer, reference));
+      return readSubmitReply(reply, (answer) => readCard(answer, reference));
     },
     async findCard(reference, signal) {
       const path = `/v1/cards/by-reference/${encodeURIComponent(reference)}`;
@@ -41,7 +41,7 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
     async fund(order, signal) {
       const body = fundingBody(order);
       const reply = await http({ method: 'POST', path: '/v1/fundings', body }, signal);
-      return readOrder(reply, (answer) => readFunding(answer, order.reference));
+      return readSubmitReply(reply, (answer) => readFunding(answer, order.reference));
     },
     async findFunding(reference, signal) {
       const path = `/v1/fundings/${encodeURIComponent(reference)}`;
@@ -69,7 +69,7 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
   };
 }
 
-function fundingBody(order: FundingOrder): Record<string, unknown> {
+function fundingBody(order: CardFundingRequest): Record<string, unknown> {
   return {
     reference: order.reference,
     client_reference: order.clientReference,
@@ -80,7 +80,7 @@ function fundingBody(order: FundingOrder): Record<string, unknown> {
   };
 }
 
-function stateBody(order: StateOrder): Record<string, unknown> {
+function stateBody(order: CardStateRequest): Record<string, unknown> {
   return {
     state: order.state,
     version: order.version,
@@ -121,13 +121,13 @@ function readReversal(reply: Reply, reference: string): ReverseAnswer {
   });
 }
 
-function readSetting(reply: Reply, order: StateOrder): SetStateAnswer {
+function readSetting(reply: Reply, order: CardStateRequest): SetStateAnswer {
   const trace = { providerRequestId: reply.requestId };
   if (reply.kind === 'answer' && [404, 409, 422].includes(reply.status)) {
     const code = errorCode(reply.body);
     if (isRefusal(code)) return { ...trace, kind: 'rejected', code };
   }
-  return readOrder(reply, (body) => {
+  return readSubmitReply(reply, (body) => {
     const standing = readStanding(body, order.card);
     const isSet =
       standing.kind === 'state' &&

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { FundingState, IssueState } from '../card-issuer.js';
 import { amount, code } from './wire.js';
 
-/** The issuer's words, read strictly where money depends on them; further fields are let through. */
+/** The issuer's wire format. Fields that money depends on are read strictly; unknown fields are allowed. */
 
-/** Goes to timelines and workflow histories: it starts with a letter, so that no card number can pass for one. */
+/** Timelines and workflow histories get this id. It starts with a letter, so no card number can pass as an id. */
 const id = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,99}$/);
 const reference = z.string().min(1).max(200);
 
@@ -16,18 +16,20 @@ const face = {
   expiry_year: z.int().min(2000).max(9999),
 };
 
-const cardStanding = {
+const cardFields = {
   reference: z.string(),
   state: z.enum(['open', 'locked', 'closed']),
   version: z.int().min(0),
 };
 
+/** The issuer's answer about a card. */
 export const cardAnswer = z.discriminatedUnion('status', [
-  z.object({ ...cardStanding, ...face, status: z.literal('issued') }),
-  z.object({ ...cardStanding, status: z.literal('pending') }),
-  z.object({ ...cardStanding, status: z.literal('refused'), code }),
+  z.object({ ...cardFields, ...face, status: z.literal('issued') }),
+  z.object({ ...cardFields, status: z.literal('pending') }),
+  z.object({ ...cardFields, status: z.literal('refused'), code }),
 ]);
 
+/** The issuer's answer about a funding. */
 export const fundingAnswer = z.object({
   reference: z.string(),
   status: z.enum(['pending', 'funded', 'refused', 'reversed']),
@@ -36,8 +38,10 @@ export const fundingAnswer = z.object({
   code,
 });
 
+/** The data of a message about an issued card. */
 export const issuedData = z.object({ reference, ...face });
 
+/** The data of a message that names an amount on a card. */
 export const moneyData = z.object({
   reference,
   card: id,
@@ -46,6 +50,7 @@ export const moneyData = z.object({
   code,
 });
 
+/** The data of an authorization request. */
 export const requestData = z.object({
   reference: id,
   card: id,
@@ -73,6 +78,7 @@ const REFUSALS = new Set([
   'not_now',
 ]);
 
+/** True if this is a refusal code of the issuer that Bursar knows. */
 export function isRefusal(theirs: string): boolean {
   return REFUSALS.has(theirs);
 }
@@ -82,6 +88,7 @@ function refusalCode(theirs: string | null | undefined): string {
   return REFUSALS.has(theirs ?? '') ? String(theirs) : 'provider_declined';
 }
 
+/** Converts the data of an issued card. */
 export function issuedState(card: z.infer<typeof issuedData>): IssueState {
   return {
     kind: 'issued',
@@ -93,12 +100,14 @@ export function issuedState(card: z.infer<typeof issuedData>): IssueState {
   };
 }
 
+/** Converts the issuer's status of an issuance. */
 export function issueState(card: z.infer<typeof cardAnswer>): IssueState {
   if (card.status === 'issued') return issuedState(card);
   if (card.status === 'pending') return { kind: 'pending' };
   return { kind: 'rejected', code: refusalCode(card.code) };
 }
 
+/** Converts the issuer's status of a funding. */
 export function fundingState(
   status: 'pending' | 'funded' | 'refused' | 'reversed',
   funding: { amount_minor: bigint; code?: string | null | undefined },

@@ -6,18 +6,21 @@ const CONNECTIONS = 256;
 /** Room for all refunds of a charge. */
 const MAX_RESPONSE_BYTES = 1024 * 1024;
 
+/** The bank's reply, or the reason why there is none. `requestId` is the bank's id of the exchange. */
 export type Reply = { requestId: string | null } & (
   | { kind: 'answer'; status: number; retryAfter: string | null; body: unknown }
   | { kind: 'none'; reason: UnknownReason }
 );
 
+/** A request to the bank. `path` begins with a slash. */
 export type BankRequest = { method: 'GET' | 'POST' | 'PUT'; path: string; body?: unknown };
 
+/** Makes one exchange with the bank. Never throws. */
 export type BankHttp = (request: BankRequest, signal: AbortSignal) => Promise<Reply>;
 
 /**
- * One HTTP exchange with the bank; never throws and never tries again. When there is no usable answer the exchange is
- * over all the same: it was answered in full or its connection is closed, so nothing of it can still leave us.
+ * Creates the function for one HTTP exchange with the bank. It never throws and never retries. Without a usable answer the
+ * exchange has ended too: it was answered in full or its connection is closed, so no part of it can still be sent.
  */
 export function createBankHttp(options: {
   url: string;
@@ -50,14 +53,14 @@ export function createBankHttp(options: {
     });
     const requestId = requestIdOf(response);
     if (response.statusCode >= 500) {
-      // Whoever answers so may still be at it: without its connection it can't get more of the request.
+      // The server may still be reading. Closing the connection prevents that it gets more of the request.
       response.body.on('error', () => {}).destroy();
       return { kind: 'none', reason: 'server_error', requestId };
     }
     const text = await response.body.text();
     const retryAfter = header(response, 'retry-after');
     const body = parse(text);
-    // A 429 may come from anything on the way, in whatever form: its status says it all.
+    // A 429 may come from anything on the way, in any form: its status is enough.
     if (body === undefined && response.statusCode !== 429) {
       return { kind: 'none', reason: 'unreadable', requestId };
     }
@@ -66,7 +69,7 @@ export function createBankHttp(options: {
 
   return async (request, callerSignal) => {
     if (callerSignal.aborted) return { kind: 'none', reason: 'timeout', requestId: null };
-    // By hand, as AbortSignal.any with AbortSignal.timeout keeps both alive until the time is over.
+    // Done here, because AbortSignal.any with AbortSignal.timeout keeps both alive until the time is over.
     const controller = new AbortController();
     const abort = (): void => controller.abort();
     const timer = setTimeout(abort, options.timeoutMs);
@@ -100,7 +103,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** Goes into timelines and workflow histories: an identifier, and nothing that could be a text. */
+/** The request id goes into timelines and workflow histories, so anything but an identifier is dropped. */
 function requestIdOf(response: Dispatcher.ResponseData): string | null {
   const id = header(response, 'x-request-id');
   return id !== null && /^[0-9A-Za-z_-]{1,64}$/.test(id) ? id : null;

@@ -1,17 +1,17 @@
 import { toWireAmount } from '../../../shared/money.js';
 import type {
-  AuthorizedOrder,
-  PageOrder,
+  TokenChargeRequest,
+  ChargePageRequest,
   PaymentProvider,
   RefundAnswer,
-  RefundOrder,
+  RefundRequest,
   RevokeAnswer,
 } from '../payment-provider.js';
 import {
-  absenceOf,
+  resendSafetyOf,
   errorCode,
   readLookup,
-  readOrder,
+  readSubmitReply,
   throttled,
   unreadable,
   type SandboxBankOptions,
@@ -33,12 +33,12 @@ import {
   revokeAnswer,
 } from './payment-wire.js';
 
-/** The sandbox bank as a payment provider. Only what it said in full and in its own shape is believed. */
+/** Creates the sandbox bank's adapter of the payment port. */
 export function createSandboxBankPayments(options: SandboxBankOptions): PaymentProvider {
   const { secret, callsPerSecond } = options;
   const http = createBankHttp(options);
-  const charges = absenceOf(options);
-  const refunds = absenceOf({ ...options, deduplicates: false });
+  const charges = resendSafetyOf(options);
+  const refunds = resendSafetyOf({ ...options, deduplicates: false });
   return {
     name: 'sandbox-bank',
     payments: { charges, refunds, callsPerSecond },
@@ -47,12 +47,12 @@ export function createSandboxBankPayments(options: SandboxBankOptions): PaymentP
         { method: 'POST', path: '/v1/charges', body: pageBody(order) },
         signal,
       );
-      return readOrder(reply, (answer) => readPage(answer, order.reference));
+      return readSubmitReply(reply, (answer) => readPage(answer, order.reference));
     },
     async chargeAuthorization(order, signal) {
       const body = authorizedBody(order);
       const reply = await http({ method: 'POST', path: '/v1/authorized-charges', body }, signal);
-      return readOrder(reply, (answer) => readCharge(answer, order.reference));
+      return readSubmitReply(reply, (answer) => readCharge(answer, order.reference));
     },
     async verifyCharge(reference, signal) {
       const path = `/v1/charges/${encodeURIComponent(reference)}`;
@@ -79,7 +79,7 @@ export function createSandboxBankPayments(options: SandboxBankOptions): PaymentP
   };
 }
 
-function ask(order: PageOrder | AuthorizedOrder): Record<string, unknown> {
+function ask(order: ChargePageRequest | TokenChargeRequest): Record<string, unknown> {
   const { id, email, name } = order.customer;
   return {
     reference: order.reference,
@@ -91,18 +91,18 @@ function ask(order: PageOrder | AuthorizedOrder): Record<string, unknown> {
   };
 }
 
-function pageBody(order: PageOrder): Record<string, unknown> {
+function pageBody(order: ChargePageRequest): Record<string, unknown> {
   const { channel, returnUrl: return_url } = order;
   if (channel.type === 'card') return { ...ask(order), channel: { type: 'card' }, return_url };
   const { type, account, bankCode: bank_code } = channel;
   return { ...ask(order), channel: { type, account, bank_code }, return_url };
 }
 
-function authorizedBody(order: AuthorizedOrder): Record<string, unknown> {
+function authorizedBody(order: TokenChargeRequest): Record<string, unknown> {
   return { ...ask(order), authorization: order.authorization };
 }
 
-function refundBody(order: RefundOrder): Record<string, unknown> {
+function refundBody(order: RefundRequest): Record<string, unknown> {
   return {
     charge: order.charge,
     amount_minor: toWireAmount(order.amountMinor),
@@ -130,13 +130,13 @@ function readPage(body: unknown, reference: string) {
   return { kind: 'redirect' as const, url: parsed.data.redirect_url };
 }
 
-function readRefund(reply: Reply, order: RefundOrder): RefundAnswer {
+function readRefund(reply: Reply, order: RefundRequest): RefundAnswer {
   if (reply.kind === 'answer' && reply.status === 404) {
     const code = errorCode(reply.body);
     const trace = { providerRequestId: reply.requestId };
     if (code === 'charge_not_found') return { ...trace, kind: 'rejected', code };
   }
-  return readOrder(reply, (body) => {
+  return readSubmitReply(reply, (body) => {
     const parsed = refundAnswer.safeParse(body);
     if (!parsed.success || !isOf(parsed.data, order)) return unreadable();
     return { kind: 'taken' as const, refund: refundOf(parsed.data) };
@@ -145,7 +145,7 @@ function readRefund(reply: Reply, order: RefundOrder): RefundAnswer {
 
 function isOf(
   refund: { charge: string; merchant_note: string | null; amount_minor: bigint },
-  order: RefundOrder,
+  order: RefundRequest,
 ): boolean {
   return (
     refund.charge === order.charge &&

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import type { ChargeAuthorization, ChargeState, Refund, RefundState } from '../payment-provider.js';
 import { amount, code } from './wire.js';
 
-/** The network's words, read strictly where money depends on them; further fields are let through. */
+/** The acquirer's wire format. Fields that money depends on are read strictly; unknown fields are allowed. */
 
-/** Starts with a letter, so that no card number can pass for one. */
+/** An id starts with a letter, so no card number can pass as one. */
 const id = z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,199}$/);
 const reference = z.string().min(1).max(200);
 const currency = z.string().regex(/^[A-Z]{3}$/);
@@ -30,6 +30,7 @@ const authorization = z.object({
   reusable: z.boolean(),
 });
 
+/** The acquirer's answer about a charge. */
 export const chargeAnswer = z.discriminatedUnion('status', [
   z.object({ reference, status: z.literal('awaiting_customer') }),
   z.object({ reference, status: z.literal('pending') }),
@@ -45,12 +46,15 @@ export const chargeAnswer = z.discriminatedUnion('status', [
   z.object({ reference, status: z.literal('abandoned') }),
 ]);
 
+/** The acquirer's answer about a charge, parsed. */
 export type ChargeAnswer = z.infer<typeof chargeAnswer>;
 
+/** The acquirer's answer with the address of a page. */
 export const pageAnswer = z.object({
   redirect_url: z.url({ protocol: /^https?$/ }).max(2_000),
 });
 
+/** The acquirer's answer about a refund. */
 export const refundAnswer = z.object({
   refund: id,
   charge: reference,
@@ -61,11 +65,13 @@ export const refundAnswer = z.object({
   code,
 });
 
+/** The acquirer's list of the refunds of a charge. */
 export const refundsAnswer = z.object({ charge: reference, refunds: z.array(refundAnswer) });
 
+/** The acquirer's answer to a revocation. */
 export const revokeAnswer = z.object({ authorization: id, revoked: z.literal(true) });
 
-/** The network's refusal codes that are ours too. A refusal for any other reason is still a refusal. */
+/** The acquirer's refusal codes that Bursar has too. Any other code becomes `provider_declined`. */
 const REFUSALS = new Map([
   ...[
     'insufficient_funds',
@@ -86,6 +92,7 @@ function refusalCode(theirs: string | null | undefined): string {
   return REFUSALS.get(theirs ?? '') ?? 'provider_declined';
 }
 
+/** Converts the acquirer's status of a charge. */
 export function chargeState(charge: ChargeAnswer): ChargeState {
   switch (charge.status) {
     case 'awaiting_customer':
@@ -121,6 +128,7 @@ function chargeAuthorization(left: z.infer<typeof authorization>): ChargeAuthori
   };
 }
 
+/** Converts the acquirer's refund. */
 export function refundOf(refund: z.infer<typeof refundAnswer>): Refund {
   const state: RefundState =
     refund.status === 'refused'

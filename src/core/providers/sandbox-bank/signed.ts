@@ -1,9 +1,9 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 
-/** How old a signature may be. The bank signs every delivery anew, so this bounds replays, not retries. */
+/** The greatest age of a signature. The bank signs every delivery anew, so this bounds replays, not retries. */
 const TOLERANCE_MS = 5 * 60 * 1000;
 
-/** Whether the bank has sent this, and now; header names in lower case. */
+/** True if the bank has signed this body within the last minutes. Header names are in lower case. */
 export function isAuthentic(
   secret: string,
   raw: Buffer,
@@ -48,6 +48,7 @@ export const readStored =
   (message: unknown): Reading =>
     read(message, () => '');
 
+/** The parsed body, or undefined if it is not JSON. */
 export function parseJson(raw: Buffer): unknown {
   try {
     return JSON.parse(raw.toString('utf8'));
@@ -56,6 +57,7 @@ export function parseJson(raw: Buffer): unknown {
   }
 }
 
+/** The SHA-256 of a body, in hex. Equal bodies have equal hashes. */
 export function hashOf(raw: Buffer): string {
   return createHash('sha256').update(raw).digest('hex');
 }

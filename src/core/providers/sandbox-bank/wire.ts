@@ -1,19 +1,20 @@
 import { z } from 'zod';
 import type { PaymentState } from '../transfer-provider.js';
 
-/** The bank's words, read strictly where money depends on them; further fields are let through. */
-
+/** An amount in minor units, as a bigint. */
 export const amount = z
   .int()
   .min(0)
   .transform((value) => BigInt(value));
-/** Goes to clients, timelines and workflow histories: an identifier, and nothing that could be a text. */
+/** Clients, timelines and workflow histories get the session id, so it must be an identifier and no free text. */
 const sessionId = z
   .string()
   .regex(/^[0-9A-Za-z-]{1,64}$/)
   .nullish();
+/** A code of the bank's. */
 export const code = z.string().max(100).nullish();
 
+/** The bank's answer about a transfer. */
 export const transferAnswer = z.object({
   reference: z.string(),
   status: z.enum(['pending', 'paid', 'refused', 'reversed']),
@@ -23,11 +24,13 @@ export const transferAnswer = z.object({
   code,
 });
 
+/** The bank's answer to a name enquiry. */
 export const enquiryAnswer = z.object({
   account_name: z.string().min(1).max(200),
   bank_name: z.string().min(1).max(200),
 });
 
+/** The bank's list of banks. */
 export const banksAnswer = z.object({
   banks: z
     .array(
@@ -40,8 +43,10 @@ export const banksAnswer = z.object({
     .min(1),
 });
 
+/** The bank's error body. */
 export const errorAnswer = z.object({ error: z.object({ code: z.string() }) });
 
+/** The envelope of the bank's messages. */
 export const eventBody = z.object({
   id: z.string().min(1).max(200),
   event: z.string(),
@@ -58,6 +63,7 @@ export function nameOf(body: unknown): string | null {
   return parsed.success ? parsed.data.event : null;
 }
 
+/** The data of a message about a transfer. */
 export const transferData = z.object({
   reference: z.string().min(1).max(200),
   amount_minor: amount,
@@ -66,7 +72,7 @@ export const transferData = z.object({
   code,
 });
 
-/** The bank's refusal codes in our words. A refusal for any other reason is still a refusal. */
+/** The bank's refusal codes, mapped to ours. Any other code becomes `provider_declined`. */
 const REFUSALS = new Map([
   ['account_closed', 'account_closed'],
   ['no_such_account', 'invalid_account'],
@@ -78,6 +84,7 @@ type Payment = {
   code?: string | null | undefined;
 };
 
+/** Converts the bank's status of a transfer. */
 export function paymentState(
   status: 'pending' | 'paid' | 'refused' | 'reversed',
   payment: Payment,
