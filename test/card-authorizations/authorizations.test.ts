@@ -80,7 +80,7 @@ const OPEN = {
 };
 
 describe('a payment', () => {
-  test('is approved, held, and to be seen; what is cleared of it is taken, the rest is free', async () => {
+  test('a payment is approved, held and listed; its clearing is captured, and the rest is released', async () => {
     const card = await jitCard();
     const { token, approved, code } = await issuer.pay(card.id, { channel: 'pos' });
     expect([approved, code]).toEqual([true, 'approved']);
@@ -112,7 +112,7 @@ describe('a payment', () => {
     expect(await stored(card.id)).toMatchObject({ open_holds: 0 });
   });
 
-  test('has a workflow that ends when nothing is held any more', async () => {
+  test('the workflow of a payment ends when its hold is released', async () => {
     const card = await jitCard();
     const { token } = await issuer.pay(card.id);
     const { id } = await card.becomes({ status: 'approved' });
@@ -133,7 +133,7 @@ describe('a payment', () => {
     });
   });
 
-  test('that several clearings are made of takes each of them once', async () => {
+  test('each of several clearings of a payment is captured once', async () => {
     const card = await jitCard();
     const request = authorizationRequest(card.name);
     const token = request.data.reference;
@@ -159,7 +159,7 @@ describe('declined is a payment', () => {
     return approved ? 'approved' : code;
   };
 
-  test('by the security settings, each of them, and to be seen with its reason', async () => {
+  test('a payment against any of the security settings is declined, and listed with its reason', async () => {
     const card = await jitCard();
     const { id } = card;
     expect(await card.secure({ channels: { ...OPEN.channels, online: false } })).toMatchObject({
@@ -185,13 +185,13 @@ describe('declined is a payment', () => {
     expect(pagination).toMatchObject({ total: 8, limit: 2 });
   });
 
-  test('for more than the wallet has; nothing is held', async () => {
+  test('a payment for more than the wallet has is declined without a hold', async () => {
     const card = await jitCard(4_999);
     expect(await codeOf(card.id)).toBe('insufficient_balance');
     expect(await card.balance()).toEqual({ available: 4_999, held: 0 });
   });
 
-  test('with a card of nobody, for nothing, in another currency', async () => {
+  test('a payment with an unknown card, of zero, or in another currency is declined', async () => {
     const card = await jitCard();
     const ask = async (name: string, changes: Record<string, unknown> = {}) =>
       (await issuer.send(authorizationRequest(name, changes))).body;
@@ -206,7 +206,7 @@ describe('declined is a payment', () => {
     });
   });
 
-  test('after the card’s month, and with a card that is locked here and not yet at the issuer', async () => {
+  test('a payment is declined after the card’s month, and with a card that is locked here and not yet at the issuer', async () => {
     const card = await jitCard();
     const all = service.deps.database.db.collection<Card>('cards');
     const expiry = { 'issued.expiry_year': 2025, 'issued.expiry_month': 12 };
@@ -219,7 +219,7 @@ describe('declined is a payment', () => {
 });
 
 describe('the same token', () => {
-  test('asked by hand many times at once is one decision and one hold', async () => {
+  test('concurrent requests with one token get one decision and one hold', async () => {
     const card = await jitCard();
     const request = authorizationRequest(card.name);
     const answers = await Promise.all(Array.from({ length: 20 }, () => issuer.send(request)));
@@ -229,7 +229,7 @@ describe('the same token', () => {
     expect(await card.balance()).toEqual({ available: 95_000, held: 5_000 });
   });
 
-  test('the issuer did not hear us, declines, and says so: the hold is given back', async () => {
+  test('the hold of an approval that the issuer did not receive is released when the issuer reports its decline', async () => {
     const card = await jitCard();
     await service.bank.faults([{ call: 'authorization', kind: 'drop_after', probability: 1 }]);
     const { approved, code, token } = await issuer.pay(card.id);
@@ -242,7 +242,7 @@ describe('the same token', () => {
   });
 });
 
-test('what takes more than there was waits for an operator, who finds it and says that it was seen to', async () => {
+test('a clearing above the balance raises attention, which an operator finds and clears', async () => {
   const card = await jitCard(6_000);
   const { token } = await issuer.pay(card.id);
   await issuer.end(token, 'cleared', 9_000);
@@ -269,7 +269,7 @@ test('what takes more than there was waits for an operator, who finds it and say
   expect(await run(`acknowledge ${waiting.id} --reason again`)).toMatchObject({ code: 1 });
 });
 
-test('50 payments at once, on three cards of one wallet, never hold more than it has', async () => {
+test('50 concurrent payments on three cards of one wallet never hold more than its balance', async () => {
   const card = await jitCard(60_000);
   const client = cardClient(card.own);
   const others = await Promise.all([1, 2].map(() => client.issue({ funding: 'jit' })));
@@ -289,7 +289,7 @@ test('50 payments at once, on three cards of one wallet, never hold more than it
 });
 
 describe('security settings', () => {
-  test('are open at first, and read back as they were put', async () => {
+  test('the security settings of a new card allow everything, and are read back as they were set', async () => {
     const { id } = await cards.issue();
     expect((await cards.call('GET', `/cards/${id}/security`)).body.data).toEqual(OPEN);
     const strict = {
@@ -326,7 +326,7 @@ describe('security settings', () => {
 });
 
 describe('the card webhook', () => {
-  test('is 404 for who is no issuer, 401 without the right signature, and keeps nothing', async () => {
+  test('the card webhook answers 404 for an unknown issuer, 401 without a valid signature, and stores nothing', async () => {
     const card = await jitCard();
     const request = authorizationRequest(card.name);
     const event = authorizationEvent(card.name, 'auth_of_nobody');

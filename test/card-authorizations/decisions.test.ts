@@ -106,7 +106,7 @@ function heldBack(what: 'answer' | 'decision' = 'answer') {
 }
 
 describe('a decision', () => {
-  test('is the same for the same token, and holds once', async () => {
+  test('a repeated token gets the same decision and one hold', async () => {
     const { id, pay } = await cardWith(20_000n);
     const asked = pay();
     const [one, two] = [decisionsOf(), decisionsOf(undefined, { at: other })];
@@ -123,7 +123,7 @@ describe('a decision', () => {
     expect(started).toContain(authorizationId('sandbox-bank', asked.token));
   });
 
-  test('to decline stays one when the money has come since', async () => {
+  test('a decline stays a decline although the balance has grown since', async () => {
     const { id, pay } = await cardWith(4_999n);
     const asked = pay();
     const decisions = decisionsOf();
@@ -134,7 +134,7 @@ describe('a decision', () => {
     expect(await decisions.decide('sandbox-bank', pay())).toEqual(APPROVED);
   });
 
-  test('about a card that is not ours is a decline', async () => {
+  test('a request for an unknown card is declined', async () => {
     const unknown = request({ card: 'card_of_nobody' });
     expect(await decisionsOf().decide('sandbox-bank', unknown)).toEqual({
       approved: false,
@@ -166,7 +166,7 @@ describe('a decision', () => {
     },
   );
 
-  test('while the card is being locked is either before the lock or declined', async () => {
+  test('a decision while the card is being locked is either before the lock or a decline', async () => {
     const { id, pay } = await cardWith(1_000_000n);
     const decisions = decisionsOf();
     const all = Array.from({ length: 20 }, () => decisions.decide('sandbox-bank', pay(10n)));
@@ -188,7 +188,7 @@ describe('a decision', () => {
 });
 
 describe('a decision that is not committed in time', () => {
-  test('and what it has committed all the same is given back; asked again, it is declined', async () => {
+  test('an approval committed after its deadline is voided, and a repeat is declined', async () => {
     const { id, pay } = await cardWith(20_000n);
     const asked = pay();
     const slow = heldBack();
@@ -222,7 +222,7 @@ describe('a decision that is not committed in time', () => {
       const slow = heldBack(what);
       const decisions = decisionsOf(slow.through, { deadlineMs: 300 });
       expect(await decisions.decide('sandbox-bank', asked)).toEqual(LATE);
-      // The issuer has not heard that, or it would not ask again.
+      // A repeat shows that the issuer has not received the first answer.
       expect(await decisionsOf(undefined, { at: other }).decide('sandbox-bank', asked)).toEqual(
         APPROVED,
       );

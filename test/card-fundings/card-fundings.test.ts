@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { startService, type Service } from '../support/service.js';
 import type { TestTenant } from '../support/tenant.js';
 
-/** At an issuer that funds a repeated order again: only our own care keeps a card from being funded twice. */
+/** The issuer executes a repeated request twice, so only the service prevents a second funding. */
 let service: Service;
 let tenant: TestTenant;
 let cards: CardClient;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 let names = 0;
-/** A body whose transaction reference ends as said: the issuer does by it what its table says. */
+/** A body whose reference ends with this suffix, which selects the issuer's behaviour. */
 const funding = (suffix = '789', changes: Record<string, unknown> = {}) => ({
   amount_minor: 5_000,
   transaction_reference: `top-up-${(names += 1)}-${suffix}`,
@@ -49,7 +49,7 @@ const ended = (id: string) =>
 
 const available = async (id = card.id) => (await cards.balance(id)).available_minor;
 
-/** Accepts a funding of its own card, so that balances tell of it alone. */
+/** Accepts a funding of a separate card, so that the card's balance depends on it alone. */
 async function fundOwn(suffix: string, action = 'fund') {
   const own = await cards.issue();
   const reply = await cards.act(own.id, action, funding(suffix));
@@ -57,7 +57,7 @@ async function fundOwn(suffix: string, action = 'fund') {
   return { own, reply, id: reply.body.data.id };
 }
 
-test('is accepted as pending, with its place, and completed once the issuer has funded', async () => {
+test('a funding is accepted as pending, with its location, and completed when the issuer has funded the card', async () => {
   const before = await tenant.balance();
   const body = funding('789', { reason: 'petrol', request_id: 'req-7', truck: { no: 12 } });
   const { status, headers, body: answer } = await cards.act(card.id, 'fund', body);
@@ -84,7 +84,7 @@ test('is accepted as pending, with its place, and completed once the issuer has 
 describe('fund, by the table of test values', () => {
   const suffixes = ['001', '002', '004', '005', '006', '007', '009', '010', '012', '013'];
   const begun = new Map<string, Awaited<ReturnType<typeof fundOwn>>>();
-  // All at once: most of what they do is wait.
+  // All fundings run concurrently, because they mostly wait.
   beforeAll(async () => {
     await Promise.all(suffixes.map(async (each) => begun.set(each, await fundOwn(each))));
   });
@@ -116,7 +116,7 @@ describe('fund, by the table of test values', () => {
     expect(await journalOf(id)).toEqual([]);
   });
 
-  test('005: no answer and nothing done: sent again only as far as that is safe, then an operator', async () => {
+  test('005: a funding without an answer and without effect is submitted again only while that is safe, then raises attention', async () => {
     const { own, id } = row('005');
     const stuck = await waitUntil(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('processing');
@@ -133,7 +133,7 @@ describe('fund, by the table of test values', () => {
     expect(await stored(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
   });
 
-  test('006: pending for ever: an operator is called, and what the issuer decides then is booked', async () => {
+  test('006: a funding that stays pending raises attention, and the issuer’s later outcome is applied', async () => {
     const { own, id } = row('006');
     const stuck = await waitUntil(id, ({ attention }) => attention !== null);
     expect(stuck.status).toBe('processing');
@@ -142,7 +142,7 @@ describe('fund, by the table of test values', () => {
     expect(await available(own.id)).toBe(5_000);
   });
 
-  test('008: taken back by the issuer: what the card has left of it is back in the wallet', async () => {
+  test('008: the unspent part of a funding that the issuer reverses returns to the wallet', async () => {
     const before = await tenant.balance();
     const { own, id } = await fundOwn('008');
     const operation = await waitUntil(id, ({ reversed_at: at }) => at !== null);
@@ -252,7 +252,7 @@ describe('jit-fund, by the table of test values', () => {
   });
 });
 
-test('afterwards the books balance and agree with the issuer', async () => {
+test('after all fundings the ledger balances and agrees with the issuer', async () => {
   await eventually('what was given up is not watched any more', async () => {
     const open = await service.deps.database.db
       .collection('card_operations')

@@ -25,7 +25,7 @@ const funding = (changes: Record<string, unknown> = {}) => ({
 });
 const countOperations = () =>
   service.deps.database.db.collection('card_operations').countDocuments({ tenant_id: tenant.id });
-/** As whatever made it so would leave it. */
+/** Sets fields of a stored card directly. */
 const setCard = (id: string, set: Partial<Card>) =>
   service.deps.database.db.collection<Card>('cards').updateOne({ _id: id }, { $set: set });
 
@@ -53,7 +53,7 @@ describe.each(['fund', 'jit-fund'])('POST …/%s', (action) => {
     expect(await countOperations()).toBe(before);
   });
 
-  test('what is not known is kept as metadata, with what was sent as such', async () => {
+  test('unknown fields are kept as metadata, together with the metadata of the request', async () => {
     const changes = { order: { no: 7 }, tags: ['a'], metadata: { team: 'sales' } };
     const { status, body } = await cards.act(card.id, action, funding(changes));
     expect(status).toBe(201);
@@ -184,7 +184,7 @@ describe('auto-reload', () => {
   });
 });
 
-test('afterwards the books balance and agree with the issuer', async () => {
+test('after all requests the ledger balances and agrees with the issuer', async () => {
   await service.allEnded();
   expect(await service.problems()).toEqual([]);
 });

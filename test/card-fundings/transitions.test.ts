@@ -44,7 +44,7 @@ const expire = (id: string): AnyMutation => ({
   card: CARD,
 });
 
-/** Few fundings, so that facts meet them in every state: just in time and others, sent and not, early and late. */
+/** Few fundings, so that facts meet them in every state: just in time or not, submitted or not, before or after the deadline. */
 const anyItem: fc.Arbitrary<AnyMutation> = fc.constantFrom(...IDS).chain((id) =>
   fc.oneof(
     fc.record({ jit: fc.boolean(), sends: fc.constantFrom(0, 1) }).map(({ jit, sends }) =>
@@ -96,7 +96,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   return problems;
 }
 
-test('whatever becomes known, in whatever order, the money is in one place', () => {
+test('for any facts in any order, the money of a funding is in one place', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 12 }),
@@ -104,7 +104,7 @@ test('whatever becomes known, in whatever order, the money is in one place', () 
       (batches, end) => {
         const first = run(snapshotWith(START, openCard()), batches.slice(0, 6));
         const card = first.state.records.get(cards, CARD);
-        // From here on the card may be over: what comes onto it goes on to the wallet.
+        // From here on the card may be closed or expired: money that reaches it goes on to the wallet.
         if (card) {
           const spent = end === 'closed' ? { available_minor: card.available_minor } : {};
           first.state.records.set(cards, { ...card, status: end, ...spent });
@@ -147,7 +147,7 @@ const verdicts = (outcomes: AnyResult[]) =>
   outcomes.flatMap((outcome) => ('verdict' in outcome ? [outcome.verdict] : []));
 
 describe('a late funding', () => {
-  test('has failed for who asked, and its hold is kept', () => {
+  test('a late funding has failed for the tenant, and keeps its hold', () => {
     const { operation, fundReversal, steps } = after(late);
     expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
     expect(fundReversal).toMatchObject({
@@ -160,7 +160,7 @@ describe('a late funding', () => {
     expect(steps).toEqual(['hold']);
   });
 
-  test('that was never sent has nothing to reverse: the hold is released at once', () => {
+  test('a late funding that was never submitted releases its hold at once, without a reversal', () => {
     const unsent = accept('cop_a', { type: 'jit_fund', deadline_at: NOW });
     const { operation, fundReversal, steps, available } = after([unsent, expire('cop_a')]);
     expect(operation?.status).toBe('failed');
@@ -168,7 +168,7 @@ describe('a late funding', () => {
     expect([steps, available]).toEqual([['hold', 'resolve'], START]);
   });
 
-  test('that is confirmed before anybody has said that it is late is late all the same', () => {
+  test('a funding confirmed after its deadline is late even if the expiry was not recorded before', () => {
     const [accepted] = late as [AnyMutation];
     const { operation, fundReversal, steps, outcomes } = after([accepted, told('cop_a', paid)]);
     expect(operation).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
@@ -176,14 +176,14 @@ describe('a late funding', () => {
     expect([steps, verdicts(outcomes)]).toEqual([['hold'], ['stale']]);
   });
 
-  test('before its deadline nothing happens', () => {
+  test('an expiry before the deadline of a funding changes nothing', () => {
     const early = accept('cop_a', { type: 'jit_fund', deadline_at: new Date(NOW.getTime() + 1) });
     const { operation, outcomes } = after([early, expire('cop_a'), expire('cop_a')]);
     expect(operation?.status).toBe('pending');
     expect(verdicts(outcomes)).toEqual(['unchanged', 'unchanged']);
   });
 
-  test('that is on the card stays held until it is off it again', () => {
+  test('a late funding that reached the card keeps its hold until it is reversed', () => {
     expect(after([...late, told('cop_a', paid)]).steps).toEqual(['hold']);
     const { steps, card, available } = after([
       ...late,
@@ -193,7 +193,7 @@ describe('a late funding', () => {
     expect([steps, card?.available_minor, available]).toEqual([['hold', 'resolve'], 0n, START]);
   });
 
-  test('that is not taken back is paid for, with attention on both; taken back after all, it returns', () => {
+  test('a late funding that is not reversible is captured, with attention on both operations; a later reversal returns it', () => {
     const { operation, fundReversal, card } = after([...late, told('cop_a', notReversible)]);
     expect(fundReversal?.status).toBe('completed');
     expect(operation?.status).toBe('failed');
@@ -205,7 +205,7 @@ describe('a late funding', () => {
     expect(back.operation?.attention).toBeNull();
   });
 
-  test('that shows up after its absence had been proven waits in suspense for an operator', () => {
+  test('a late funding that appears after its absence was proven goes to suspense for an operator', () => {
     const { fundReversal, steps, card } = after([
       ...late,
       told('cop_a', refused),
@@ -216,7 +216,7 @@ describe('a late funding', () => {
     expect(card?.available_minor).toBe(0n);
   });
 
-  test('that is found on the card after an operator gave it up waits in suspense, whoever says so', () => {
+  test('a late funding found on the card after an operator failed it goes to suspense, whatever the source of the fact', () => {
     const givenUp = [...late, told('cop_a', factOf('rejected', 'operator', null))];
     for (const found of [paid, notReversible]) {
       const { fundReversal, steps } = after([...givenUp, told('cop_a', found)]);
@@ -226,7 +226,7 @@ describe('a late funding', () => {
     }
   });
 
-  test('that is off the card again is no news when its callback comes', () => {
+  test('a callback about a late funding that is already reversed changes nothing', () => {
     const { fundReversal, steps, outcomes } = after([
       ...late,
       told('cop_a', reversed),
@@ -239,7 +239,7 @@ describe('a late funding', () => {
   });
 });
 
-test('what was spent of a funding that is taken back does not come back, nor does the card owe it', () => {
+test('the spent part of a reversed funding does not return, and the card does not owe it', () => {
   const taken = [accept('cop_a', { submissions: 1 }), told('cop_a', paid)];
   const { state } = run(snapshotWith(START, openCard()), [taken]);
   const card = state.records.get(cards, CARD);
@@ -249,7 +249,7 @@ test('what was spent of a funding that is taken back does not come back, nor doe
   expect(last.wallets.get('ten_a')?.availableMinor).toBe(START - 100n + 30n);
 });
 
-test('a reload that the issuer takes back is not followed by another', () => {
+test('a reload that the issuer reverses triggers no further reload', () => {
   const reload = reloadOf({ operation_id: 'cop_a', triggered: true });
   const one = accept('cop_a', { type: 'auto_reload', submissions: 1 });
   const { card } = after(

@@ -72,7 +72,7 @@ describe('issuing by the table of test values', () => {
     expect(await journalOf(card.id)).toEqual([]);
   });
 
-  test('005: no answer and nothing issued: never guessed, an operator is called and gives it up', async () => {
+  test('005: an issuance without an answer and without effect raises attention, and fails only by an operator’s command', async () => {
     const { body } = await cards.create(newCard('005'));
     const { id } = body.data;
     const stuck = await eventually('an operator is called', async () => {
@@ -171,7 +171,7 @@ describe('reading', () => {
     expect(Number.isNaN(Date.parse(balance.as_of))).toBe(false);
   });
 
-  test('what issues a card is no operation that a tenant gets to see', async () => {
+  test('the operation that issues a card is not visible to the tenant', async () => {
     const { id } = await cards.issue();
     const { _id: operation } = await issueOf(id);
     for (const path of ['', '/timeline']) {
@@ -202,10 +202,10 @@ describe('reading', () => {
     await stored.deleteOne({ _id: operation._id });
   });
 
-  test('a tenant without cards is told so', async () => {
+  test('a tenant without the cards feature gets feature_not_enabled', async () => {
     const without = await service.tenant();
     await service.deps.tenants.update(without.id, { features: { cards: false } });
-    // A key's tenant is remembered for less than a second.
+    // A key's tenant is cached for less than a second.
     const refused = await eventually('it is refused', async () => {
       const reply = await cardClient(without).list();
       return reply.status === 403 ? reply : undefined;
@@ -214,6 +214,6 @@ describe('reading', () => {
   });
 });
 
-test('the books are right at the end, and agree with the issuer', async () => {
+test('after all issuances the ledger balances and agrees with the issuer', async () => {
   expect(await service.problems()).toEqual([]);
 });

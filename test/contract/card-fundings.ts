@@ -45,7 +45,7 @@ export function describeFundings(at: Subject): void {
       },
     );
 
-    test('a conclusive refusal is told with our code', async () => {
+    test('a conclusive refusal of a funding is reported with our code', async () => {
       const order = fundingOrder('refused');
       const refusal = { kind: 'rejected', code: at.harness.refusals.funding };
       expect(await at.issuer.fund(order, never)).toMatchObject(refusal);
@@ -60,7 +60,7 @@ export function describeFundings(at: Subject): void {
       });
     });
 
-    test('a pending funding is told by callback, and then also to those who ask', async () => {
+    test('the outcome of a pending funding is reported by callback, and afterwards by verification', async () => {
       expect(begun[0]).toBe('pending');
       const [callback] = await at.harness.callbacksAbout(later.reference, 1);
       expect(callback && read(callback)).toMatchObject({
@@ -96,7 +96,7 @@ export function describeFundings(at: Subject): void {
       expect(events[1]?.state).toEqual({ subject: 'funding', state: { kind: 'pending' } });
     });
 
-    test('a funding that the issuer takes back is told by callback', async () => {
+    test('a funding that the issuer reverses is reported by callback', async () => {
       expect(begun[1]).toBe('funded');
       const [callback] = await at.harness.callbacksAbout(reversed.reference, 1);
       const state = { kind: 'reversed', amountMinor: 250_000n };
@@ -106,7 +106,7 @@ export function describeFundings(at: Subject): void {
       expect(await at.issuer.findFunding(reversed.reference, never)).toMatchObject(state);
     });
 
-    test('a funding without an answer is unknown; asked by reference, it is found', async () => {
+    test('a funding without an answer is unknown, and is found by its reference', async () => {
       for (const scenario of ['withoutAnswer', 'slow'] as const) {
         const order = fundingOrder(scenario);
         expect(await at.issuer.fund(order, never)).toEqual(unknown);
@@ -117,7 +117,7 @@ export function describeFundings(at: Subject): void {
       }
     });
 
-    test('a funding without an answer that did nothing is unknown, and not found when asked', async () => {
+    test('a funding without an answer and without effect is unknown, and verified as not found', async () => {
       const order = fundingOrder('lost');
       expect(await at.issuer.fund(order, never)).toEqual(unknown);
       expect(await at.issuer.findFunding(order.reference, never)).toMatchObject({
@@ -125,7 +125,7 @@ export function describeFundings(at: Subject): void {
       });
     });
 
-    test('an error of the issuer is unknown, and what it did not do is not found', async () => {
+    test('an error of the issuer is unknown, and a funding that was not executed is not found', async () => {
       const order = fundingOrder('failingFirst');
       for (const _ of [1, 2, 3]) {
         const again = renewed(order);
@@ -140,7 +140,7 @@ export function describeFundings(at: Subject): void {
       expect(await at.issuer.fund(renewed(order), never)).toMatchObject({ kind: 'funded' });
     });
 
-    test('throttled means not taken, with a pause; after that the same order is funded', async () => {
+    test('a throttled funding was not executed, has a pause, and is funded when it is submitted again', async () => {
       const order = fundingOrder('throttledFirst');
       const answer = await at.issuer.fund(order, never);
       expect(answer).toMatchObject({ kind: 'throttled' });
@@ -165,7 +165,7 @@ export function describeFundings(at: Subject): void {
       });
     });
 
-    test('where the issuer de-duplicates, a repeat is the first, and another amount is no refusal of it', async () => {
+    test('a repeat at an issuer that de-duplicates gets the first result, and another amount does not reject the first', async () => {
       if (at.issuer.cards.resendSafety.kind !== 'idempotent') return;
       const order = fundingOrder('funded');
       const first = await at.issuer.fund(order, never);
@@ -178,7 +178,7 @@ export function describeFundings(at: Subject): void {
       });
     });
 
-    test('where absence is final after a time, an older order is unknown and does nothing', async () => {
+    test('an older request at an issuer whose absence is conclusive after a time is unknown and has no effect', async () => {
       const { resendSafety } = at.issuer.cards;
       if (resendSafety.kind !== 'conclusive_after') return;
       const order = {
@@ -215,7 +215,7 @@ export function describeFundings(at: Subject): void {
       },
     );
 
-    test('what can not be reversed is refused, and stays funded', async () => {
+    test('the reversal of a funding that cannot be reversed is refused, and the card stays funded', async () => {
       const order = fundingOrder('slowForGood');
       expect(await at.issuer.fund(order, never)).toEqual(unknown);
       expect(await at.issuer.reverseFunding(order.reference, never)).toMatchObject({

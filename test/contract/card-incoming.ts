@@ -3,7 +3,7 @@ import { never, ordersFor, type Delivered, type Subject } from './card-subject.j
 export function describeCardEvents(at: Subject): void {
   const { fundingOrder, read } = ordersFor(at);
 
-  describe('what comes in', () => {
+  describe('messages from the issuer', () => {
     let delivered: Delivered;
     let request: Delivered;
 

@@ -35,7 +35,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
         providerRequestId: expect.any(String) as string,
       };
 
-      test('a card comes as an opaque id and what may be shown of it, and nothing else', async () => {
+      test('an issued card has an opaque id and the fields that may be shown, and no others', async () => {
         const order = cardOrder('issued');
         const answer = await at.issuer.issue(order, never);
         expect(answer).toEqual(face);
@@ -45,14 +45,14 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
         });
       });
 
-      test('a repeated order is the same card', async () => {
+      test('a repeated request returns the same card', async () => {
         const order = cardOrder('issued');
         const first = await at.issuer.issue(order, never);
         const second = await at.issuer.issue(renewed(order), never);
         expect(second).toEqual({ ...first, providerRequestId: expect.any(String) as string });
       });
 
-      test('a card that is issued later is told by callback', async () => {
+      test('a card that is issued later is reported by callback', async () => {
         const order = cardOrder('later');
         expect(await at.issuer.issue(order, never)).toMatchObject({ kind: 'pending' });
         expect(await at.issuer.findCard(order.reference, never)).toMatchObject({ kind: 'pending' });
@@ -74,14 +74,14 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
         });
       });
 
-      test('a conclusive refusal is told with our code', async () => {
+      test('a conclusive refusal of an issuance is reported with our code', async () => {
         const order = cardOrder('refused');
         const refusal = { kind: 'rejected', code: at.harness.refusals.issue };
         expect(await at.issuer.issue(order, never)).toMatchObject(refusal);
         expect(await at.issuer.findCard(order.reference, never)).toMatchObject(refusal);
       });
 
-      test('an order without an answer is unknown; asked by reference, it was done or it was not', async () => {
+      test('an issuance without an answer is unknown, and its reference shows if it was executed', async () => {
         const done = cardOrder('withoutAnswer');
         expect(await at.issuer.issue(done, never)).toEqual(unknown);
         expect(await at.issuer.findCard(done.reference, never)).toMatchObject({ kind: 'issued' });
@@ -97,7 +97,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
     describeCardStates(at);
     describeCardEvents(at);
 
-    test('an issuer that cannot be reached is unknown, never an error and never a refusal', async () => {
+    test('a call to an unreachable issuer is unknown, never an error and never a refusal', async () => {
       const away = { kind: 'unknown', reason: 'connection', providerRequestId: null };
       const { unreachable } = at.harness;
       const { reference } = fundingOrder('funded');
@@ -114,7 +114,7 @@ export function describeCardIssuer(name: string, setup: () => Promise<CardIssuer
       }
     });
 
-    test('an order that was given up before it was sent is never sent', async () => {
+    test('a request that was aborted before it was sent is never sent', async () => {
       const order = fundingOrder('funded');
       const ordered = cardOrder('issued');
       const gone = AbortSignal.abort();

@@ -18,7 +18,7 @@ export function describeCardStates(at: Subject): void {
       own = await orders.newCard();
     });
 
-    test('a new card is open; it is locked and opened again, and every order may be repeated', async () => {
+    test('a new card is open, can be locked and unlocked, and every request may be repeated', async () => {
       expect(await current()).toEqual(['open', 0]);
       for (const [state, version] of [
         ['locked', 1],
@@ -67,12 +67,12 @@ export function describeCardStates(at: Subject): void {
       expect(await current()).toEqual(['locked', 1]);
     });
 
-    test('an order without an answer is unknown; asked, the state says that it was done', async () => {
+    test('a state change without an answer is unknown, and the card’s state shows that it was executed', async () => {
       expect(await set('withoutAnswer', 'locked', 1)).toEqual(unknown);
       expect(await current()).toEqual(['locked', 1]);
     });
 
-    test('an order about a card that is not there is refused', async () => {
+    test('a state change of an unknown card is refused', async () => {
       own = 'card_nowhere';
       expect(await set('set', 'locked', 1)).toMatchObject({
         kind: 'rejected',

@@ -61,14 +61,14 @@ export function describeCharges(at: Subject): void {
       expect(await verify(`${order.reference}-1`)).toMatchObject({ kind: 'rejected' });
     });
 
-    test('what was paid is told as it was paid, also if it is not what was asked for', async () => {
+    test('a payment is reported with its real amount, also if that differs from the request', async () => {
       const order = chargeOrder('anotherAmount');
       const answer = await charge(order);
       expect(answer.kind === 'succeeded' && answer.amountMinor).not.toBe(order.amountMinor);
       expect(await verify(order.reference)).toMatchObject({ kind: 'succeeded' });
     });
 
-    test('a pending charge is told by callback, and then also to those who ask', async () => {
+    test('the outcome of a pending charge is reported by callback, and afterwards by verification', async () => {
       expect(begun[0]).toBe('pending');
       const [callback] = await at.harness.callbacksAbout(later.reference, 1);
       expect(eventOf(callback)).toMatchObject({
@@ -97,7 +97,7 @@ export function describeCharges(at: Subject): void {
       expect(events[1]?.about).toEqual({ subject: 'charge', state });
     });
 
-    test('without an answer it is unknown; asked by reference, it was paid or it was not', async () => {
+    test('a charge without an answer is unknown, and its reference shows if it was paid', async () => {
       const done = chargeOrder('withoutAnswer');
       expect(await charge(done)).toEqual(unknown);
       expect(await verify(done.reference)).toMatchObject({ kind: 'succeeded' });
@@ -106,7 +106,7 @@ export function describeCharges(at: Subject): void {
       expect(await verify(lost.reference)).toMatchObject({ kind: 'not_found' });
     });
 
-    test('an error is unknown, throttled is not taken: what was not done is not found, and the same order is paid', async () => {
+    test('a charge with an error is unknown, a throttled one was not executed; both are not found, and paid when submitted again', async () => {
       for (const [scenario, kinds] of [
         ['failingFirst', ['unknown', 'unknown', 'unknown']],
         ['throttledFirst', ['throttled']],
@@ -130,7 +130,7 @@ export function describeCharges(at: Subject): void {
       expect(await verify(order.reference)).toMatchObject(pending);
     });
 
-    test('where the provider de-duplicates, a repeat is the first, and another amount is no refusal of it', async () => {
+    test('a repeat at a provider that de-duplicates gets the first result, and another amount does not reject the first', async () => {
       if (at.provider.payments.charges.kind !== 'idempotent') return;
       const order = chargeOrder('paid');
       const first = await charge(order);
@@ -143,7 +143,7 @@ export function describeCharges(at: Subject): void {
       expect(await verify(order.reference)).toMatchObject({ amountMinor: 300_000n });
     });
 
-    test('where absence is final after a time, an older order is unknown and does nothing', async () => {
+    test('an older charge at a provider whose absence is conclusive after a time is unknown and has no effect', async () => {
       const { charges } = at.provider.payments;
       if (charges.kind !== 'conclusive_after') return;
       const requestedAt = new Date(Date.now() - charges.ms);
@@ -154,7 +154,7 @@ export function describeCharges(at: Subject): void {
   });
 
   describe('revoking an authorization', () => {
-    test('nothing is charged with it any more, however often it is asked for', async () => {
+    test('a revoked authorization can never be charged again', async () => {
       const { code: authorization } = await left();
       for (const _ of [1, 2]) {
         expect(await at.provider.revokeAuthorization(authorization, never)).toMatchObject({
@@ -168,7 +168,7 @@ export function describeCharges(at: Subject): void {
       });
     });
 
-    test('what is not there is not found, and can not be charged', async () => {
+    test('an unknown authorization is not found, and cannot be charged', async () => {
       const authorization = 'authz_nowhere';
       expect(await at.provider.revokeAuthorization(authorization, never)).toMatchObject({
         kind: 'not_found',

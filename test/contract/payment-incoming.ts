@@ -3,7 +3,7 @@ import { ordersFor, type Delivered, type Subject } from './payment-subject.js';
 export function describePaymentEvents(at: Subject): void {
   const { pageOrder, open, read } = ordersFor(at);
 
-  describe('what comes in', () => {
+  describe('messages from the provider', () => {
     let delivered: Delivered;
 
     beforeAll(async () => {

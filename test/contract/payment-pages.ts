@@ -5,7 +5,7 @@ export function describePages(at: Subject): void {
   const verify = (reference: string) => at.provider.verifyCharge(reference, never);
 
   describe('a charge with the customer present', () => {
-    test('has a page; until the customer has acted there it awaits the customer', async () => {
+    test('a charge with a page awaits its customer until the customer has acted there', async () => {
       const order = pageOrder();
       expect(await at.provider.initializeCharge(order, never)).toEqual({
         kind: 'redirect',
@@ -15,7 +15,7 @@ export function describePages(at: Subject): void {
       expect(await verify(order.reference)).toMatchObject({ kind: 'pending', awaits: 'customer' });
     });
 
-    test('that is paid leads back with our reference, and leaves an authorization', async () => {
+    test('a paid page redirects with our reference, and creates an authorization', async () => {
       const order = pageOrder();
       const url = await open(order);
       const back = new URL((await at.harness.act(url, 'pay')) ?? '');
@@ -51,7 +51,7 @@ export function describePages(at: Subject): void {
       });
     });
 
-    test('by bank account leaves a mandate on that account, and shows only its end', async () => {
+    test('a payment by bank account creates a mandate on that account, and shows only the account’s last digits', async () => {
       const account = { type: 'bank_account', account: '0123456789', bankCode: '058' } as const;
       const authorization = await left('pay', pageOrder('page', account));
       expect(authorization).toMatchObject({
@@ -68,7 +68,7 @@ export function describePages(at: Subject): void {
       });
     });
 
-    test('what can be used once says so, and is declined after that', async () => {
+    test('a single-use authorization is marked as such, and is declined after its use', async () => {
       const authorization = await left('pay_once');
       expect(authorization.reusable).toBe(false);
       const order = { ...chargeOrder('paid'), authorization: authorization.code };
@@ -78,7 +78,7 @@ export function describePages(at: Subject): void {
       });
     });
 
-    test('that is declined or left is told as that, to who asks and by callback', async () => {
+    test('a declined or abandoned page is reported as such by verification and by callback', async () => {
       for (const [act, name, state] of [
         ['be_declined', 'charge.declined', { kind: 'rejected', decline: 'hard' }],
         ['leave', 'charge.abandoned', { kind: 'abandoned' }],
@@ -91,13 +91,13 @@ export function describePages(at: Subject): void {
       }
     });
 
-    test('that the provider takes its time with awaits the provider, once the customer has acted', async () => {
+    test('a charge that the provider delays awaits the provider once the customer has acted', async () => {
       const order = pageOrder('pending');
       await at.harness.act(await open(order), 'pay');
       expect(await verify(order.reference)).toMatchObject({ kind: 'pending', awaits: 'provider' });
     });
 
-    test('may be ordered again and again, and acted on again and again: it is one page and one payment', async () => {
+    test('repeated requests and repeated actions of the customer lead to one page and one payment', async () => {
       const order = pageOrder();
       const url = await open(order);
       expect(await open(renewed(order))).toBe(url);
@@ -113,7 +113,7 @@ export function describePages(at: Subject): void {
       });
     });
 
-    test('without an answer it is unknown; asked by reference it is there or not, and may be ordered again', async () => {
+    test('a page without an answer is unknown, its reference shows if it exists, and it may be requested again', async () => {
       const done = pageOrder('withoutAnswer');
       expect(await at.provider.initializeCharge(done, never)).toEqual(unknown);
       expect(await verify(done.reference)).toMatchObject({ kind: 'pending', awaits: 'customer' });

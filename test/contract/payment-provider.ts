@@ -22,7 +22,7 @@ export function describePaymentProvider(name: string, setup: () => Promise<Payme
     describeRefunds(at);
     describePaymentEvents(at);
 
-    test('a provider that cannot be reached is unknown, never an error and never a refusal', async () => {
+    test('a call to an unreachable payment provider is unknown, never an error and never a refusal', async () => {
       const away = { kind: 'unknown', reason: 'connection', providerRequestId: null };
       const { unreachable } = at.harness;
       const { reference } = chargeOrder('paid');
@@ -38,7 +38,7 @@ export function describePaymentProvider(name: string, setup: () => Promise<Payme
       }
     });
 
-    test('an order that was given up before it was sent is never sent', async () => {
+    test('a payment request that was aborted before it was sent is never sent', async () => {
       const gone = AbortSignal.abort();
       const charge = chargeOrder('paid');
       const page = pageOrder();

@@ -11,7 +11,7 @@ export function describeRefunds(at: Subject): void {
   };
 
   describe('a refund', () => {
-    test('has an id of the provider and our marker, and is found by its charge', async () => {
+    test('a refund has an id of the provider and our marker, and is found by its charge', async () => {
       const charge = await paid();
       expect(await find(charge)).toEqual([]);
       const order = refundOrder(charge);
@@ -30,7 +30,7 @@ export function describeRefunds(at: Subject): void {
       expect(await find(charge)).toEqual([made]);
     });
 
-    test('that is repeated refunds again: each has an id of its own', async () => {
+    test('a repeated refund refunds again, with an id of its own', async () => {
       const order = refundOrder(await paid());
       for (const _ of [1, 2]) expect((await refund(renewed(order))).kind).toBe('taken');
       const found = await find(order.charge);
@@ -38,14 +38,14 @@ export function describeRefunds(at: Subject): void {
       expect(new Set(found.map(({ id }) => id)).size).toBe(2);
     });
 
-    test('that is refused moves nothing, and says so in our words', async () => {
+    test('a refused refund moves nothing, and is reported with our code', async () => {
       const order = refundOrder(await paid(), 'refused');
       const state = { kind: 'rejected', code: at.harness.refusals.refund };
       expect(await refund(order)).toMatchObject({ kind: 'taken', refund: { state } });
       expect(await find(order.charge)).toMatchObject([{ marker: order.marker, state }]);
     });
 
-    test('is never more than is left, and never of what was not paid', async () => {
+    test('a refund never exceeds the remaining amount, and needs a paid charge', async () => {
       const charge = await paid();
       await refund(refundOrder(charge));
       const more = { ...refundOrder(charge), amountMinor: 200_001n };
@@ -63,7 +63,7 @@ export function describeRefunds(at: Subject): void {
       expect(await at.provider.findRefunds(reference, never)).toMatchObject({ kind: 'not_found' });
     });
 
-    test('that takes its time is told by callback, and then also to those who ask', async () => {
+    test('the outcome of a delayed refund is reported by callback, and afterwards by verification', async () => {
       const order = refundOrder(await paid(), 'later');
       const state = { kind: 'pending' };
       expect(await refund(order)).toMatchObject({ kind: 'taken', refund: { state } });
@@ -81,7 +81,7 @@ export function describeRefunds(at: Subject): void {
       }
     });
 
-    test('without an answer is unknown; it is in the list if it was done, and not if it was not', async () => {
+    test('a refund without an answer is unknown, and is in the list only if it was executed', async () => {
       const done = refundOrder(await paid(), 'withoutAnswer');
       expect(await refund(done)).toEqual(unknown);
       expect(await find(done.charge)).toMatchObject([{ marker: done.marker }]);
@@ -90,7 +90,7 @@ export function describeRefunds(at: Subject): void {
       expect(await find(lost.charge)).toEqual([]);
     });
 
-    test('that met an error or a throttle was not done, and the same order is', async () => {
+    test('a refund with an error or a throttle was not executed, and is when it is submitted again', async () => {
       for (const [scenario, kinds] of [
         ['failingFirst', ['unknown', 'unknown', 'unknown']],
         ['throttledFirst', ['throttled']],
@@ -104,7 +104,7 @@ export function describeRefunds(at: Subject): void {
       }
     });
 
-    test('where absence is final after a time, an older order is unknown and does nothing', async () => {
+    test('an older refund at a provider whose absence is conclusive after a time is unknown and has no effect', async () => {
       const { refunds } = at.provider.payments;
       if (refunds.kind !== 'conclusive_after') return;
       const requestedAt = new Date(Date.now() - refunds.ms);

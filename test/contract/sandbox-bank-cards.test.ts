@@ -82,7 +82,7 @@ for (const deduplicate of [true, false]) {
   });
 }
 
-describe('answers that are not what the issuer says', () => {
+describe('answers that the issuer’s documentation excludes', () => {
   let answer: { status: number; body: string };
   const server = createServer((req, res) => {
     req.resume();
@@ -191,7 +191,7 @@ describe('answers that are not what the issuer says', () => {
     expect(await issuerAt(url).setState(stateOrder, never)).toMatchObject({ kind: 'unknown' });
   });
 
-  test('an unknown reason for a refusal is a refusal all the same, in our own words', async () => {
+  test('a card refusal with an unknown reason is a refusal with a code of ours', async () => {
     const body = { ...funded, status: 'refused', code: 'it said: 4242' };
     answer = { status: 200, body: JSON.stringify(body) };
     expect(await issuerAt(url).findFunding('r', never)).toMatchObject({
@@ -200,7 +200,7 @@ describe('answers that are not what the issuer says', () => {
     });
   });
 
-  test('a 429 is a pause for whoever orders, and unknown for whoever asks', async () => {
+  test('a 429 of the issuer is a pause for a submission, and unknown for a verification', async () => {
     answer = { status: 429, body: 'slow down' };
     const kinds = (await everyCall()).map(({ kind }) => kind);
     expect(kinds).toEqual([

@@ -111,7 +111,7 @@ const refunded = {
   code: null,
 };
 
-describe('answers that are not what the network says', () => {
+describe('answers that the acquirer’s documentation excludes', () => {
   let answer: { status: number; body: string };
   const server = createServer((req, res) => {
     req.resume();
@@ -192,7 +192,7 @@ describe('answers that are not what the network says', () => {
     expect(state).toMatchObject({ kind: 'unknown', reason: 'unreadable' });
   });
 
-  test('another currency is told as it is: whoever has asked is to see it', async () => {
+  test('a payment in another currency is reported with that currency', async () => {
     const state = await answers(200, { ...paid, currency: 'USD' }).verifyCharge('r', never);
     expect(state).toMatchObject({ kind: 'succeeded', currency: 'USD' });
   });
@@ -210,7 +210,7 @@ describe('answers that are not what the network says', () => {
     expect(await answers(200, list).findRefunds('r', never)).toMatchObject({ kind: 'unknown' });
   });
 
-  test('an unknown reason for a refusal is a refusal all the same, in our own words', async () => {
+  test('a payment refusal with an unknown reason is a refusal with a code of ours', async () => {
     const code = 'it said: 4242';
     const declined = { ...paid, status: 'declined', code, decline: 'soft' };
     expect(await answers(200, declined).verifyCharge('r', never)).toMatchObject({
@@ -224,7 +224,7 @@ describe('answers that are not what the network says', () => {
     });
   });
 
-  test('a 429 is a pause for whoever orders, and unknown for whoever asks', async () => {
+  test('a 429 of the acquirer is a pause for a submission, and unknown for a verification', async () => {
     answer = { status: 429, body: 'slow down' };
     const kinds = (await everyCall()).map(({ kind }) => kind);
     expect(kinds).toEqual([

@@ -85,7 +85,7 @@ const order = (changes: Partial<TransferRequest> = {}): TransferRequest => ({
 });
 
 describe('a late order at the sandbox bank without de-duplication', () => {
-  test('is unknown, neither a refusal of the transfer nor a licence to send again', async () => {
+  test('a late request is unknown: neither a refusal of the transfer nor a reason to submit again', async () => {
     const folder = temporaryFolder();
     const bank = await startSandboxBank({
       dataDir: folder,
@@ -102,7 +102,7 @@ describe('a late order at the sandbox bank without de-duplication', () => {
   });
 });
 
-describe('answers that are not what the bank says', () => {
+describe('answers that the bank’s documentation excludes', () => {
   let answer: { status: number; body: string; headers?: Record<string, string> };
   const server = createHttpServer((req, res) => {
     req.resume();
@@ -153,7 +153,7 @@ describe('answers that are not what the bank says', () => {
     expect(await provider.listBanks(never)).toEqual(silence);
   });
 
-  test('an unknown reason for a refusal is a refusal all the same, in our own words', async () => {
+  test('a transfer refusal with an unknown reason is a refusal with a code of ours', async () => {
     answer = {
       status: 200,
       body: JSON.stringify({ ...paid, status: 'refused', code: 'it said: 0123456789' }),

@@ -64,7 +64,7 @@ export function describeTransferProvider(
       }
     };
 
-    test('a payment is told as paid, with its session and the trace of the call', async () => {
+    test('a payment is reported as paid, with its session and the trace of the call', async () => {
       const order = orderFor('paid');
       const answer = await provider.submit(order, never);
       expect(answer).toEqual({
@@ -91,14 +91,14 @@ export function describeTransferProvider(
       },
     );
 
-    test('a conclusive refusal is told with our code', async () => {
+    test('a conclusive refusal of a transfer is reported with our code', async () => {
       const order = orderFor('refused');
       const refusal = { kind: 'rejected', code: harness.refusalCode };
       expect(await provider.submit(order, never)).toMatchObject(refusal);
       expect(await provider.verify(order.reference, never)).toMatchObject(refusal);
     });
 
-    test('a pending payment is told by callback, and then also to those who ask', async () => {
+    test('the outcome of a pending payment is reported by callback, and afterwards by verification', async () => {
       const order = orderFor('paidLaterByCallback');
       expect(await provider.submit(order, never)).toMatchObject({ kind: 'pending' });
       const { raw, headers } = await harness.callbackAbout(order.reference);
@@ -116,7 +116,7 @@ export function describeTransferProvider(
       });
     });
 
-    test('a submit without an answer is unknown; asked by reference, the payment is found', async () => {
+    test('a submit without an answer is unknown, and the payment is found by its reference', async () => {
       const order = orderFor('paidWithoutAnswer');
       expect(await provider.submit(order, never)).toEqual({
         kind: 'unknown',
@@ -129,13 +129,13 @@ export function describeTransferProvider(
       });
     });
 
-    test('a submit without an answer that did nothing is unknown, and not found when asked', async () => {
+    test('a submit without an answer and without effect is unknown, and verified as not found', async () => {
       const order = orderFor('lostWithoutAnswer');
       expect(await provider.submit(order, never)).toMatchObject({ kind: 'unknown' });
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });
     });
 
-    test('throttled means not taken, with a pause; after that the same order is paid', async () => {
+    test('a throttled submit was not executed, has a pause, and is paid when it is submitted again', async () => {
       const order = orderFor('throttledFirst');
       const answer = await provider.submit(order, never);
       expect(answer).toMatchObject({ kind: 'throttled' });
@@ -145,7 +145,7 @@ export function describeTransferProvider(
       expect(await provider.submit(again, never)).toMatchObject({ kind: 'succeeded' });
     });
 
-    test('where the provider de-duplicates, a repeated order is answered from the first', async () => {
+    test('a repeat at a provider that de-duplicates gets the first answer', async () => {
       if (provider.traits.resendSafety.kind !== 'idempotent') return;
       const order = orderFor('paid');
       const first = await provider.submit(order, never);
@@ -156,7 +156,7 @@ export function describeTransferProvider(
       });
     });
 
-    test('where it does, a known reference with another amount is no refusal of the transfer', async () => {
+    test('a known reference with another amount at a provider that de-duplicates is no refusal of the transfer', async () => {
       if (provider.traits.resendSafety.kind !== 'idempotent') return;
       const order = orderFor('paid');
       await provider.submit(order, never);
@@ -171,7 +171,7 @@ export function describeTransferProvider(
       expect(await provider.verify(newId('transfer'), never)).toMatchObject({ kind: 'not_found' });
     });
 
-    test('a provider that cannot be reached is unknown, never an error and never a refusal', async () => {
+    test('a call to an unreachable transfer provider is unknown, never an error and never a refusal', async () => {
       const { unreachable } = harness;
       const order = orderFor('paid');
       const unknown = { kind: 'unknown', reason: 'connection', providerRequestId: null };
@@ -198,7 +198,7 @@ export function describeTransferProvider(
       });
     });
 
-    test('the banks that it reaches, each with a name and both codes; or no answer', async () => {
+    test('the list of reachable banks has a name and both codes for each, or there is no answer', async () => {
       const answer = await provider.listBanks(never);
       if (answer.kind !== 'banks') throw new Error('there are banks');
       for (const bank of answer.banks) {
@@ -216,7 +216,7 @@ export function describeTransferProvider(
       });
     });
 
-    test('the caller may leave at any time: the answer is unknown at once', async () => {
+    test('a call that its caller aborts is unknown at once', async () => {
       const caller = new AbortController();
       const order = orderFor('lostWithoutAnswer');
       const calls = [
@@ -232,7 +232,7 @@ export function describeTransferProvider(
       ]);
     });
 
-    test('an order that was given up before it was sent is never sent', async () => {
+    test('a submit that was aborted before it was sent is never sent', async () => {
       const order = orderFor('paid');
       await provider.submit(order, AbortSignal.abort());
       expect(await provider.verify(order.reference, never)).toMatchObject({ kind: 'not_found' });

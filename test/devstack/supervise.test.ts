@@ -31,7 +31,7 @@ async function until(condition: () => boolean): Promise<void> {
 
 const hooks = (said: string[]) => ({ log: (line: string) => said.push(line), onSpawn: () => {} });
 
-test('a service that is killed is started again, every time, and its new pid is told', async () => {
+test('a service that is killed is restarted every time, and its new pid is reported', async () => {
   const said: string[] = [];
   const service = nodeService('killed', 'setInterval(() => {}, 1000)');
   const supervised = keepRunning(service, hooks(said));
