@@ -16,7 +16,7 @@ import { countsOf, countRecords, type CountChange } from './counts.js';
 import { holdOf } from './postings.js';
 import { transfers, type Transfer } from './transfer.js';
 
-/** Every transfer has the postings of its state and no others, and what is counted is what there is. */
+/** Checks that every transfer has the postings of its state and no others, and that the counts equal the records. */
 export async function auditTransfers(books: LedgerSnapshot): Promise<AuditResult> {
   const problems = await checkCounts(books);
   const held = new Map<string, bigint>();
@@ -37,7 +37,7 @@ function expectedOf(transfer: Transfer & RecordWithPostings) {
   return { hold: holdPosting(hold), resolve: end(hold, transfer.created_at) };
 }
 
-/** What lists tell as their totals, held against what there is to list. */
+/** Compares the counted totals of lists with the records. */
 async function checkCounts({ db, session }: LedgerSnapshot): Promise<string[]> {
   const counts = countsOf(db);
   const records = new Map(

@@ -20,13 +20,14 @@ import { transitionTransfer, type TransferFact, type Transition } from './transi
 import { holdOf } from './postings.js';
 import { transfers, type Transfer } from './transfer.js';
 
+/** A new transfer with its idempotency key. */
 export type AcceptTransfer = {
   tenantId: string;
   /** Complete, with its id, before it queues. */
   transfer: Transfer;
   dailyLimitMinor: bigint;
   claim: Claim | null;
-  /** What the client is told when it is accepted. */
+  /** The response if it is accepted. */
   answer: SavedResponse;
 };
 /** Transfers that came together: decided one by one, in order, and committed together. */
@@ -38,23 +39,26 @@ export type AcceptBulkTransfer = {
   transfers: Transfer[];
   dailyLimitMinor: bigint;
   claim: Claim | null;
-  /** What the client is told of the batch as it was decided. */
+  /** The response for the bulk transfer with its decided items. */
   answer: (bulkTransfer: BulkTransfer) => SavedResponse;
 };
+/** A fact about a transfer. */
 export type ApplyTransferFact = { tenantId: string; id: string; fact: TransferFact };
-/** The permission to let an order out, where the change that it makes is told to somebody. */
+/** A permit to submit, which changes the record in a commit because webhooks report the change. */
 export type GrantTransferPermit = {
   tenantId: string;
   id: string;
   request: SubmitPermitRequest;
 };
 
+/** The verdict, and the transfer after the fact. */
 export type ApplyTransferFactResult =
   | { kind: 'fact'; verdict: Transition['verdict']; transfer: Transfer }
   | { kind: 'no_such_transfer' };
 /** Null for who does not get the permission. */
 export type GrantTransferPermitResult = { transfer: Transfer | null };
 
+/** Accepts a transfer once: hold, daily limit, reference, record and response in one commit. */
 export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
   // A first try takes key and reference unread, two round trips less; and nobody else can have made this transfer before.
   reads: ({ tenantId, transfer, claim }, full) =>
@@ -65,6 +69,7 @@ export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
   weigh: ({ answer }) => 2_000 + 2 * answer.body.length,
 };
 
+/** Accepts a bulk transfer with its transfers in one commit. Refused transfers do not affect the others. */
 export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
   reads: ({ tenantId, bulkTransfer, transfers: items, claim }, full) => ({
     ...readsOf(tenantId, items, claim),
@@ -76,6 +81,7 @@ export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
   long: true,
 };
 
+/** Applies a fact about a transfer. Repeats and facts out of order are safe. */
 export const applyTransferFact: Mutation<ApplyTransferFact, ApplyTransferFactResult> = {
   reads: (item) => ({
     records: [transfers.ref(item.id)],
@@ -85,6 +91,7 @@ export const applyTransferFact: Mutation<ApplyTransferFact, ApplyTransferFactRes
   leavesWallet: isPaid,
 };
 
+/** Grants the permit to submit a transfer. Of concurrent requests one gets it. */
 export const grantTransferPermit: Mutation<GrantTransferPermit, GrantTransferPermitResult> = {
   reads: ({ id }) => ({ records: [transfers.ref(id)] }),
   decide: decidePermit,
@@ -99,7 +106,7 @@ function isPaid({ fact }: ApplyTransferFact): boolean {
 function readsOf(tenantId: string, items: readonly Transfer[], claim: Claim | null): Reads {
   return {
     keys: claim ? [claim.id] : [],
-    // One that is its own id can't have been taken.
+    // A reference that is the record's own id can't have been taken.
     references: items.filter((t) => t.reference !== t._id).map(referenceOf),
     wallets: [tenantId],
   };
@@ -119,7 +126,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptTransfer, now: Date): AcceptR
   });
 }
 
-/** Every transfer as if it had come alone, after those before it; then one answer for all, whatever they came to. */
+/** Decides each transfer as if it had come alone after those before it, and saves one response for all. */
 function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
   const { _id: id } = item.bulkTransfer;
   const earlier = findSavedResponse(uow, item.claim, id, now);
@@ -139,7 +146,7 @@ function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): Accep
 
 type Admission = { tenantId: string; dailyLimitMinor: bigint };
 
-/** Takes a transfer on: holds its total, counts its day, records it. Or says why not, and nothing has changed. */
+/** Accepts a transfer: holds its total, counts its day, creates the record. Or returns a refusal, and changes nothing. */
 function admit(uow: UnitOfWork, item: Admission, transfer: Transfer): ApiError | null {
   const wallet = uow.wallet(item.tenantId);
   const refusal = refuse(uow, item, transfer, wallet);
@@ -159,7 +166,7 @@ function admit(uow: UnitOfWork, item: Admission, transfer: Transfer): ApiError |
   return null;
 }
 
-/** Why this transfer can't be accepted, or null. A refusal uses up neither reference nor limit. */
+/** The refusal of this transfer, or null. A refusal takes neither reference nor limit. */
 function refuse(
   uow: UnitOfWork,
   item: Admission,
@@ -188,7 +195,7 @@ function decideFact(uow: UnitOfWork, item: ApplyTransferFact, now: Date): ApplyT
   const changed = transition.next !== transfer;
   const next = changed ? change(uow, transfer, transition.next) : transfer;
   transition.postings.forEach(uow.post);
-  // A capture leaves the wallet alone: settlement must not compete with acceptance for its document.
+  // A capture does not change the wallet: it must not compete with acceptances for the wallet's document.
   const { availableMinor, owedMinor, dayMinor } = transition;
   if (availableMinor !== 0n || owedMinor !== 0n || dayMinor !== 0n) {
     const touched = {
@@ -212,7 +219,7 @@ function decidePermit(
   return { transfer: own && next ? change(uow, own, next) : null };
 }
 
-/** Changes a transfer and states the event of it; answers the transfer with its event counted. */
+/** Changes a transfer and emits its event. Returns the transfer with the event counted. */
 function change(uow: UnitOfWork, before: Transfer, after: Transfer): Transfer {
   const { next, event } = withEvent(before, after);
   uow.count(transferMonthlyCounts, countChange(before, after));

@@ -25,13 +25,14 @@ const MAX_PARTIAL_READ = 16;
 /** Time during which a batch is decided again after conflicts, and its commit is repeated. */
 const RETRY_FOR_MS = 5_000;
 
+/** The one way to change records, wallets and postings. */
 export type GroupCommit = {
   /**
    * Commits one mutation together with the others that wait, and returns its own result. Rejects with `OverloadError` if
    * nothing was done, and with `service_unavailable` if the result is unknown: the same input may then be committed again.
    */
   commit<I extends MutationInput, R>(mutation: Mutation<I, R>, input: I): Promise<R>;
-  /** Whether this tenant has webhook endpoints, so that its changes must be committed together with their events. */
+  /** True if this tenant has webhook endpoints, so that its changes must be committed together with their events. */
   hasSubscribers(tenantId: string): Promise<boolean>;
   /** Calls `listener` with the new records of this collection after each commit that creates some. */
   onCreated<R extends StoredRecord>(

@@ -19,6 +19,7 @@ import {
   type Writes,
 } from './unit-of-work.js';
 
+/** The collections that every commit uses. */
 export type LedgerCollections = ReturnType<typeof ledgerCollections>;
 
 /** The collections that every commit may read and write, and `records` for those that mutations name. */
@@ -49,6 +50,7 @@ const toPosting = (d: PostingDocument): Posting => ({
   legs: d.legs.map((leg) => ({ account: leg.account, amountMinor: leg.amount_minor })),
 });
 
+/** Converts a stored idempotency key. */
 export const toClaimedKey = (d: KeyDocument): ClaimedKey => ({
   id: d._id,
   tenantId: d.tenant_id,

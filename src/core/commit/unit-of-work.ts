@@ -65,6 +65,7 @@ export type Writes = {
   events: EventDraft[];
 };
 
+/** The state as a mutation sees and changes it. */
 export type UnitOfWork = ReturnType<typeof createUnitOfWork>;
 
 /** Thrown by a first try that cannot be decided without reading everything. Nothing has failed. */

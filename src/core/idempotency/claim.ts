@@ -6,6 +6,7 @@ import { textProblem } from '../../platform/http/messages.js';
 const LIFETIME_MS = 24 * 60 * 60 * 1000;
 const KEY = /^[\x20-\x7e]{1,255}$/;
 
+/** The owner of idempotency keys. Secret and public keys of a tenant have separate ones. */
 export type KeyOwner = { tenantId: string; kind: 'secret' | 'public' };
 
 /**

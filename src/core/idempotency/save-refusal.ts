@@ -11,6 +11,7 @@ import {
 } from '../commit/saved-response.js';
 import type { IdempotentResponse } from './with-idempotency.js';
 
+/** A refusal with the idempotency key that keeps it. */
 export type SaveRefusal = { tenantId: string; claim: Claim; answer: SavedResponse };
 
 /** Saves a refusal that was found before any commit: it claims nothing but its key, so that a repeat gets the same response. */

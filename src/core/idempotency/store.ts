@@ -4,6 +4,7 @@ import { ApiError } from '../../shared/errors.js';
 import type { SavedResponse, Claim, ClaimedKey } from '../commit/saved-response.js';
 import { ledgerCollections, toClaimedKey } from '../commit/store.js';
 
+/** The lookup of idempotency keys. */
 export type Idempotency = ReturnType<typeof createIdempotency>;
 
 /** Looks keys up before anything outside is asked. Keys are claimed only by the commit of what they protect. */

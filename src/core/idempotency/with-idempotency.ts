@@ -8,6 +8,7 @@ import { readWait, untilClosed, type Wait } from '../../platform/http/prefer.js'
 import { sendBytes, sendData } from '../../platform/http/respond.js';
 import { refuseLate } from '../../platform/http/time-limit.js';
 
+/** A saved or new response. `replayed` is true for a repeat of an earlier request. */
 export type IdempotentResponse = {
   answer: SavedResponse;
   resource: string | null;
@@ -21,8 +22,8 @@ export type Present = (resource: string, wait: Wait) => Promise<unknown>;
  * Answers a POST under its idempotency key, if it names one: the first answer's bytes if there is one, else what
  * `execute` comes to. `execute` has to commit the claim together with what it makes. A 201 gets its `Location` under
  * `resource`: the route's own path unless `path` is another; by the field `named` of what was made, unless by its id.
- * Where the route says how to present what it made, `Prefer: wait` gets the present state in place of the first bytes,
- * also on a retry; with `waitMs` everybody does, after so long and no longer.
+ * If the route can present the created record, `Prefer: wait` gets its present state in place of the first bytes, also on
+ * a retry. With `waitMs`, every caller gets it after at most that time.
  */
 export async function withIdempotency(
   ctx: AppContext,

@@ -12,18 +12,19 @@ export type LedgerSnapshot = {
   balances: ReadonlyMap<string, bigint>;
 };
 
-/** What the audit of a capability finds. */
+/** The result of a capability's audit. */
 export type AuditResult = {
-  /** How many records of each kind were looked at. */
+  /** The number of audited records of each kind. */
   counts: Record<string, number>;
   problems: string[];
-  /** What its open records hold, by account. */
+  /** The amounts that its open records hold, by account. */
   held: Map<string, bigint>;
 };
 
 /** A capability's part of the audit; see audit.ts. */
 export type RecordAudit = (books: LedgerSnapshot) => Promise<AuditResult>;
 
+/** A record with its postings. */
 export type RecordWithPostings = {
   _id: string;
   status: string;
@@ -67,6 +68,7 @@ export const stepsOf = ({
 /** The steps that a record's postings must have in a state, and those that may be there. */
 export type Steps = { must: readonly string[]; may: readonly string[] };
 
+/** Reports postings that a record lacks, and those that it must not have. */
 export function checkSteps(record: RecordWithPostings, { must, may }: Steps): string[] {
   const { _id: id, status } = record;
   const steps = stepsOf(record);
@@ -91,7 +93,7 @@ export const STEPS_OF_HELD: Readonly<Record<InstructionStatus, Steps>> = {
   },
 };
 
-/** Whether what was held had been captured first, as it was by all that followed. */
+/** True if the hold was captured first, whatever followed. */
 export function wasCaptured(record: RecordWithPostings): boolean {
   const steps = stepsOf(record);
   return (
@@ -100,7 +102,7 @@ export function wasCaptured(record: RecordWithPostings): boolean {
   );
 }
 
-/** Whether its postings moved what the record says, and the right way; `expected` by step. */
+/** Compares the legs of the postings with the expected ones, by step. Returns the differences. */
 export function checkLegs(
   { _id: id, status, postings }: RecordWithPostings,
   expected: Readonly<Record<string, Posting>>,
@@ -118,6 +120,7 @@ export function checkLegs(
   });
 }
 
+/** Adds an amount to the sum of an account. */
 export function addTo(sums: Map<string, bigint>, account: string, amountMinor: bigint): void {
   sums.set(account, (sums.get(account) ?? 0n) + amountMinor);
 }

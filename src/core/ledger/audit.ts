@@ -3,13 +3,14 @@ import { withSnapshot, type Database } from '../../platform/database/client.js';
 import { addTo, type RecordAudit } from './audit-checks.js';
 import { ledgerCollections } from '../commit/store.js';
 
+/** The result of the ledger audit. */
 export type AuditReport = {
   postings: number;
-  /** How many records of each kind were looked at. */
+  /** The number of audited records of each kind. */
   counts: Record<string, number>;
   /** Balance of each account, the sum of its legs. All of them together are zero. */
   balances: Map<string, bigint>;
-  /** What is wrong, in plain words; empty when the books are right. */
+  /** The problems in plain words; empty if the ledger is correct. */
   problems: string[];
 };
 
@@ -42,7 +43,7 @@ export async function auditLedger(
   });
 }
 
-/** What is held has its record, in a wallet as on a card. */
+/** Checks that every held amount, in wallets and on cards, has its record. */
 function checkHeld(balances: Map<string, bigint>, held: Map<string, bigint>): string[] {
   const accounts = [...balances.keys()].filter((account) => account.endsWith(':held'));
   return [...new Set([...held.keys(), ...accounts])].flatMap((account) => {

@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/client.js';
 import { accounts } from './posting.js';
 import { ledgerCollections } from '../commit/store.js';
 
-/** What a wallet's postings sum up to: what can be spent, what is held, and what is owed and taken from later credits. */
+/** The balances of a wallet as sums of its postings: available, held, and the receivable that later credits pay. */
 export async function readBalance({ db }: Database, tenantId: string) {
   const sums = await ledgerCollections(db)
     .postings.aggregate<{ _id: string; sum: bigint }>([

@@ -1,5 +1,6 @@
 import type { CollectionSpec } from '../../platform/database/migrations.js';
 
+/** A wallet as it is stored. */
 export type WalletDocument = {
   _id: string;
   available_minor: bigint;
@@ -8,12 +9,14 @@ export type WalletDocument = {
   limit_used_minor: bigint;
   version: bigint;
 };
+/** A posting as it is stored. */
 export type PostingDocument = {
   _id: string;
   tenant_id: string;
   legs: { account: string; amount_minor: bigint }[];
   at: Date;
 };
+/** An idempotency key as it is stored. */
 export type KeyDocument = {
   _id: string;
   tenant_id: string;
@@ -27,6 +30,7 @@ export type KeyDocument = {
 
 const long = { bsonType: 'long' };
 
+/** One document for each tenant. */
 export const walletsCollection: CollectionSpec = {
   name: 'wallets',
   validator: {
@@ -43,6 +47,7 @@ export const walletsCollection: CollectionSpec = {
   indexes: [],
 };
 
+/** Immutable documents, one for each posting. */
 export const postingsCollection: CollectionSpec = {
   name: 'postings',
   validator: {
@@ -65,6 +70,7 @@ export const postingsCollection: CollectionSpec = {
   indexes: [],
 };
 
+/** Idempotency keys with their saved responses. MongoDB removes expired ones. */
 export const idempotencyKeysCollection: CollectionSpec = {
   name: 'idempotency_keys',
   validator: {

@@ -4,29 +4,31 @@
  */
 export type Leg = { account: string; amountMinor: bigint };
 
+/** One movement of money. */
 export type Posting = { id: string; tenantId: string; legs: Leg[]; at: Date };
 
+/** The accounts of the ledger, by name. */
 export const accounts = {
   available: (tenantId: string) => `wallet:${tenantId}:available`,
   held: (tenantId: string) => `wallet:${tenantId}:held`,
-  /** What the tenant owes us: what has happened and the wallet could not cover. */
+  /** The debt of the tenant: executed movements that the wallet could not cover. */
   receivable: (tenantId: string) => `receivable:${tenantId}`,
-  /** What a card can spend, and what authorizations hold of it. */
+  /** The balance that a card can spend, and the part that authorizations hold. */
   cardAvailable: (card: string) => `card:${card}:available`,
   cardHeld: (card: string) => `card:${card}:held`,
   clearing: (provider: string) => `clearing:${provider}`,
-  /** What was spent with cards of this issuer, until it is settled with the network. */
+  /** The clearings with cards of this issuer, until the network is paid. */
   network: (provider: string) => `network:${provider}`,
   fees: 'fees',
-  /** What providers kept of what was paid to us. */
+  /** The fees that providers keep of charges. */
   providerFees: 'provider-fees',
-  /** Payments that were proven after their hold was given back, until an operator decides. */
+  /** Payments that were proven after the release of their hold, until an operator decides. */
   suspense: 'suspense',
   /** The world outside: where credited money comes from. */
   external: 'external',
 } as const;
 
-/** Makes a posting. Throws unless its legs balance: an unbalanced posting is a bug and must not be written. */
+/** Makes a posting without its zero legs. Throws unless the legs balance: an unbalanced posting is a bug. */
 export function posting(id: string, tenantId: string, at: Date, legs: Leg[]): Posting {
   const moving = legs.filter((leg) => leg.amountMinor !== 0n);
   const sum = moving.reduce((total, leg) => total + leg.amountMinor, 0n);

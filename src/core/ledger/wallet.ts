@@ -1,6 +1,6 @@
 /**
  * The wallet document of a tenant: what can be spent and what today's limit has used.
- * What is held is not here: it is the sum of postings, so that a capture need not touch this hot document.
+ * Held money is not part of it: it is a sum of postings, so that a capture does not change this hot document.
  */
 export type Wallet = {
   tenantId: string;
@@ -14,6 +14,7 @@ export type Wallet = {
   version: bigint;
 };
 
+/** The wallet of a tenant that never had money. */
 export function emptyWallet(tenantId: string): Wallet {
   return { tenantId, availableMinor: 0n, owedMinor: 0n, day: '', dayUsedMinor: 0n, version: 0n };
 }

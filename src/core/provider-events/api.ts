@@ -14,6 +14,7 @@ const exampleEvent = {
   processed_at: '2026-11-21T09:30:00.120Z',
 };
 
+/** A provider event of a card, as tenants get it. */
 export const cardEventResource = z
   .object({
     id: idSchema('providerEvent'),
@@ -39,6 +40,7 @@ const exampleReplay = {
   completed_at: '2026-11-21T10:00:00.090Z',
 };
 
+/** A replay of a provider event, as tenants get it. */
 export const replayResource = z
   .object({
     id: idSchema('providerEventReplay'),
@@ -55,6 +57,7 @@ export const replayResource = z
 
 const tag = 'Card events';
 
+/** Lists the provider events of a tenant's cards. */
 export const listCardEvents = operation({
   id: 'listCardEvents',
   tag,
@@ -70,6 +73,7 @@ export const listCardEvents = operation({
   answer: { status: 200, data: cardEventResource, list: true },
 });
 
+/** Applies a stored provider event again. */
 export const replayCardEvent = operation({
   id: 'replayCardEvent',
   tag,
@@ -88,6 +92,7 @@ export const replayCardEvent = operation({
   examples: { data: { ...exampleReplay, status: 'pending', completed_at: null } },
 });
 
+/** Shows a replay. */
 export const getCardEventReplay = operation({
   id: 'getCardEventReplay',
   tag,
@@ -99,11 +104,13 @@ export const getCardEventReplay = operation({
   answer: { status: 200, data: replayResource },
 });
 
+/** The operations on provider events for tenants. */
 export const cardEventOperations = { listCardEvents, replayCardEvent, getCardEventReplay };
 
 /** Far above any provider's message. Its sender has no key yet, so many at once must not fill the memory. */
 const MAX_MESSAGE_BYTES = 64 * 1024;
 
+/** Receives messages of transfer and payment providers. */
 export const receivePaymentCallback = operation({
   id: 'receivePaymentCallback',
   tag: 'Provider callbacks',
@@ -120,6 +127,7 @@ export const receivePaymentCallback = operation({
   refusals: ['invalid_signature'],
 });
 
+/** Receives messages of card issuers. */
 export const receiveCardEvent = operation({
   id: 'receiveCardEvent',
   tag: 'Provider callbacks',

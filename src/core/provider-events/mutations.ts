@@ -3,6 +3,7 @@ import type { Mutation } from '../commit/mutation.js';
 import { type AcceptResult, type SavedResponse, type Claim } from '../commit/saved-response.js';
 import { providerEventReplays, type ProviderEventReplay } from './event.js';
 
+/** A new replay with its idempotency key. */
 export type AcceptProviderEventReplay = {
   tenantId: string;
   /** Complete, with its id, before it queues. */
@@ -11,6 +12,7 @@ export type AcceptProviderEventReplay = {
   answer: SavedResponse;
 };
 
+/** Accepts a replay once. */
 export const acceptProviderEventReplay: Mutation<AcceptProviderEventReplay, AcceptResult> = {
   reads: ({ replay, claim }, full) => ({
     keys: claim ? [claim.id] : [],

@@ -13,6 +13,7 @@ export const presentCardEvent = (event: ProviderEvent): z.infer<typeof cardEvent
   processed_at: event.processed_at?.toISOString() ?? null,
 });
 
+/** A replay as tenants get it. */
 export const presentReplay = (replay: ProviderEventReplay): z.infer<typeof replayResource> => ({
   id: replay._id,
   event_id: replay.event_id,

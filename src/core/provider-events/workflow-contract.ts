@@ -11,6 +11,7 @@ export type ProviderEventInput = {
 export type ProviderEventResult =
   { kind: 'done' } | { kind: 'retry' } | { kind: 'failed'; reason: string };
 
+/** The input of the workflow of a replay. */
 export type ProviderEventReplayInput = {
   id: string;
   /** Task queue of replays, with a rate limit of its own. */
@@ -20,5 +21,7 @@ export type ProviderEventReplayInput = {
 /** The event whose own workflow may still wait for an operator; null if none does. */
 export type ProviderEventReplayResult = { waitingEventId: string | null };
 
+/** The id of the workflow that applies an event. */
 export const providerEventWorkflowId = (id: string) => `provider-event/${id}`;
+/** The id of the workflow of a replay. */
 export const providerEventReplayWorkflowId = (id: string) => `provider-event-replay/${id}`;

@@ -6,8 +6,8 @@ const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
 const METADATA = new Set(['168.63.129.16']);
 
 /**
- * Whether an address is one of the public network. Loopback, private, link-local, carrier-grade NAT, metadata,
- * reserved, multicast, and every IPv6 form that carries an IPv4 address inside are not.
+ * True if an address is one of the public network. Loopback, private, link-local, carrier-grade NAT, metadata, reserved,
+ * multicast, and every IPv6 form that carries an IPv4 address are not.
  */
 export function isPublicAddress(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
@@ -20,6 +20,7 @@ export function isPublicAddress(address: string): boolean {
   return parsed.range() === 'unicast' && !METADATA.has(parsed.toString());
 }
 
+/** The rules for the addresses of endpoints. */
 export type AddressRules = {
   /** Anything goes, for development: receivers on one's own machine. */
   allowPrivate: boolean;
@@ -29,9 +30,9 @@ export type AddressRules = {
 const MAX_URL = 2_048;
 
 /**
- * What is wrong with an endpoint's address as it is written, or null. The URL parser has turned every spelling of an
- * IPv4 address (octal, hexadecimal, one number) into its usual form before it is looked at. Names are checked again
- * by what they resolve to, at every connection.
+ * The problem of an endpoint's address as it is written, or null. The URL parser converts every spelling of an IPv4
+ * address (octal, hexadecimal, one number) to its usual form first. The addresses that a name resolves to are checked
+ * at every connection.
  */
 export function problemWithUrl(text: string, rules: AddressRules): string | null {
   if (text.length > MAX_URL) return `it is longer than ${MAX_URL} characters`;

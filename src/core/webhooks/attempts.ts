@@ -11,9 +11,10 @@ const FAILING_AFTER = 3;
 const PROBE_EVERY_MS = 15_000;
 const MAX_REMEMBERED = 10_000;
 
+/** The health of endpoints, as this process knows it. */
 export type Health = ReturnType<typeof createHealth>;
 
-/** What this process knows of the endpoints' health. Forgotten at its end: a guess that saves time, no more. */
+/** Remembers the failures of endpoints in this process. It only saves futile attempts, so it is not stored. */
 export function createHealth() {
   const known = new LRUCache<string, { failures: number; probedAt: number }>({
     max: MAX_REMEMBERED,
@@ -24,7 +25,7 @@ export function createHealth() {
       const failures = (known.peek(endpoint)?.failures ?? 0) + 1;
       known.set(endpoint, { failures, probedAt: performance.now() });
     },
-    /** Whether a straight delivery is worth trying; a failing endpoint's turn is used up by asking. */
+    /** True if an immediate delivery may be tried. For a failing endpoint that is once per interval. */
     mayTry(endpoint: string): boolean {
       const state = known.get(endpoint);
       if (!state || state.failures < FAILING_AFTER) return true;
@@ -36,6 +37,7 @@ export function createHealth() {
   };
 }
 
+/** Makes one attempt and returns its result. */
 export type MakeAttempt = (delivery: Delivery, body: string) => Promise<Attempt | 'no_endpoint'>;
 
 /** One attempt: signs these bytes for now and sends them to where the endpoint is now, if it still is. */

@@ -9,10 +9,12 @@ import type { DeliveryStarter } from './starter.js';
 /** Straight deliveries under way at once to one endpoint, and in all. */
 const MAX_PER_ENDPOINT = 8;
 const MAX_IN_ALL = 256;
-/** What waits for one endpoint; more than it can take is driven by workflows. */
+/** The most jobs that wait for one endpoint. Workflows deliver the others. */
 const MAX_WAITING = 500;
 
+/** A delivery with the bytes of its body. */
 export type Job = { delivery: Delivery; body: string };
+/** Delivers events at once, in the process that wrote them. */
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
 /**
@@ -25,7 +27,7 @@ export function createDeliverer(deps: {
   attempt: MakeAttempt;
   health: Health;
   starter: DeliveryStarter;
-  /** What waited longer would not end within its lease. */
+  /** A job that waited longer would not end within its lease. */
   maxWaitMs: number;
   log: Log;
 }) {

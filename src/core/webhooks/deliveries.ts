@@ -18,6 +18,7 @@ const KEPT_ATTEMPTS = 50;
 const MAX_RECORDS = 200;
 const MAX_WAITING = 20_000;
 
+/** The events of tenants that have an endpoint. */
 export const eventsCollection: CollectionSpec = {
   name: 'webhook_events',
   validator: {
@@ -36,6 +37,7 @@ export const eventsCollection: CollectionSpec = {
   indexes: [{ key: { resource_id: 1, sequence: 1 }, unique: true }],
 };
 
+/** The deliveries of events, one for each endpoint. */
 export const deliveriesCollection: CollectionSpec = {
   name: 'webhook_deliveries',
   validator: {
@@ -75,7 +77,7 @@ export const deliveriesCollection: CollectionSpec = {
 /** An event with its way to each endpoint that listened at that moment. */
 export type Outgoing = { event: StoredEvent; deliveries: Delivery[] };
 
-/** What is written down about a delivery, as it was when that began. */
+/** A change of a delivery. `of` is the delivery as it was when the attempt began. */
 export type DeliveryRecord = { of: Pick<Delivery, '_id' | 'redeliveries'> } & (
   | { kind: 'delivered'; attempt: Attempt }
   /** Tried in vain; `nextAt` is when it is looked after again, null for never. */
@@ -85,6 +87,7 @@ export type DeliveryRecord = { of: Pick<Delivery, '_id' | 'redeliveries'> } & (
   | { kind: 'cancelled' }
 );
 
+/** The store of events and deliveries. */
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
 /** The store of events and deliveries. A delivery has a due date until it needs nobody any more. */
@@ -223,6 +226,7 @@ export function toOutgoing(
   return { event, deliveries: endpoints.map((endpoint) => newDelivery(event, endpoint.id, dueAt)) };
 }
 
+/** A delivery before its first attempt. */
 export function newDelivery(event: StoredEvent, endpoint: string, dueAt: Date): Delivery {
   const { _id, tenant_id: tenantId, resource_id: resource, name, sequence } = event;
   return {

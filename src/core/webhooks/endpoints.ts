@@ -21,6 +21,7 @@ type EndpointDocument = {
   updated_at: Date;
 };
 
+/** The webhook endpoints of tenants. */
 export const endpointsCollection: CollectionSpec = {
   name: 'webhook_endpoints',
   validator: {
@@ -48,17 +49,18 @@ export type Endpoint = {
   tenantId: string;
   url: string;
   status: 'enabled' | 'disabled';
-  /** How many secrets sign at present: two while one is exchanged. */
+  /** The number of secrets that sign at present: two during a rotation. */
   secrets: number;
   createdAt: Date;
 };
 
 /**
- * Where to send. Secrets are opened only to sign, and those that can't be are left out: a secret that was sealed under
- * another pepper must not hold up whoever writes events.
+ * The target of a delivery. Secrets are opened only to sign, and those that can't be opened are left out: a secret that was
+ * sealed under another pepper must not block the commits that write events.
  */
 export type Listener = { id: string; url: string; secrets: () => string[] };
 
+/** The store of webhook endpoints. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
 /** The addresses that tenants want to be told at. They change through the operator's command line alone. */
@@ -142,7 +144,7 @@ export function createEndpoints({
   };
 }
 
-/** Who listens now, remembered for less than a second from the moment the reading began. */
+/** Caches the endpoints of a tenant for less than a second from the start of the query. */
 function createListeners(
   collection: Collection<EndpointDocument>,
   secretBox: SecretBox,

@@ -3,7 +3,7 @@ export type EventDraft = {
   tenantId: string;
   /** The id of what changed. */
   resource: string;
-  /** What happened, `transfer.completed` for one. */
+  /** The name of the event, for example `transfer.completed`. */
   name: string;
   /** 1, 2, 3 … for each resource, also while nobody listens: a receiver tells late from new by it. */
   sequence: number;
@@ -23,6 +23,7 @@ export function eventBody(id: string, draft: EventDraft): string {
   });
 }
 
+/** The status of a delivery. */
 export type DeliveryStatus =
   /** Its first delivery is under way, by the process that wrote it or by the sweep. */
   | 'pending'
@@ -43,13 +44,14 @@ export type Attempt = {
   duration_ms: number;
 };
 
+/** The reason of a failed attempt. */
 export type AttemptError =
   | 'timeout'
   | 'connection'
   | 'name_not_resolved'
   /** The address is one that nobody may send us to. */
   | 'address_refused'
-  /** What we would sign with was sealed under another pepper than ours. */
+  /** The signing secret was sealed under another pepper. */
   | 'secret_unreadable'
   /** An answer other than 2xx; redirects too, which are never followed. */
   | 'refused';
@@ -78,13 +80,13 @@ export type Delivery = {
   /** Attempts since it was written, or since it was last delivered again by hand. */
   attempt_count: number;
   attempts: Attempt[];
-  /** When the sweep looks after it; null once nothing is left to do. */
+  /** The time of the next check by recovery; null if the delivery has ended. */
   next_check_at: Date | null;
   created_at: Date;
   /** The first time that it was taken. */
   delivered_at?: Date;
-  /** Which sweep took it last. */
+  /** The recovery run that took it last. */
   claimed_by?: string;
-  /** How often an operator has had it delivered again. Attempts that began before the last time do not count. */
+  /** The number of redeliveries by an operator. Attempts that began before the last one do not count. */
   redeliveries: number;
 };

@@ -15,9 +15,10 @@ import { createSender, problemWithAddress, type Resolve } from './sender.js';
 import { createDeliveryStarter } from './starter.js';
 import { createRecovery } from './recovery.js';
 
-/** What is under way when a process stops may end; it would only be made again. */
+/** Time for deliveries in flight when a process stops. An interrupted one is made again later. */
 const STOP_WITHIN_MS = 2_000;
 
+/** The parts of outgoing webhooks. */
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** Webhooks out: endpoints, events, deliveries, and what brings the ones to the others. */
@@ -66,7 +67,7 @@ export function createWebhooks(deps: {
     retry: createRetry({ deliveries, attempt, stallTimeoutMs }),
     ...createAgain({ endpoints, deliveries, starter }),
 
-    /** What is wrong with an address that somebody wants to add, or null. */
+    /** The problem of a new endpoint's address, or null. */
     problemWith: (url: string) => problemWithAddress(url, rules),
 
     async close(): Promise<void> {

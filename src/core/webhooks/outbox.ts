@@ -4,11 +4,11 @@ import { toOutgoing, type Deliveries, type Outgoing } from './deliveries.js';
 import type { Endpoints } from './endpoints.js';
 import type { EventDraft } from './event.js';
 
-/** Where the writers of state changes leave their events. */
+/** Converts the events of a commit to the documents that it writes. */
 export type Outbox = {
-  /** Whether an event of this tenant would be written at all. */
+  /** True if this tenant has an endpoint, so that its events are written. */
   hasSubscribers(tenantId: string): Promise<boolean>;
-  /** The documents for those events that somebody listens to at this moment. */
+  /** The documents of the events that have an endpoint at this moment. */
   address(drafts: readonly EventDraft[]): Promise<Outgoing[]>;
   /** Writes them, within the transaction that makes the change. */
   write(outgoing: readonly Outgoing[], session: ClientSession): Promise<void>;

@@ -25,7 +25,7 @@ export function createRecovery(deps: {
         return event ? [{ delivery, body: event.body }] : [];
       }),
     );
-    // What was sent again at the moment when its age removed it has nothing left to send.
+    // An event that retention removed during a redelivery has no body left to send.
     const empty = straight.filter(({ event_id: event }) => !events.has(event));
     for (const of of empty) await deliveries.record({ of, kind: 'cancelled' });
     for (const delivery of due) {

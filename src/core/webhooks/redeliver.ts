@@ -3,7 +3,7 @@ import type { Endpoints } from './endpoints.js';
 import type { Delivery } from './event.js';
 import type { DeliveryStarter } from './starter.js';
 
-/** What operators do with deliveries. The next sweep, within a second or so, makes them. */
+/** Redelivers events for operators. Recovery makes the attempts within about a second. */
 export function createAgain({
   endpoints,
   deliveries,

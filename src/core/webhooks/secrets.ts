@@ -22,6 +22,7 @@ export function signatures(
     .join(' ');
 }
 
+/** Seals and opens secrets. */
 export type SecretBox = ReturnType<typeof createSecretBox>;
 
 /**

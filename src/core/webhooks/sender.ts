@@ -5,12 +5,14 @@ import { Agent, buildConnector, request } from 'undici';
 import { hostOf, isPublicAddress, problemWithUrl, type AddressRules } from './addresses.js';
 import type { Attempt, AttemptError } from './event.js';
 
-/** What is read of an answer before its connection is closed: enough to use a connection again. */
+/** The part of an answer that is read before its connection is closed: enough to reuse the connection. */
 const MAX_ANSWER_BYTES = 16 * 1024;
 const DNS_TIMEOUT_MS = 2_000;
 const DNS_TRIES = 2;
 
+/** Resolves a name to its addresses. */
 export type Resolve = (host: string) => Promise<string[]>;
+/** Sends signed requests to endpoints. */
 export type Sender = ReturnType<typeof createSender>;
 
 class AddressRefused extends Error {
@@ -126,7 +128,7 @@ function resolver(allowPrivate: boolean): Resolve {
   };
 }
 
-/** What is wrong with an address now, its name looked up; null also where the name does not resolve (yet). */
+/** The problem of an address, with its name looked up. Null if there is none, or if the name does not resolve yet. */
 export async function problemWithAddress(
   text: string,
   rules: AddressRules & { resolve?: Resolve },

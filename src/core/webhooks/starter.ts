@@ -11,7 +11,9 @@ import { webhooksQueue } from '../../platform/temporal/queues.js';
 const MAX_STARTING = 20;
 const MAX_WAITING = 2_000;
 
+/** A delivery that its workflow takes over. */
 export type Start = { delivery: Delivery; attemptCount: number; afterMs: number };
+/** Starts the workflows of deliveries. */
 export type DeliveryStarter = ReturnType<typeof createDeliveryStarter>;
 
 /** Starts the workflow that retries a delivery. Starting one that runs does nothing. */
