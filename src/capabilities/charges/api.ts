@@ -27,6 +27,7 @@ const exampleCharge = {
   completed_at: '2026-11-21T09:31:12.000Z',
 };
 
+/** A charge, as tenants get it. */
 export const chargeResource = z
   .object({
     reference: z.string().meta({ description: 'Identifies the charge in paths.' }),
@@ -70,6 +71,7 @@ const exampleBody = {
   metadata: exampleCharge.metadata,
 };
 
+/** Creates a charge. */
 export const createCharge = operation({
   id: 'createCharge',
   tag,
@@ -99,6 +101,7 @@ export const createCharge = operation({
   },
 });
 
+/** Lists charges. */
 export const listCharges = operation({
   id: 'listCharges',
   tag,
@@ -109,6 +112,7 @@ export const listCharges = operation({
   answer: { status: 200, data: chargeResource, list: true },
 });
 
+/** Shows a charge. */
 export const getCharge = operation({
   id: 'getCharge',
   tag,
@@ -119,6 +123,7 @@ export const getCharge = operation({
   answer: { status: 200, data: chargeResource },
 });
 
+/** Shows the timeline of a charge. */
 export const getChargeTimeline = operation({
   id: 'getChargeTimeline',
   tag,
@@ -131,6 +136,7 @@ export const getChargeTimeline = operation({
   answer: { status: 200, data: timelineEntryResource, list: true },
 });
 
+/** Verifies a charge at its provider. */
 export const verifyCharge = operation({
   id: 'verifyCharge',
   tag,
@@ -145,6 +151,7 @@ export const verifyCharge = operation({
   answer: { status: 200, data: chargeResource },
 });
 
+/** The operations on charges. */
 export const chargeOperations = {
   createCharge,
   listCharges,
@@ -153,6 +160,7 @@ export const chargeOperations = {
   verifyCharge,
 };
 
+/** The webhook events of charges. */
 export const chargeEvents = {
   when: {
     'charge.requires_action': 'the customer of a charge must act on a page',

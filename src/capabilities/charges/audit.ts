@@ -35,7 +35,7 @@ export async function auditCharges(books: LedgerSnapshot): Promise<AuditResult> 
   return { counts: { charges: count }, problems, held: new Map() };
 }
 
-/** What was owed at that time is known by the posting alone. */
+/** The receivable at the time of the credit is known only from the posting itself. */
 function expectedCredit(charge: Charge & RecordWithPostings) {
   const owed = accounts.receivable(charge.tenant_id);
   const legs = charge.postings.flatMap((posting) => posting.legs);

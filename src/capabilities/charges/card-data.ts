@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import { holdsCardNumber, textOf } from '../../shared/metadata.js';
 
-/** What nobody may send us: names of fields, without case and separators. */
+/** Names of fields that requests must not contain, without case and separators. */
 const CARD_FIELDS = new Set(
   [
     'pan cardpan primaryaccountnumber cardnumber cardnum cardno ccnumber ccnum creditcardnumber debitcardnumber',
@@ -23,11 +23,12 @@ export function refuseCardData(body: unknown, ctx: z.core.$RefinementCtx): void 
   if (path !== null) ctx.addIssue({ code: 'custom', path, message: MESSAGE });
 }
 
+/** Has a refinement run although other fields are invalid. */
 export const ALWAYS = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
 };
 
-/** Where the first of it is. A name that is itself a number is not told: the object that it is in is. */
+/** The path of the first card data. If a field's name is itself a card number, the path ends at the object that has it. */
 function findCardData(value: unknown, path: string[]): string[] | null {
   if (typeof value === 'string' || typeof value === 'number') {
     return holdsCardNumber(textOf(value)) ? path : null;

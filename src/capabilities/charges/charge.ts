@@ -3,6 +3,7 @@ import { collection } from '../../core/commit/collection.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import type { Customer } from '../payment-tokens/payment-token.js';
 
+/** The customer pays on a page, or the tenant charges a payment token. */
 export type CaptureMode = 'customer_action_required' | 'merchant_initiated';
 
 /**
@@ -17,24 +18,24 @@ export type Charge = InstructionRecord & {
   capture_mode: CaptureMode;
   customer: Customer;
   payment_token_id: string | null;
-  /** Where the customer goes on; null once nothing is left to do there. */
+  /** The page on which the customer continues; null if no action is needed any more. */
   next_action: { type: 'redirect'; url: string } | null;
   return_url: string | null;
   description: string | null;
   metadata: Record<string, unknown> | null;
   /**
-   * Which attempt this is, from 1. Each has a reference of its own at the provider, `<charge>-<attempt>`; a new one
-   * begins only after a conclusive decline, with `sends` at 0 again.
+   * The number of the attempt, from 1. Each attempt has a reference of its own at the provider, `<charge>-<attempt>`. A new
+   * one begins only after a conclusive decline, with `submissions` at 0 again.
    */
   attempt: number;
-  /** When this attempt may leave us; null: at once. */
+  /** The time from which this attempt may be submitted; null: at once. */
   next_attempt_at: Date | null;
   first_declined_at: Date | null;
   /** So many days after its first soft decline it is tried again, as its tenant had it at acceptance. */
   dunning_days: number[];
-  /** When a charge that waits for its customer has failed. */
+  /** The time at which a charge that waits for its customer fails. */
   expires_at: Date | null;
-  /** What the provider kept of a completed charge. */
+  /** The fee that the provider keeps of a completed charge. */
   provider_fee_minor: bigint | null;
   /** Refunds that are done, and those under way: together never more than the amount. */
   refunded_minor: bigint;
@@ -45,9 +46,10 @@ export type Charge = InstructionRecord & {
   completed_at: Date | null;
 };
 
-/** What tenants are told: an open charge whose customer has somewhere to go waits for them. */
+/** The status for tenants: an open charge with a next action is `requires_action`. */
 export type ChargeStatus = Charge['status'] | 'requires_action';
 
+/** The status of a charge for tenants. */
 export const statusOf = (charge: Pick<Charge, 'status' | 'next_action'>): ChargeStatus =>
   charge.status === 'processing' && charge.next_action !== null ? 'requires_action' : charge.status;
 

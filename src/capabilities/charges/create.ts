@@ -10,6 +10,7 @@ import type { CreateChargeBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Charges } from './store.js';
 
+/** Accepts a charge and starts its workflow. */
 export type CreateCharge = (
   caller: Pick<AuthenticatedKey, 'tenant' | 'kind'>,
   body: CreateChargeBody,
@@ -32,7 +33,7 @@ export function createChargeCreation(deps: {
 
   return async ({ tenant, kind }, body, claim) => {
     const waits = body.capture_mode === 'customer_action_required';
-    // What is in a browser may not charge anybody who is not there.
+    // A public key is in a browser, so it may not charge a customer who is not present.
     if (kind === 'public' && !waits) throw new ApiError('forbidden');
     const charge = newCharge(
       {

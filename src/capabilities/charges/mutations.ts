@@ -16,19 +16,21 @@ import { charges, type Charge } from './charge.js';
 import { withEvent } from './events.js';
 import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
 
+/** A new charge with its idempotency key. */
 export type AcceptCharge = {
   tenantId: string;
   id: string;
   /** Complete, with its id, before it queues. */
   charge: Charge;
   claim: Claim | null;
-  /** What the client is told when it is accepted. */
+  /** The response if it is accepted. */
   answer: SavedResponse;
 };
 
-/** What of a charge says which other records its facts may change. */
+/** The fields of a charge that name the records which its facts may change. */
 export type ChargeKey = Pick<Charge, '_id' | 'tenant_id' | 'payment_token_id' | 'recurring'>;
 
+/** A fact about a charge. */
 export type ApplyChargeFact = {
   tenantId: string;
   id: string;
@@ -43,10 +45,13 @@ export type SetChargeAction = {
   providerRequestId: string | null;
 };
 
+/** The verdict, and the charge after the fact. */
 export type ApplyChargeFactResult =
   { kind: 'fact'; verdict: Transition['verdict']; charge: Charge } | { kind: 'no_such_charge' };
+/** The charge with its next action; null if there is no such charge or it has ended. */
 export type SetChargeActionResult = { charge: Charge | null };
 
+/** Accepts a charge once. */
 export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
   reads: ({ charge, claim }, full) => {
     const { references, records } = chargeReads(charge);
@@ -61,6 +66,7 @@ export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
   leavesWallet: () => true,
 };
 
+/** Applies a fact about a charge, with its effects on the wallet, the payment token and the recurring charge. */
 export const applyChargeFact: Mutation<ApplyChargeFact, ApplyChargeFactResult> = {
   reads: (item) => ({
     records: [
@@ -74,28 +80,29 @@ export const applyChargeFact: Mutation<ApplyChargeFact, ApplyChargeFactResult> =
   leavesWallet: (item) => !moves(item),
 };
 
+/** Stores the page on which the customer continues. */
 export const setChargeAction: Mutation<SetChargeAction, SetChargeActionResult> = {
   reads: ({ id }) => ({ records: [charges.ref(id)] }),
   decide: decideAction,
   leavesWallet: () => true,
 };
 
-/** Only a payment is credited. */
+/** True if the fact changes the wallet: only a payment is credited. */
 const moves = ({ fact }: ApplyChargeFact): boolean => fact.kind === 'succeeded';
 
 const referenceOf = ({ tenant_id: tenantId, reference }: Charge) =>
   ({ collection: charges, tenantId, reference }) as const;
 
-/** What `admitCharge` has to see. */
+/** The reads of `admitCharge`. */
 export function chargeReads(charge: Charge) {
   return {
-    // One that is its own id can't have been taken.
+    // A reference that is the record's own id can't have been taken.
     references: charge.reference === charge._id ? [] : [referenceOf(charge)],
     records: charge.payment_token_id === null ? [] : [paymentTokens.ref(charge.payment_token_id)],
   } satisfies Reads;
 }
 
-/** Takes a charge on. Or says why not, and nothing has changed. */
+/** Accepts a charge. Or returns a refusal, and changes nothing. */
 function admitCharge(uow: UnitOfWork, charge: Charge): ApiError | null {
   const refusal = refuse(uow, charge);
   if (refusal) return refusal;
@@ -168,7 +175,7 @@ function bind(
   if (bound) uow.change(paymentTokens, bound);
 }
 
-/** What the customer or their bank took back charges nothing any more: no later charge may be asked for. */
+/** Revokes a token that the customer or their bank has revoked, so that no later charge uses it. */
 function revoke(
   uow: UnitOfWork,
   { tenant_id: tenantId, capture_mode: mode, payment_token_id: id }: Charge,

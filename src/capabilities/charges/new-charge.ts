@@ -3,7 +3,7 @@ import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import type { Charge } from './charge.js';
 
-/** What a charge is asked for with. */
+/** The given fields of a new charge. */
 export type ChargeOrder = Pick<
   Charge,
   | 'tenant_id'
@@ -19,7 +19,7 @@ export type ChargeOrder = Pick<
   /** Its own id where it is not given. */
   reference?: string | undefined;
   return_url?: string | null;
-  /** How long a customer has to act; without it the charge waits for no customer. */
+  /** Time that the customer has to act. Without it the charge waits for no customer. */
   expiresAfterMs?: number;
   recurring?: Charge['recurring'];
 };

@@ -12,8 +12,10 @@ export const ownName = (description: string, example: string) =>
     )
     .meta({ description, example });
 
+/** The tenant's id of a customer. */
 export const customerId = ownName('Your own id of the customer.', 'customer-77');
 
+/** The customer in a request. */
 export const customerBody = z
   .strictObject({
     id: customerId,

@@ -1,7 +1,7 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
 import type { Charge } from './charge.js';
 
-/** What the provider has paid us, less what it keeps: clearing → available, what is owed first. */
+/** The amount that the provider pays, less its fee: clearing → available, after the receivable is paid. */
 export function creditPosting(charge: Charge, at: Date, repaidMinor: bigint): Posting {
   const { _id: id, tenant_id: tenantId, provider, amount_minor: amountMinor } = charge;
   const feeMinor = charge.provider_fee_minor ?? 0n;

@@ -15,11 +15,12 @@ type Deps = {
   clock?: () => Date;
 };
 
+/** The calls to the providers of charges. */
 export type ChargeCalls = ReturnType<typeof createChargeCalls>;
 
 /**
- * How charges are told to their provider and asked about. What ends one is booked here at once, for what comes with a
- * payment (the customer's authorization) may enter no workflow's history: workflows hear what it came to.
+ * Creates the provider calls of charges. A final answer is committed here, because the customer's authorization that comes
+ * with a payment must not enter a workflow's history: workflows get the result alone.
  */
 export function createChargeCalls({ charges, tokens, providers, clock = () => new Date() }: Deps) {
   const hear = createHearing(charges, clock);

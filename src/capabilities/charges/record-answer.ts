@@ -41,7 +41,7 @@ function heardPaid(
   return { ...paid, result: { kind: 'mismatch', attention: why } };
 }
 
-/** What an answer says that ends nothing. */
+/** The outcome of an answer that is not final. */
 function stillOpen(before: Charge, answer: Answer, now: Date): ProviderOutcome {
   const { providerRequestId } = answer;
   switch (answer.kind) {
@@ -71,7 +71,7 @@ export function customersTurn(
   return { kind: 'pending', untilMs, ...(awaits === 'customer' && { idle: true }) } as const;
 }
 
-/** What an answer proves; null where it ends nothing. */
+/** The fact that an answer proves; null if it is not final. */
 function toFact(charge: Charge, answer: Answer, via: Via, now: Date): ChargeFact | null {
   const { providerRequestId } = answer;
   const { attempt, expires_at: expiresAt } = charge;

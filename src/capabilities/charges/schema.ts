@@ -10,6 +10,7 @@ import { metadata } from '../../shared/metadata.js';
 import { ALWAYS, refuseCardData } from './card-data.js';
 import { customerBody, customerId, ownName } from './payment-schema.js';
 
+/** The way in which a charge is paid. */
 export const captureMode = z.enum(['customer_action_required', 'merchant_initiated']).meta({
   description:
     '`customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. ' +
@@ -76,6 +77,7 @@ export const createChargeBody = z
     },
   });
 
+/** The body of a request to create a charge. */
 export type CreateChargeBody = z.infer<typeof createChargeBody>;
 
 const day = (description: string) =>
@@ -102,4 +104,5 @@ export const listChargesQuery = z
     message: 'must not be before start_date',
   });
 
+/** The query of a list of charges. */
 export type ListChargesQuery = z.infer<typeof listChargesQuery>;

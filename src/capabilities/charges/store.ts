@@ -16,6 +16,7 @@ import {
   type ChargeKey,
 } from './mutations.js';
 
+/** The page and the filter of a list of charges. */
 export type ChargeListing = {
   page: number;
   limit: number;
@@ -28,6 +29,7 @@ export type ChargeListing = {
   until?: Date | undefined;
 };
 
+/** The store of charges. */
 export type Charges = ReturnType<typeof createCharges>;
 
 /** The store of charges. Money, states and events change only through commits. */
@@ -64,7 +66,7 @@ export function createCharges(
   };
 }
 
-/** What is read of charges. Clients' queries carry the tenant; the others are for operators and the worker. */
+/** Queries for charges. Those for clients name the tenant; the others are for operators and the worker. */
 function chargeQueries(collection: Collection<Charge>) {
   return {
     byReference: (tenantId: string, reference: string) =>
@@ -105,7 +107,7 @@ function chargeQueries(collection: Collection<Charge>) {
       return { items, total };
     },
 
-    /** Whether this tenant has ever charged this customer. */
+    /** True if this tenant has ever charged this customer. */
     knowsCustomer: async (tenantId: string, customer: string): Promise<boolean> =>
       (await collection.findOne(
         { tenant_id: tenantId, 'customer.id': customer },

@@ -15,7 +15,7 @@ import {
 import { attemptReference, chargeFailure, type Charge } from './charge.js';
 import { creditPosting } from './postings.js';
 
-/** What became known of a charge, whoever said it. `attempt`: of which one; null is of the present one. */
+/** A fact about a charge, from any source. `attempt` is its attempt; null: the present one. */
 export type ChargeFact = FactSource & { attempt: number | null } & (
     | {
         kind: 'succeeded';
@@ -36,7 +36,7 @@ export type ChargeFact = FactSource & { attempt: number | null } & (
 type Paid = Extract<ChargeFact, { kind: 'succeeded' }>;
 type Refused = Extract<ChargeFact, { kind: 'rejected' }>;
 
-/** What a fact does. `unchanged` and `stale` write nothing. */
+/** The effect of a fact. `unchanged` and `stale` write nothing. */
 export type Transition = {
   verdict: Verdict;
   next: Charge;
@@ -148,7 +148,7 @@ function alsoOut(charge: Charge, { attempt: paid }: Paid): string | null {
     monitor_until: watched,
   } = charge;
   if (paid === null || paid === attempt || sends === notTaken) return null;
-  // What failed by the provider's word is known; what an operator gave up is not.
+  // A failure that the provider reported is proven; one that an operator forced is not.
   const known = status === 'failed' && watched === null && failure?.code !== 'operator';
   return known
     ? null
@@ -184,7 +184,7 @@ function decideRefused(
   fact: Refused,
   now: Date,
 ): ChargeChange | 'unchanged' | 'stale' {
-  // What became of an earlier attempt says nothing about this one.
+  // The outcome of an earlier attempt proves nothing about this one.
   if (fact.attempt !== null && fact.attempt !== charge.attempt) return 'stale';
   const byOperator = fact.via === 'operator';
   if (fact.ifNotSubmitted && charge.submissions > 0) return 'stale';

@@ -16,6 +16,7 @@ const exampleToken = {
   created_at: '2026-11-21T09:30:00.000Z',
 };
 
+/** A payment token, as tenants get it. */
 export const tokenResource = z
   .object({
     payment_token_id: idSchema('paymentToken'),
@@ -39,11 +40,13 @@ const common = {
   idempotency_key: idempotencyKey.optional(),
 };
 
+/** The body of a request for a card's token. */
 export const cardTokenBody = z
   .strictObject(common)
   .superRefine(refuseCardData, ALWAYS)
   .meta({ id: 'NewCardToken' });
 
+/** The body of a request for a bank account's token. */
 export const bankAccountTokenBody = z
   .strictObject({
     ...common,
@@ -64,6 +67,7 @@ const customer = { id: 'customer-77', email: 'ada@example.com', name: 'Ada Obi' 
 const { brand: _brand, last4: _last4, ...plainToken } = exampleToken;
 const unbound = { ...plainToken, status: 'unbound' as const };
 
+/** Creates a payment token for a card. */
 export const createCardToken = operation({
   id: 'createCardToken',
   tag,
@@ -80,6 +84,7 @@ export const createCardToken = operation({
   examples: { body: { customer }, data: unbound },
 });
 
+/** Creates a payment token for a bank account. */
 export const createBankAccountToken = operation({
   id: 'createBankAccountToken',
   tag,
@@ -97,6 +102,7 @@ export const createBankAccountToken = operation({
   },
 });
 
+/** Lists a customer's payment tokens. */
 export const listCustomerTokens = operation({
   id: 'listCustomerTokens',
   tag,
@@ -108,4 +114,5 @@ export const listCustomerTokens = operation({
   answer: { status: 200, data: tokenResource, list: true },
 });
 
+/** The operations on payment tokens. */
 export const tokenOperations = { createCardToken, createBankAccountToken, listCustomerTokens };

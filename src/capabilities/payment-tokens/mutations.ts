@@ -7,6 +7,7 @@ import {
 } from '../../core/commit/saved-response.js';
 import { paymentTokens, type PaymentToken } from './payment-token.js';
 
+/** A new payment token with its idempotency key. */
 export type CreatePaymentToken = {
   tenantId: string;
   id: string;
@@ -16,6 +17,7 @@ export type CreatePaymentToken = {
   answer: SavedResponse;
 };
 
+/** Creates a payment token once. */
 export const createPaymentToken: Mutation<CreatePaymentToken, AcceptResult> = {
   reads: ({ claim, id }, full) => ({
     keys: claim ? [claim.id] : [],

@@ -1,9 +1,10 @@
 import { collection } from '../../core/commit/collection.js';
 import type { ChargeAuthorization } from '../../core/providers/payment-provider.js';
 
-/** Who pays, as the tenant knows them. E-mail and name are personal: they go to the provider, and nowhere else. */
+/** The paying customer. E-mail and name are personal data: only the provider gets them. */
 export type Customer = { id: string; email: string; name: string | null };
 
+/** An unbound token has no authorization yet; a revoked one can't be charged any more. */
 export type TokenStatus = 'unbound' | 'active' | 'revoked';
 
 /** A saved way to pay. It holds no card number: what charges it is the provider's own authorization. */

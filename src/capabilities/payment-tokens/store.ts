@@ -4,6 +4,7 @@ import type { AcceptResult } from '../../core/commit/saved-response.js';
 import { createPaymentToken, type CreatePaymentToken } from './mutations.js';
 import type { PaymentToken } from './payment-token.js';
 
+/** The store of payment tokens. */
 export type Tokens = ReturnType<typeof createTokens>;
 
 /** The store of payment tokens. They are made and bound by commits. */

@@ -35,6 +35,7 @@ const exampleRecurring = {
   ended_at: null,
 };
 
+/** A recurring charge, as tenants get it. */
 export const recurringChargeResource = z
   .object({
     id: idSchema('recurringCharge'),
@@ -87,6 +88,7 @@ const exampleNew = {
   last_paid_reference: null,
 };
 
+/** Creates a recurring charge. */
 export const createRecurringCharge = operation({
   id: 'createRecurringCharge',
   tag,
@@ -115,6 +117,7 @@ export const createRecurringCharge = operation({
   links,
 });
 
+/** Lists recurring charges. */
 export const listRecurringCharges = operation({
   id: 'listRecurringCharges',
   tag,
@@ -125,6 +128,7 @@ export const listRecurringCharges = operation({
   answer: { status: 200, data: recurringChargeResource, list: true },
 });
 
+/** Shows a recurring charge. */
 export const getRecurringCharge = operation({
   id: 'getRecurringCharge',
   tag,
@@ -145,6 +149,7 @@ const change = {
   refusals: ['invalid_state'],
 } as const;
 
+/** Pauses a recurring charge. */
 export const pauseRecurringCharge = operation({
   ...change,
   id: 'pauseRecurringCharge',
@@ -156,6 +161,7 @@ export const pauseRecurringCharge = operation({
   examples: { body: {}, data: { ...exampleNew, status: 'paused', next_charge_at: null } },
 });
 
+/** Resumes a recurring charge. */
 export const resumeRecurringCharge = operation({
   ...change,
   id: 'resumeRecurringCharge',
@@ -167,6 +173,7 @@ export const resumeRecurringCharge = operation({
   examples: { body: {}, data: exampleNew },
 });
 
+/** Cancels a recurring charge. */
 export const cancelRecurringCharge = operation({
   ...change,
   id: 'cancelRecurringCharge',
@@ -186,6 +193,7 @@ export const cancelRecurringCharge = operation({
   },
 });
 
+/** The operations on recurring charges. */
 export const recurringChargeOperations = {
   createRecurringCharge,
   listRecurringCharges,
@@ -195,6 +203,7 @@ export const recurringChargeOperations = {
   cancelRecurringCharge,
 };
 
+/** The webhook events of recurring charges. */
 export const recurringChargeEvents = {
   when: {
     'recurring_charge.renewed': 'a period of a recurring charge is paid',

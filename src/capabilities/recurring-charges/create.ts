@@ -74,12 +74,13 @@ export function recurringChanges({
   };
 }
 
+/** The requests that create and change recurring charges. */
 export type RecurringChanges = ReturnType<typeof recurringChanges>;
 
 const answerOf = (status: number, recurring: RecurringCharge) =>
   successResponse(presentRecurringCharge(recurring), status);
 
-/** When the first period begins, which is not in the past; its end comes after it. */
+/** The start of the first period. It is not in the past, and before the end. */
 function startOf({ start_at: given, end_at: end }: CreateRecurringChargeBody, now: Date): Date {
   const start = given ?? new Date(Math.floor(now.getTime() / 1000) * 1000);
   const aheadMs = start.getTime() - now.getTime();

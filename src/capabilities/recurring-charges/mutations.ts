@@ -26,16 +26,18 @@ import {
   type RecurringCharge,
 } from './recurring-charge.js';
 
+/** A new recurring charge with its idempotency key. */
 export type AcceptRecurringCharge = {
   tenantId: string;
   id: string;
   /** Complete, with its id, before it queues. */
   recurring: RecurringCharge;
   claim: Claim | null;
-  /** What the client is told when it is accepted. */
+  /** The response if it is accepted. */
   answer: SavedResponse;
 };
 
+/** A pause, a resumption or a cancellation. */
 export type ChangeRecurringCharge = {
   tenantId: string;
   id: string;
@@ -44,13 +46,14 @@ export type ChangeRecurringCharge = {
   /** For a cancellation: its charges that were on their way when it was read. None of them is tried again. */
   charges: string[];
   claim: Claim | null;
-  /** What the client is told of it as it stands then. */
+  /** The response for the changed record. */
   answer: (recurring: RecurringCharge) => SavedResponse;
 };
 
 /** `overtaken`: it has a charge by now that is not among those. Nothing has changed, and it has to be read again. */
 export type ChangeRecurringChargeResult = AcceptResult | { kind: 'overtaken' };
 
+/** The charge of the next period. */
 export type RenewRecurringCharge = {
   tenantId: string;
   id: string;
@@ -62,6 +65,7 @@ export type RenewRecurringCharge = {
 /** Null where that period is not due: somebody else was faster, or the recurring charge has changed. */
 export type RenewRecurringChargeResult = { charge: Charge | null };
 
+/** Accepts a recurring charge once. */
 export const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult> = {
   reads: ({ recurring, claim }, full) => ({
     keys: claim ? [claim.id] : [],
@@ -74,6 +78,7 @@ export const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult
   leavesWallet: () => true,
 };
 
+/** Changes a recurring charge once per idempotency key. */
 export const changeRecurringCharge: Mutation<ChangeRecurringCharge, ChangeRecurringChargeResult> = {
   reads: ({ id, charges: pending, claim }) => ({
     keys: claim ? [claim.id] : [],
@@ -83,6 +88,7 @@ export const changeRecurringCharge: Mutation<ChangeRecurringCharge, ChangeRecurr
   leavesWallet: () => true,
 };
 
+/** Creates the charge of the period that is due, once per period. */
 export const renewRecurringCharge: Mutation<RenewRecurringCharge, RenewRecurringChargeResult> = {
   reads: ({ tenantId, id, charge: { _id: charge, reference } }, full) => ({
     references: [{ collection: charges, tenantId, reference }],

@@ -4,7 +4,7 @@ import { followed, standingOf, type Step } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';
 import { recurringCharges, type RecurringCharge } from './recurring-charge.js';
 
-/** What a charge's recurring charge makes of a change of it, in the same commit. Which has to have read it. */
+/** Applies the change of a charge to its recurring charge, in the same commit. The mutation must have read both. */
 export function recurringFollows(uow: UnitOfWork, before: Charge, after: Charge): void {
   if (after.recurring === null || standingOf(before) === standingOf(after)) return;
   const recurring = uow.get(recurringCharges, after.recurring.id);

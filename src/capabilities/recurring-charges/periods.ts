@@ -9,8 +9,8 @@ export const localStart = ({ start_at: at, timezone }: Rhythm): Temporal.ZonedDa
   Temporal.Instant.fromEpochMilliseconds(at.getTime()).toZonedDateTimeISO(timezone);
 
 /**
- * When a period begins: so many intervals after the start, by the local calendar, at the start's time of day. Always
- * counted from the start, so that what a short month cuts off comes back: the 31st is the last day of each month, and
+ * The start of a period: a number of intervals after the start, by the local calendar, at the start's time of day. It is
+ * always counted from the start, so that a short month has no effect on later ones: the 31st is the last day of each month, and
  * 29 February comes again. A time that the clocks skip is later by what they skip; of a time that they show twice it
  * is the first.
  */

@@ -1,9 +1,13 @@
 import { nextCheckIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
+/** All statuses of a recurring charge. */
 export const RECURRING_STATUSES = ['active', 'paused', 'past_due', 'ended', 'cancelled'] as const;
+/** The status of a recurring charge. */
 export type RecurringStatus = (typeof RECURRING_STATUSES)[number];
 
+/** The units of a period. */
 export const INTERVALS = ['day', 'week', 'month', 'year'] as const;
+/** The unit of a period. */
 export type Interval = (typeof INTERVALS)[number];
 
 /** No period is longer than three years. */
@@ -41,7 +45,7 @@ export type RecurringCharge = {
   start_at: Date;
   /** No period begins at this time or later. */
   end_at: Date | null;
-  /** How many periods there are, those passed by among them. */
+  /** The number of periods, skipped ones included. */
   count: number | null;
   description: string | null;
   metadata: Record<string, unknown> | null;
@@ -58,7 +62,7 @@ export type RecurringCharge = {
   paused_at: Date | null;
   /** Pauses that are over and may lie before `next_charge_at`. */
   pauses: Pause[];
-  /** When the sweep makes sure that schedule and workflow are as they should be; null once nothing is left to do. */
+  /** The time of the next check of schedule and workflow by recovery; null if it has ended. */
   next_check_at: Date | null;
   created_at: Date;
   updated_at: Date;
@@ -75,12 +79,13 @@ export const onTheirWay = ({ unpaid }: Pick<RecurringCharge, 'unpaid'>): string[
     .filter(({ status: standing }) => standing !== 'failed')
     .map(({ charge_id: charge }) => charge);
 
-/** Whether a period waits to be charged. While it is paused none does. */
+/** True if a period is to be charged now. A paused recurring charge has none. */
 export const isDue = (
   { status, next_charge_at: nextAt }: Pick<RecurringCharge, 'status' | 'next_charge_at'>,
   now: Date,
 ): boolean => (status === 'active' || status === 'past_due') && nextAt !== null && nextAt <= now;
 
+/** The id of the Temporal Schedule of a recurring charge. */
 export const scheduleId = (id: string) => `recurring-charge/${id}`;
 /** Runs that the Schedule starts have the time at the end of their id. */
 export const renewalWorkflowId = (id: string) => `recurring-charge-renewal/${id}`;

@@ -9,6 +9,7 @@ import { formatMajor } from '../../shared/money.js';
 import { localStart } from './periods.js';
 import type { RecurringCharge } from './recurring-charge.js';
 
+/** The times of a Schedule, as the server describes them. */
 export type Spec = {
   calendars: CalendarSpecDescription[];
   intervals: IntervalSpecDescription[];
@@ -24,9 +25,9 @@ const LAST_YEAR = 2100;
 const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /**
- * When the Schedule fires, written as the server describes it, so that both can be compared. It says the beginnings of
- * periods exactly wherever a calendar can; elsewhere it also fires on days between them, and at a time that the clocks
- * skip not at all. Neither matters: what is due is the record's to say, and the sweep looks at what is overdue.
+ * The times at which the Schedule fires, in the server's own form, so that both can be compared. They are exactly the
+ * starts of periods if a calendar can express them. If not, the Schedule also fires on other days, and it never fires at
+ * a time that the clocks skip. Both are harmless: the record decides what is due, and recovery finds overdue periods.
  */
 export function specOf(recurring: RecurringCharge): Spec {
   const { interval, interval_count: count, timezone, start_at: startAt, end_at: endAt } = recurring;

@@ -12,9 +12,10 @@ import { isOver, renewalWorkflowId, scheduleId, type RecurringCharge } from './r
 import type { RenewalInput } from './workflow-contract.js';
 import { inWords, specOf, type Spec } from './schedule.js';
 
-/** What a Schedule missed while the server was away is made up for, however long that was. */
+/** A Schedule catches up on the times that it missed while the server was down, for up to a year. */
 const CATCH_UP_MS = 365 * 24 * 60 * 60 * 1000;
 
+/** Creates, updates and deletes the Schedules of recurring charges. */
 export type Schedules = ReturnType<typeof createSchedules>;
 
 /**

@@ -29,6 +29,7 @@ const instant = (description: string) =>
       override: { type: 'string', format: 'date-time', pattern: undefined },
     });
 
+/** The unit of a period. */
 export const interval = z.enum(INTERVALS);
 
 const recurringFields = {
@@ -99,6 +100,7 @@ export const createRecurringChargeBody = z
     },
   });
 
+/** The body of a request to create a recurring charge. */
 export type CreateRecurringChargeBody = z.output<typeof createRecurringChargeBody>;
 
 type Fields = z.output<z.ZodObject<typeof recurringFields>>;

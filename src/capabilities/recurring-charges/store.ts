@@ -23,13 +23,14 @@ import {
   type RecurringStatus,
 } from './recurring-charge.js';
 
+/** The page and the filter of a list of recurring charges. */
 export type RecurringListing = {
   page: number;
   limit: number;
   status?: RecurringStatus | undefined;
 };
 
-/** What came of a look: a charge, nothing (somebody else was faster), or the record of which nothing is due. */
+/** The result of a renewal: a charge, nothing because another process was faster, or a record with nothing due. */
 export type Renewal =
   | { kind: 'renewed'; charge: Charge }
   | { kind: 'overtaken' }
@@ -38,6 +39,7 @@ export type Renewal =
 /** A Schedule that nothing is due of is looked at so often all the same, for somebody may have changed it by hand. */
 const LOOK_EVERY_MS = 24 * 60 * 60 * 1000;
 
+/** The store of recurring charges. */
 export type RecurringCharges = ReturnType<typeof createRecurringCharges>;
 
 /** The store of recurring charges. They change only through commits; the due date is when the sweep looks again. */
@@ -102,7 +104,7 @@ export function createRecurringCharges(
   };
 }
 
-/** What is read. Clients' queries carry the tenant; the others are for operators. */
+/** Queries for recurring charges. Those for clients name the tenant; the others are for operators. */
 function recurringQueries(collection: Collection<RecurringCharge>) {
   return {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
@@ -131,7 +133,7 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
   };
 }
 
-/** When the sweep looks whether schedule and workflow are as they should be. */
+/** Finds and reschedules the checks of schedule and workflow. */
 function looks(collection: Collection<RecurringCharge>, stallTimeoutMs: number, clock: () => Date) {
   return {
     /** Of those that have to be looked at the oldest first. */

@@ -3,9 +3,11 @@ import type { Charge } from '../charges/charge.js';
 import { nextPeriod } from './periods.js';
 import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
 
-/** What a change is told as. */
+/** The event of a change. */
 export type Told = 'renewed' | 'past_due' | 'ended';
+/** The next record with the events of the change. */
 export type Step = { next: RecurringCharge; told: Told[] };
+/** A change by a request. */
 export type Change = 'pause' | 'resume' | 'cancel';
 
 /** After a change the sweep looks at once whether schedule and workflow agree. */
@@ -37,8 +39,8 @@ export function charged(
 }
 
 /**
- * What became of one of its charges. Declined, and then failed, makes it past due; it goes on with its next period all
- * the same, and is active again as soon as nothing is being tried any more and a later period than the failed is paid.
+ * Applies the change of one of its charges. A declined and then failed charge makes it past due. It continues with its next
+ * period, and is active again when no attempt is open and a later period than the failed one is paid.
  */
 export function followed(
   recurring: RecurringCharge,

@@ -22,6 +22,7 @@ const exampleRefund = {
   completed_at: '2026-11-21T10:30:01.000Z',
 };
 
+/** A refund, as tenants get it. */
 export const refundResource = z
   .object({
     reference: z.string().meta({ description: 'Identifies the refund in paths.' }),
@@ -45,6 +46,7 @@ const params = {
   }),
 };
 
+/** Creates a refund. */
 export const createRefund = operation({
   id: 'createRefund',
   tag,
@@ -76,6 +78,7 @@ export const createRefund = operation({
   links: { getRefund: 'reference' },
 });
 
+/** Shows a refund. */
 export const getRefund = operation({
   id: 'getRefund',
   tag,
@@ -86,6 +89,7 @@ export const getRefund = operation({
   answer: { status: 200, data: refundResource },
 });
 
+/** Shows the timeline of a refund. */
 export const getRefundTimeline = operation({
   id: 'getRefundTimeline',
   tag,
@@ -98,8 +102,10 @@ export const getRefundTimeline = operation({
   answer: { status: 200, data: timelineEntryResource, list: true },
 });
 
+/** The operations on refunds. */
 export const refundOperations = { createRefund, getRefund, getRefundTimeline };
 
+/** The webhook events of refunds. */
 export const refundEvents = {
   when: {
     'refund.completed': 'the provider has refunded the customer',

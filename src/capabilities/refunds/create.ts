@@ -12,6 +12,7 @@ import type { CreateRefundBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { Refunds } from './store.js';
 
+/** Accepts a refund and starts its workflow. */
 export type CreateRefund = (
   tenantId: string,
   body: CreateRefundBody,

@@ -21,6 +21,7 @@ import { holdOf } from './postings.js';
 import { presentRefund } from './presenter.js';
 import { refunds, type Refund } from './refund.js';
 
+/** A new refund with its idempotency key. */
 export type AcceptRefund = {
   tenantId: string;
   id: string;
@@ -31,9 +32,10 @@ export type AcceptRefund = {
   claim: Claim | null;
 };
 
-/** What of a refund says which other records its facts change. */
+/** The fields of a refund that name the records which its facts change. */
 export type RefundKey = Pick<Refund, '_id' | 'tenant_id' | 'charge_id'>;
 
+/** A fact about a refund. */
 export type ApplyRefundFact = {
   tenantId: string;
   id: string;
@@ -43,10 +45,12 @@ export type ApplyRefundFact = {
 
 /** `made`: the refund, where this very request has made it. */
 export type AcceptRefundResult = AcceptResult & { made?: Refund };
+/** The verdict, and the refund after the fact. */
 export type ApplyRefundFactResult =
   | { kind: 'fact'; verdict: RefundTransition['verdict']; refund: Refund }
   | { kind: 'no_such_refund' };
 
+/** Accepts a refund once: hold, record, the charge's counts and the response in one commit. */
 export const acceptRefund: Mutation<AcceptRefund, AcceptRefundResult> = {
   reads: ({ tenantId, refund, claim }, full) => ({
     keys: claim ? [claim.id] : [],
@@ -59,6 +63,7 @@ export const acceptRefund: Mutation<AcceptRefund, AcceptRefundResult> = {
   weigh: () => 4_000,
 };
 
+/** Applies a fact about a refund. Repeats and facts out of order are safe. */
 export const applyRefundFact: Mutation<ApplyRefundFact, ApplyRefundFactResult> = {
   reads: ({ tenantId, id, charge }) => ({
     records: [refunds.ref(id), charges.ref(charge)],
@@ -102,7 +107,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptRefund, now: Date): AcceptRef
   return { ...saveResponse(uow, item, acceptedAnswer(refund), id), made: refund };
 }
 
-/** What of a charge nobody has asked back yet. Below zero after a refund that came too late, never by what we accept. */
+/** The refundable rest of a charge. Only a refund that is proven after its hold was released can make it negative. */
 function leftOf({ amount_minor, refunded_minor, refund_pending_minor }: Charge): bigint {
   const left = amount_minor - refunded_minor - refund_pending_minor;
   return left > 0n ? left : 0n;
@@ -175,7 +180,7 @@ function changeRefund(uow: UnitOfWork, before: Refund, after: Refund): Refund {
   return next;
 }
 
-/** What a charge counts is written with the refund that it counts. */
+/** Changes the counts of a charge in the commit of its refund. */
 function changeCharge(
   uow: UnitOfWork,
   id: string,

@@ -14,15 +14,17 @@ type Deps = {
   providers: { payment(name: string): PaymentProvider };
 };
 
+/** The calls to the providers of refunds. */
 export type RefundCalls = ReturnType<typeof createRefundCalls>;
 
 /**
- * How refunds are ordered and asked about. The provider takes no reference of ours, and refunds again whatever it takes:
- * our id goes along as a note, and what has that note in the list of the charge's refunds is ours.
+ * Creates the provider calls of refunds. The provider takes no reference and refunds again for each accepted request, so
+ * our id is sent as a note, and the refund with that note in the charge's list is ours.
  */
 export function createRefundCalls({ refunds, providers }: Deps) {
   return {
-    resendSafetyOf: ({ provider }: Refund): ResendSafety => providers.payment(provider).payments.refunds,
+    resendSafetyOf: ({ provider }: Refund): ResendSafety =>
+      providers.payment(provider).payments.refunds,
 
     async send(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
       const answer = await providers.payment(refund.provider).refund(
@@ -79,7 +81,7 @@ function heardOf(
   return { ...paid, result: { kind: 'mismatch', attention } };
 }
 
-/** What a provider says of a refund, as a fact; null while it says nothing final. */
+/** The fact in a provider's report about a refund; null if the report is not final. */
 export function refundFactOf(
   { id, amountMinor, state }: Pick<ProviderRefund, 'id' | 'amountMinor' | 'state'>,
   origin: FactSource,

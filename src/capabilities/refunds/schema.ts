@@ -24,4 +24,5 @@ export const createRefundBody = z
   .superRefine(refuseCardData, ALWAYS)
   .meta({ id: 'NewRefund' });
 
+/** The body of a request to create a refund. */
 export type CreateRefundBody = z.infer<typeof createRefundBody>;

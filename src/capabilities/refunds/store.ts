@@ -13,6 +13,7 @@ import {
 } from './mutations.js';
 import type { Refund } from './refund.js';
 
+/** The store of refunds. */
 export type Refunds = ReturnType<typeof createRefunds>;
 
 /** The store of refunds. Money, states and events change only through commits. */
