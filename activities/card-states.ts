@@ -2,7 +2,7 @@ import { applyCardStateFact } from '../src/capabilities/card-states/mutations.js
 import {
   isCardStateOperation,
   STATE_AT_ISSUER,
-} from '../src/capabilities/card-states/card-state.js';
+} from '../src/capabilities/card-states/transitions.js';
 import type { CardRef, NextCardState } from '../src/capabilities/card-states/workflow-contract.js';
 import type { CardOperation } from '../src/capabilities/cards/card-operation.js';
 import type {

@@ -6,7 +6,7 @@ import type {
   RenewalInput,
   RenewalResult,
 } from '../src/capabilities/recurring-charges/workflow-contract.js';
-import type { Schedules } from '../src/capabilities/recurring-charges/schedules.js';
+import { type Schedules } from '../src/capabilities/recurring-charges/workflow-starter.js';
 import type { RecurringCharges } from '../src/capabilities/recurring-charges/store.js';
 
 /** Parts that the activity of recurring charges needs. */

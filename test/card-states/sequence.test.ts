@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import type { Card } from '../../src/capabilities/cards/card.js';
-import type { CardStateType } from '../../src/capabilities/card-states/card-state.js';
+import { type CardStateType } from '../../src/capabilities/card-states/transitions.js';
 import type { CardOperation } from '../../src/capabilities/cards/card-operation.js';
 import { loadConfig } from '../../src/shared/config.js';
 import { createDeps, type Deps } from '../../src/composition/deps.js';

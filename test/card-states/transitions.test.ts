@@ -1,10 +1,10 @@
 import { type Named, type AnyMutation } from '../support/mutations.js';
 import fc from 'fast-check';
 import { cards, isPastExpiry, type Card } from '../../src/capabilities/cards/card.js';
-import type {
-  CardStateOperation,
-  CardStateType,
-} from '../../src/capabilities/card-states/card-state.js';
+import {
+  type CardStateOperation,
+  type CardStateType,
+} from '../../src/capabilities/card-states/transitions.js';
 import { createCardStateStarter } from '../../src/capabilities/card-states/index.js';
 import { cardOperations, newOperation } from '../../src/capabilities/cards/card-operation.js';
 import type { InstructionStarterSettings } from '../../src/core/supervision/workflow-starter.js';

@@ -4,7 +4,7 @@ import {
   scheduleId,
   type RecurringCharge,
 } from '../../src/capabilities/recurring-charges/recurring-charge.js';
-import { createSchedules } from '../../src/capabilities/recurring-charges/schedules.js';
+import { createSchedules } from '../../src/capabilities/recurring-charges/workflow-starter.js';
 import type { PaymentToken } from '../../src/capabilities/payment-tokens/payment-token.js';
 import { eventually } from '../support/eventually.js';
 import { startListening, type Listening } from '../support/listening.js';

@@ -12,7 +12,7 @@ const PACKAGES = new Set(['@temporalio/common', '@temporalio/workflow', 'long', 
 const PURE_FILES = [
   /\/workflow-contract\.js$/,
   /^src\/core\/instructions\/(?:instruction|operator-commands)\.js$/,
-  /^src\/platform\/temporal\/search-attributes\.js$/,
+  /^src\/platform\/temporal\/(?:failure-types|search-attributes)\.js$/,
 ];
 
 describe('the workflow bundle', () => {

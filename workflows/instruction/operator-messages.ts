@@ -1,3 +1,4 @@
+import { REFUSED } from '../../src/platform/temporal/failure-types.js';
 import {
   ApplicationFailure,
   condition,
@@ -8,7 +9,6 @@ import {
 import {
   OPERATOR_COMMANDS,
   parseOperatorCommand,
-  REFUSED,
 } from '../../src/core/instructions/operator-commands.js';
 import type {
   OperatorAnswer,

@@ -1,10 +1,9 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { bankOperations } from './api.js';
-import { createBankList } from './bank-list.js';
-import { createNameEnquiry } from './name-enquiry.js';
+import { createBankList, createNameEnquiry } from './provider-calls.js';
 import { transferDirectoryRoutes } from './routes.js';
 
-export type { NameEnquiry } from './name-enquiry.js';
+export type { NameEnquiry } from './provider-calls.js';
 
 /** The parts of banks: the name enquiry, and the list of banks. */
 export type BankParts = ReturnType<typeof createBankParts>;

@@ -3,8 +3,7 @@ import { sendData, sendPage } from '../../platform/http/respond.js';
 import { route, type Route } from '../../platform/http/routes.js';
 import { withoutDeadline } from '../../platform/http/time-limit.js';
 import { listBanks, resolveAccount } from './api.js';
-import type { BankList } from './bank-list.js';
-import type { NameEnquiry } from './name-enquiry.js';
+import type { BankList, NameEnquiry } from './provider-calls.js';
 import { presentBank, presentRecipient } from './presenter.js';
 import { recipientOf } from './schema.js';
 

@@ -8,7 +8,7 @@ import {
 import { accounts } from '../../core/ledger/posting.js';
 import { cards } from '../cards/card.js';
 import { cardAuthorizations, type CardAuthorization } from './card-authorization.js';
-import { balanceAfter } from './balance.js';
+import { balanceAfter } from './transitions.js';
 
 /**
  * Audits authorizations: the balance of each one follows from its facts and equals its postings, the networks' accounts equal

@@ -1,6 +1,6 @@
 import { formatMajor } from '../../shared/money.js';
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
-import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import {
   createWorkflowStarter,

@@ -1,5 +1,5 @@
 import { accounts, posting, type Posting } from '../../core/ledger/posting.js';
-import type { Allocation, LedgerDelta } from './balance.js';
+import { type Allocation, type LedgerDelta } from './transitions.js';
 import type { AuthorizationFact, CardAuthorization } from './card-authorization.js';
 
 type HoldOwner = Pick<CardAuthorization, 'tenant_id' | 'card_id' | 'funding_source'>;

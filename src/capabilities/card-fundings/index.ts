@@ -1,6 +1,6 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import type { InstructionInput } from '../../core/instructions/workflow-contract.js';
-import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
 import { cardCapability, createOperationStarter, type CardParts } from '../cards/index.js';
 import { cardFundingOperations, cardOperationEvents } from './api.js';

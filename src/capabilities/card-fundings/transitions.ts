@@ -1,4 +1,5 @@
-import { moveHold, type HoldMovement, type HoldStep } from '../../core/ledger/hold-postings.js';
+import { moveHold, type HoldMovement } from '../../core/ledger/hold-postings.js';
+import type { HoldStep } from '../../core/instructions/held-transitions.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
 import {
   transitionHeld,

@@ -9,7 +9,7 @@ import {
 import type { Card } from '../cards/card.js';
 import { newOperation, type CardOperation } from '../cards/card-operation.js';
 import { presentOperation } from '../cards/index.js';
-import type { CardStateOperation, CardStateType } from './card-state.js';
+import { type CardStateOperation, type CardStateType } from './transitions.js';
 import type { CardStateChangeBody } from './schema.js';
 
 /** Accepts a lock, an unlock or a closing and returns the response. Saves it under the idempotency key, if there is one. */

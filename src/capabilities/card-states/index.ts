@@ -1,6 +1,6 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { isOpen } from '../../core/instructions/instruction.js';
-import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import {
   createWorkflowStarter,
   type InstructionStarterSettings,

@@ -14,14 +14,14 @@ import { cards, isPastExpiry, type Card } from '../cards/card.js';
 import { cardOperations, type CardOperation } from '../cards/card-operation.js';
 import { changeCardAndEmit, changeOperation, createOperation } from '../cards/mutations.js';
 import {
+  transitionCardState,
   withPendingOperation,
   isCardStateOperation,
   isAlreadyInState,
   refuseCardState,
   supersede,
   type CardStateOperation,
-} from './card-state.js';
-import { transitionCardState } from './transitions.js';
+} from './transitions.js';
 
 /** The input of `acceptCardState`. */
 export type AcceptCardState = {

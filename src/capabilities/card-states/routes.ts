@@ -5,7 +5,7 @@ import { route, type Route } from '../../platform/http/routes.js';
 import type { Idempotency } from '../../core/idempotency/store.js';
 import { cardFinder, presentOperation, type CardParts } from '../cards/index.js';
 import { closeCard, lockCard, unlockCard } from './api.js';
-import type { CardStateType } from './card-state.js';
+import { type CardStateType } from './transitions.js';
 import type { ChangeCardState } from './create.js';
 import type { CardStateChangeBody } from './schema.js';
 

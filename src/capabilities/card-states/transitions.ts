@@ -1,9 +1,97 @@
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { applyChange, labelOf, type Change } from '../../core/instructions/transition.js';
-import type { Card } from '../cards/card.js';
+import type { Card, CardStatus } from '../cards/card.js';
 import { operationFailure, type CardOperation } from '../cards/card-operation.js';
-import type { CardStateOperation, CardStateType } from './card-state.js';
+import { ApiError } from '../../shared/errors.js';
+import type { IssuerCardState } from '../../core/providers/card-issuer.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+
+/** The types of operations that change the state of a card at the issuer. */
+const CARD_STATE_TYPES = ['lock', 'unlock', 'close'] as const;
+/** A type of change of a card's state. */
+export type CardStateType = (typeof CARD_STATE_TYPES)[number];
+/** A lock, an unlock or a closing. */
+export type CardStateOperation = CardOperation & { type: CardStateType };
+
+/** True for a lock, an unlock or a closing. */
+export const isCardStateOperation = (operation: CardOperation): operation is CardStateOperation =>
+  CARD_STATE_TYPES.some((type) => type === operation.type);
+
+/** The state that each type of operation sets at the issuer. */
+export const STATE_AT_ISSUER: Record<CardStateType, IssuerCardState> = {
+  lock: 'locked',
+  unlock: 'open',
+  close: 'closed',
+};
+
+/** The status that the card takes on acceptance. An unlock has none: the card stays locked until the issuer confirms. */
+const IMMEDIATE_STATUS: Partial<Record<CardStateType, CardStatus>> = {
+  lock: 'locked',
+  close: 'closed',
+};
+
+/** The refusal of an operation that the card's status does not allow, or null. */
+export function refuseCardState({ status }: Card, type: CardStateType): ApiError | null {
+  if (ALLOWED_TYPES[status].some((each) => each === type)) return null;
+  return new ApiError('invalid_state', { message: `The card is ${status}.`, details: { status } });
+}
+
+/** The operations that each status allows. An expired card can only be closed. */
+const ALLOWED_TYPES: Record<CardStatus, readonly CardStateType[]> = {
+  pending: [],
+  failed: [],
+  active: CARD_STATE_TYPES,
+  locked: CARD_STATE_TYPES,
+  expired: ['close'],
+  closed: ['close'],
+};
+
+/** True if the issuer has confirmed the desired state already, so that nothing must be submitted. */
+export function isAlreadyInState({ state_control: control }: Card, type: CardStateType): boolean {
+  const confirmed =
+    control.pending_operation_id === null && control.confirmed_sequence === control.sequence;
+  return confirmed && control.desired === STATE_AT_ISSUER[type];
+}
+
+/** The change of a card that accepts an operation and makes it the pending one. */
+export function withPendingOperation(
+  card: Card,
+  { _id: operation, type }: CardStateOperation,
+): Partial<Card> {
+  const { state_control: control, status } = card;
+  return {
+    status: IMMEDIATE_STATUS[type] ?? status,
+    state_control: {
+      ...control,
+      desired: STATE_AT_ISSUER[type],
+      sequence: control.sequence + 1,
+      pending_operation_id: operation,
+    },
+  };
+}
+
+/** Fails an open operation that a later one has replaced, or that the expiry of the card has ended. */
+export function supersede(
+  operation: CardOperation,
+  code: string,
+  why: string,
+  now: Date,
+): CardOperation {
+  return {
+    ...operation,
+    status: 'failed',
+    failure: operationFailure(code),
+    attention: null,
+    next_check_at: null,
+    version: operation.version + 1,
+    updated_at: now,
+    timeline: [
+      ...operation.timeline,
+      timelineEntry(now, 'completed', 'bursar', { detail: `${code}: ${why}` }),
+    ],
+  };
+}
 
 /** The effect of a fact. `unchanged` and `stale` write nothing. `card` is null if the card does not change. */
 export type CardStateTransition = {

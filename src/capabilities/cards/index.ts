@@ -5,7 +5,7 @@ import {
   createInstructionStarter,
   starterSettings,
   type InstructionStarterOptions,
-} from '../../core/supervision/instruction-starter.js';
+} from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import type {
   InstructionStarterSettings,

@@ -2,7 +2,7 @@ import type { AuthenticatedKey } from '../../platform/api-keys/store.js';
 import { ApiError } from '../../shared/errors.js';
 import type { IdempotentResponse } from '../../core/idempotency/with-idempotency.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
-import { customerOf } from './payment-schema.js';
+import { customerOf } from '../payment-tokens/index.js';
 import type { Charge } from './charge.js';
 import { newCharge } from './new-charge.js';
 import { presentCharge } from './presenter.js';

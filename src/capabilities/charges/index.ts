@@ -3,7 +3,7 @@ import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import {
   createInstructionStarter,
   starterSettings,
-} from '../../core/supervision/instruction-starter.js';
+} from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import { paymentTokenCapability, type PaymentTokenParts } from '../payment-tokens/index.js';

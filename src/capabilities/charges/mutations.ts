@@ -2,19 +2,16 @@ import { acceptOnce, refuseTakenReference } from '../../core/commit/accept.js';
 import { recurringCharges } from '../recurring-charges/recurring-charge.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import {
-  type AcceptResult,
-  type SavedResponse,
-  type Claim,
-} from '../../core/commit/saved-response.js';
+import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { recurringFollows } from '../recurring-charges/on-charge-change.js';
+import { recurringFollows } from '../recurring-charges/mutations.js';
 import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
-import { charges, type Charge } from './charge.js';
-import { withEvent } from './events.js';
+import { charges, type Charge, statusOf, type ChargeStatus } from './charge.js';
 import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
+import type { EventDraft } from '../../core/webhooks/event.js';
+import { presentCharge } from './presenter.js';
 
 /** A new charge with its idempotency key. */
 export type AcceptCharge = {
@@ -219,4 +216,17 @@ export function changeCharge(uow: UnitOfWork, before: Charge, after: Charge): Ch
   uow.emit(event);
   recurringFollows(uow, before, next);
   return next;
+}
+
+const EMITTED: ReadonlySet<ChargeStatus> = new Set(['requires_action', 'completed', 'failed']);
+
+/** The event of a change, and the charge with that event counted. A charge that waits for its next attempt emits none. */
+function withEvent(before: Charge, after: Charge): { next: Charge; event: EventDraft | null } {
+  const status = statusOf(after);
+  if (status === statusOf(before) || !EMITTED.has(status)) return { next: after, event: null };
+  const sequence = before.event_sequence + 1;
+  const next = { ...after, event_sequence: sequence };
+  const { tenant_id: tenantId, _id: resource, updated_at: at } = next;
+  const emitted = { name: `charge.${status}`, data: presentCharge(next) };
+  return { next, event: { tenantId, resource, sequence, at, ...emitted } };
 }

@@ -7,8 +7,8 @@ import {
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { ALWAYS, refuseCardData } from './card-data.js';
-import { customerBody, customerId, ownName } from './payment-schema.js';
+import { ALWAYS, refuseCardData } from '../payment-tokens/index.js';
+import { customerBody, customerId, ownName } from '../payment-tokens/index.js';
 
 /** The way in which a charge is paid. */
 export const captureMode = z.enum(['customer_action_required', 'merchant_initiated']).meta({

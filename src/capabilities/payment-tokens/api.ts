@@ -3,8 +3,8 @@ import { operation } from '../../platform/http/operation.js';
 import { idempotencyKey, pageQuery, timestamp } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { ALWAYS, refuseCardData } from '../charges/card-data.js';
-import { customerBody, customerId } from '../charges/payment-schema.js';
+import { ALWAYS, refuseCardData } from './schema.js';
+import { customerBody, customerId } from './schema.js';
 
 const exampleToken = {
   payment_token_id: 'tok_01kaj2v6wte8v9kcz0t3yd4m5n',

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { newId } from '../../shared/ids.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { customerOf } from '../charges/payment-schema.js';
+import { customerOf } from './schema.js';
 import type { bankAccountTokenBody, cardTokenBody } from './api.js';
 import { presentToken } from './presenter.js';
 import type { Tokens } from './store.js';

@@ -5,6 +5,8 @@ import { paymentTokens } from './payment-token.js';
 import { tokenRoutes } from './routes.js';
 import { createTokens } from './store.js';
 
+export { ALWAYS, customerBody, customerId, customerOf, ownName, refuseCardData } from './schema.js';
+
 /** The parts of payment tokens. */
 export type PaymentTokenParts = ReturnType<typeof createPaymentTokenParts>;
 

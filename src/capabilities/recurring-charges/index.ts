@@ -1,5 +1,5 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
-import { starterSettings } from '../../core/supervision/instruction-starter.js';
+import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { recurringChargeEvents, recurringChargeOperations } from './api.js';
 import { recurringChanges } from './create.js';

@@ -16,8 +16,16 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
 import { charges, type Charge } from '../charges/charge.js';
 import { changeCharge } from '../charges/mutations.js';
 import { transitionCharge } from '../charges/transitions.js';
-import { cancelled, charged, paused, resumed, type Change, type Step } from './transitions.js';
-import { takeStep } from './on-charge-change.js';
+import {
+  cancelled,
+  charged,
+  paused,
+  resumed,
+  type Change,
+  type Step,
+  followed,
+  standingOf,
+} from './transitions.js';
 import {
   recurringCharges,
   isDue,
@@ -25,6 +33,7 @@ import {
   onTheirWay,
   type RecurringCharge,
 } from './recurring-charge.js';
+import { presentRecurringCharge } from './presenter.js';
 
 /** A new recurring charge with its idempotency key. */
 export type AcceptRecurringCharge = {
@@ -210,3 +219,26 @@ const ownOf = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string
   const recurring = uow.get(recurringCharges, id);
   return recurring?.tenant_id === tenantId ? recurring : undefined;
 };
+
+/** Applies the change of a charge to its recurring charge, in the same commit. The mutation must have read both. */
+export function recurringFollows(uow: UnitOfWork, before: Charge, after: Charge): void {
+  if (after.recurring === null || standingOf(before) === standingOf(after)) return;
+  const recurring = uow.get(recurringCharges, after.recurring.id);
+  if (recurring?.tenant_id === after.tenant_id) {
+    takeStep(uow, followed(recurring, after, after.updated_at));
+  }
+}
+
+/** Writes a change and emits its events. Returns the recurring charge with them counted. */
+function takeStep(uow: UnitOfWork, { next, told }: Step): RecurringCharge {
+  const before = next.event_sequence;
+  const counted = told.length === 0 ? next : { ...next, event_sequence: before + told.length };
+  uow.change(recurringCharges, counted);
+  const { tenant_id: tenantId, _id: resource, updated_at: at } = counted;
+  for (const [i, name] of told.entries()) {
+    const data = presentRecurringCharge(counted);
+    const sequence = before + i + 1;
+    uow.emit({ tenantId, resource, sequence, at, name: `recurring_charge.${name}`, data });
+  }
+  return counted;
+}

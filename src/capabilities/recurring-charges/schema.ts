@@ -7,7 +7,7 @@ import {
 } from '../../platform/http/wire.js';
 import { idSchema } from '../../shared/ids.js';
 import { metadata } from '../../shared/metadata.js';
-import { ALWAYS, refuseCardData } from '../charges/card-data.js';
+import { ALWAYS, refuseCardData } from '../payment-tokens/index.js';
 import { zoneName } from './periods.js';
 import {
   INTERVALS,

@@ -3,10 +3,113 @@ import {
   createWorkflowStarter,
   type StarterSettings,
 } from '../../core/supervision/workflow-starter.js';
-import { inWords } from './schedule.js';
-import { createSchedules } from './schedules.js';
-import { isDue, renewalWorkflowId, type RecurringCharge } from './recurring-charge.js';
+import { inWords, specOf, type Spec } from './schedule.js';
+import {
+  isDue,
+  renewalWorkflowId,
+  type RecurringCharge,
+  isOver,
+  scheduleId,
+} from './recurring-charge.js';
 import type { RenewalInput } from './workflow-contract.js';
+import { isDeepStrictEqual } from 'node:util';
+import {
+  ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type Client,
+  type ScheduleDescription,
+} from '@temporalio/client';
+import { TEMPORAL_DEADLINE_MS } from '../../platform/temporal/client.js';
+import { searchAttributes } from '../../platform/temporal/search-attributes.js';
+
+/** A Schedule catches up on the times that it missed while the server was down, for up to a year. */
+const CATCH_UP_MS = 365 * 24 * 60 * 60 * 1000;
+
+/** Creates, updates and deletes the Schedules of recurring charges. */
+export type Schedules = ReturnType<typeof createSchedules>;
+
+/**
+ * The Schedules of recurring charges. A Schedule only says when somebody has to look; which periods are charged is the
+ * record's to say, so one that is late, gone or was changed by hand does no harm until the sweep puts it right.
+ */
+export function createSchedules({ client, taskQueue }: { client: Client; taskQueue: string }) {
+  const within = <T>(call: () => Promise<T>): Promise<T> =>
+    client.connection.withDeadline(Date.now() + TEMPORAL_DEADLINE_MS, call);
+
+  function optionsOf(recurring: RecurringCharge) {
+    const { _id: id, tenant_id: tenantId, payment_token_id: token } = recurring;
+    const input: RenewalInput = { tenantId, id };
+    return {
+      spec: specOf(recurring),
+      action: {
+        type: 'startWorkflow' as const,
+        workflowType: 'recurringChargeRenewal',
+        workflowId: renewalWorkflowId(id),
+        taskQueue,
+        args: [input],
+        typedSearchAttributes: [{ key: searchAttributes.tenantId, value: tenantId }],
+        staticSummary: inWords({ ...recurring, status: 'active' }),
+      },
+      policies: {
+        // Never two at once; what fires meanwhile is one more look afterwards.
+        overlap: ScheduleOverlapPolicy.BUFFER_ONE,
+        catchupWindow: CATCH_UP_MS,
+      },
+      state: { paused: recurring.status === 'paused', note: inWords(recurring) },
+      memo: { payment_token: token },
+      typedSearchAttributes: [
+        { key: searchAttributes.tenantId, value: tenantId },
+        { key: searchAttributes.reference, value: id },
+        { key: searchAttributes.amountMinor, value: Number(recurring.amount_minor) },
+      ],
+    };
+  }
+
+  async function make(recurring: RecurringCharge): Promise<void> {
+    const options = { scheduleId: scheduleId(recurring._id), ...optionsOf(recurring) };
+    try {
+      await within(() => client.schedule.create(options));
+    } catch (error) {
+      // Somebody else has made it just now, for the same record.
+      if (!(error instanceof ScheduleAlreadyRunning)) throw error;
+    }
+  }
+
+  return {
+    /** Makes the Schedule what the record says: there, paused or not, or gone. One that is so already is only read. */
+    async keep(recurring: RecurringCharge): Promise<void> {
+      const handle = client.schedule.getHandle(scheduleId(recurring._id));
+      try {
+        if (isOver(recurring)) return await within(() => handle.delete());
+        const found = await within(() => handle.describe());
+        const { spec, action, policies, state } = optionsOf(recurring);
+        if (isAsWanted(found, { spec, policies, state })) return;
+        await within(() => handle.update(() => ({ spec, action, policies, state })));
+      } catch (error) {
+        if (!(error instanceof ScheduleNotFoundError)) throw error;
+        if (!isOver(recurring)) await make(recurring);
+      }
+    },
+  };
+}
+
+type Wanted = {
+  spec: Spec;
+  policies: { overlap: string; catchupWindow: number };
+  state: { paused: boolean; note: string };
+};
+
+function isAsWanted({ spec, policies, state }: ScheduleDescription, wanted: Wanted): boolean {
+  const { calendars = [], intervals = [], timezone = '', startAt = null, endAt } = spec;
+  const { overlap, catchupWindow } = policies;
+  const present = {
+    spec: { calendars, intervals, timezone, startAt, ...(endAt && { endAt }) },
+    policies: { overlap: String(overlap), catchupWindow },
+    state: { paused: state.paused, note: state.note ?? '' },
+  };
+  return isDeepStrictEqual(present, wanted);
+}
 
 /** Starts renewals and keeps the Schedules of recurring charges. */
 export type RecurringStarter = ReturnType<typeof createRecurringStarter>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { idempotencyKey, MAX_AMOUNT_MINOR, plainText } from '../../platform/http/wire.js';
-import { ALWAYS, refuseCardData } from '../charges/card-data.js';
-import { ownName } from '../charges/payment-schema.js';
+import { ALWAYS, refuseCardData } from '../payment-tokens/index.js';
+import { ownName } from '../payment-tokens/index.js';
 
 /** The body of POST /payments/refunds. */
 export const createRefundBody = z

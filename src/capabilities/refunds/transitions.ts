@@ -1,9 +1,9 @@
 import {
   moveHoldBy,
   type HoldMovement,
-  type HoldStep,
   type WalletBalances,
 } from '../../core/ledger/hold-postings.js';
+import type { HoldStep } from '../../core/instructions/held-transitions.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import {
   transitionHeld,

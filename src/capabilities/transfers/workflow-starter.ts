@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createLane } from '../../shared/batching.js';
 import { formatMajor } from '../../shared/money.js';
 import { transferRateLimitKey } from '../../platform/temporal/queues.js';
-import { createInstructionStarter } from '../../core/supervision/instruction-starter.js';
+import { createInstructionStarter } from '../../core/instructions/instruction-starter.js';
 import {
   MAX_STARTING,
   type InstructionStarterSettings,

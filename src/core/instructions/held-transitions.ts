@@ -1,4 +1,3 @@
-import type { HoldStep } from '../ledger/hold-postings.js';
 import type { FactSource, InstructionFact } from './fact.js';
 import { isOpen, type InstructionRecord } from './instruction.js';
 import {
@@ -19,6 +18,10 @@ export type HeldInstruction = InstructionRecord & {
   completed_at: Date | null;
   reversed_at: Date | null;
 };
+
+/** A movement of held money. */
+export type HoldStep =
+  'capture' | 'release' | 'reversal' | 'suspense' | 'suspense-reversal' | 'suspense-debit';
 
 /** Result of a fact. `unchanged` and `stale` write nothing. */
 export type TransitionResult<R> = {

@@ -9,9 +9,6 @@ import type {
 /** Operator commands. Each is the name of a signal and of an update. */
 export const OPERATOR_COMMANDS = ['retry', 'verify', 'complete', 'fail'] as const;
 
-/** Type of the failure of an update whose command was refused. */
-export const REFUSED = 'Refused';
-
 const MAX_ACTOR = 100;
 const MAX_REASON = 500;
 

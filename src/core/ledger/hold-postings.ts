@@ -1,3 +1,4 @@
+import type { HoldStep } from '../instructions/held-transitions.js';
 import { accounts, posting, type Leg, type Posting } from './posting.js';
 import { payReceivable } from './receivable.js';
 import type { Wallet } from './wallet.js';
@@ -14,10 +15,6 @@ export type Hold = {
   /** Legs that a capture adds. Their sum is the total of the hold. */
   captured: readonly Leg[];
 };
-
-/** A movement of held money. */
-export type HoldStep =
-  'capture' | 'release' | 'reversal' | 'suspense' | 'suspense-reversal' | 'suspense-debit';
 
 /** The balances of a wallet that a movement depends on, or their changes (negative: decreases). */
 export type WalletBalances = Pick<Wallet, 'availableMinor' | 'owedMinor'>;

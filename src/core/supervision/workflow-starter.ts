@@ -8,7 +8,7 @@ import { ApplicationFailure, type SearchAttributePair } from '@temporalio/common
 import { defineUpdate } from '@temporalio/workflow';
 import { failpoint } from '../../shared/failpoints.js';
 import type { Log } from '../../shared/log.js';
-import { REFUSED } from '../instructions/operator-commands.js';
+import { REFUSED } from '../../platform/temporal/failure-types.js';
 import type {
   OperatorAnswer,
   OperatorCommand,

@@ -1,14 +1,14 @@
 import type { Client } from '@temporalio/client';
 import type { Config } from '../../shared/config.js';
 import type { Log } from '../../shared/log.js';
-import type { InstructionRecord } from '../instructions/instruction.js';
-import type { InstructionInput } from '../instructions/workflow-contract.js';
+import type { InstructionRecord } from './instruction.js';
+import type { InstructionInput } from './workflow-contract.js';
 import { providerQueue } from '../../platform/temporal/queues.js';
 import {
   createWorkflowStarter,
   type InstructionStarterSettings,
   type WorkflowStarter,
-} from './workflow-starter.js';
+} from '../supervision/workflow-starter.js';
 
 type Instruction = InstructionRecord & { reference: string; amount_minor: bigint | null };
 

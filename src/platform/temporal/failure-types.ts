@@ -1,0 +1,2 @@
+/** Type of the failure of an update whose operator command was refused. */
+export const REFUSED = 'Refused';
