@@ -92,7 +92,7 @@ function nth(point: string, times: number): string[] {
   return Array.from({ length: times }, (_, i) => (i === 0 ? point : `${point}:${i + 1}`));
 }
 
-/** Has a provider refuse what it keeps pending, once it has the order. `tell` answers with the status of that. */
+/** Rejects a pending request at the provider, once it has arrived there. `tell` returns the HTTP status of that call. */
 export const refusedOnceThere = (tell: () => Promise<number>): Promise<true> =>
   eventually('the provider has the order', async () => ((await tell()) < 300 ? true : undefined));
 

@@ -67,7 +67,7 @@ describe('a charge without the customer', () => {
     expect(await client.kinds(order.reference)).toEqual(['charged']);
   });
 
-  test('001: later, and told by callback only', async () => {
+  test('001: later, and reported by callback only', async () => {
     const { order, body } = await charge('001');
     expect(body).toMatchObject({ status: 'pending', paid_minor: null, authorization: null });
     const [callback] = await service.wait(order.reference, 1);
@@ -132,7 +132,7 @@ describe('a charge without the customer', () => {
     }
   });
 
-  test('006: pending until the network is told, by either reference', async () => {
+  test('006: pending until the outcome is set, by either reference', async () => {
     const first = (await charge('006')).order;
     const second = (await charge('006')).order;
     expect((await client.lookup(first.reference)).body.status).toBe('pending');
@@ -159,7 +159,7 @@ describe('a charge without the customer', () => {
     }
   });
 
-  test('009: told three times and out of order, charged once', async () => {
+  test('009: reported three times and out of order, charged once', async () => {
     const { order, body } = await charge('009');
     expect(body.status).toBe('pending');
     const callbacks = await service.wait(order.reference, 4);
@@ -283,7 +283,7 @@ test('without de-duplication one reference is charged as often as it comes, and 
     const old = { ...order, requested_at: new Date(Date.now() - 6_000).toISOString() };
     expect((await network.charge(old)).body.error?.code).toBe('too_old');
     expect(await network.kinds(order.reference)).toEqual(['charged', 'charged']);
-    // Of several, what was paid is what is told.
+    // Of several charges, the paid one is reported.
     const again = network.chargeOrder('authz_nowhere', '', { reference: order.reference });
     expect((await network.charge(again)).body.status).toBe('declined');
     expect((await network.lookup(order.reference)).body.status).toBe('paid');

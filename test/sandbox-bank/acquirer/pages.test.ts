@@ -87,7 +87,7 @@ describe('the page', () => {
 });
 
 describe('what the customer does', () => {
-  test('paying leads back, with the reference and nothing of the outcome, and is told', async () => {
+  test('a payment redirects with the reference and without the outcome, and is reported by callback', async () => {
     const { url, reference, client_reference } = await client.newPage();
     const response = await pay(url);
     expect([response.status, response.headers.get('location')]).toEqual([303, backTo(reference)]);
@@ -204,7 +204,7 @@ describe('a page of a bank account', () => {
 });
 
 describe('what the reference chooses', () => {
-  test('001: paid later, told by callback only', async () => {
+  test('001: paid later, reported by callback only', async () => {
     const { url, reference } = await client.newPage('001');
     expect((await pay(url)).status).toBe(303);
     expect(await stateOf(reference)).toMatchObject({ status: 'pending', authorization: null });
@@ -240,7 +240,7 @@ describe('what the reference chooses', () => {
     expect(body).toMatchObject({ status: 'paid', authorization: { last4: '4081' } });
   });
 
-  test('009: told three times and out of order; 014: half is paid', async () => {
+  test('009: reported three times and out of order; 014: half is paid', async () => {
     const shuffled = await client.newPage('009');
     await pay(shuffled.url);
     const callbacks = await service.wait(shuffled.reference, 4);

@@ -44,7 +44,7 @@ test('asks the service, signed, and does as it says', async () => {
     const { body } = await client.authorize(card.reference, { channel: 'pos', merchant });
     expect(body).toEqual({ token: expect.any(String) as string, approved, code });
     const about = service.about(body.token);
-    // A decline is told as well, some time or other; nothing else ever is.
+    // A decline is reported too, at some later time; no other event is.
     const asked = approved ? about : about.filter(({ body: b }) => b.event !== 'card.declined');
     expect(asked.map((each) => each.body)).toEqual([
       expect.objectContaining({
@@ -166,7 +166,7 @@ test('the faults of one call are its own: a funding fails, a decision is not hea
   await faults({});
   expect([issued.status, funded.status]).toEqual([201, 500]);
   expect(await client.kinds(order.reference)).toEqual([]);
-  // The service has approved, twice, and was not heard.
+  // The service has approved twice, and neither answer was received.
   expect(body).toMatchObject({ approved: false, code: 'no_answer' });
   await service.wait(body.token, 3);
 });
