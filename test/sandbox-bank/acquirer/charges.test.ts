@@ -211,7 +211,7 @@ describe('an authorization', () => {
     expect(body.status).toBe(choice === 'once' ? 'declined' : 'pending');
   });
 
-  test('that was revoked charges nothing any more; it may be revoked again and again', async () => {
+  test('a revoked authorization charges nothing, and may be revoked repeatedly', async () => {
     const { url, reference } = await client.newPage();
     await submitForm(url, { action: 'pay', choice: 'good' });
     const left = (await client.lookup(reference)).body.authorization?.authorization ?? '';
@@ -226,14 +226,14 @@ describe('an authorization', () => {
     expect((await client.charge(before)).body.status).toBe('paid');
   });
 
-  test('that there is not is declined, and can not be revoked', async () => {
+  test('an unknown authorization is declined, and cannot be revoked', async () => {
     const { body } = await client.charge(client.chargeOrder('authz_nowhere'));
     expect(body).toMatchObject({ status: 'declined', code: 'authorization_not_found' });
     expect((await client.revoke('authz_nowhere')).status).toBe(404);
   });
 });
 
-test('faults can be had on purpose: a connection is reset after the charge, or before the refund', async () => {
+test('a fault rule resets the connection after the charge, or before the refund', async () => {
   const switches = bankClient(bank.url);
   const rule = { probability: 1 };
   const order = client.chargeOrder(authorization);

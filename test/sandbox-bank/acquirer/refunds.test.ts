@@ -86,7 +86,7 @@ test('never more than was paid, with what is pending counted and what was refuse
   expect(bodies.filter(({ status }) => status === 'refunded')).toHaveLength(10);
 });
 
-test('what was not paid can not be refunded', async () => {
+test('a charge that was not paid cannot be refunded', async () => {
   const { reference } = await client.newPage();
   const { body } = await client.refund(client.refundOrder(reference));
   expect(body).toMatchObject({ status: 'refused', code: 'charge_not_paid' });

@@ -249,7 +249,7 @@ test('without de-duplication a repeat funds again, a late one does nothing, and 
 });
 
 describe('the state of a card', () => {
-  test('the newest version wins, and the journal has each change once', async () => {
+  test('the newest version of a card’s state wins, and the journal has each change once', async () => {
     const { card: id, reference } = await client.newCard();
     const answers: unknown[] = [];
     for (const [state, version] of [
