@@ -69,15 +69,15 @@ export const DISPATCH_POINTS = [
 export const VERIFY_POINTS = ['verify.before', 'verify.answered'];
 
 /** Failpoints that an instruction passes, in sequence. The last commit stores its outcome and emits an event. */
-export const instructionPoints = ({ commits = 1, told = 1 } = {}) => [
+export const instructionPoints = ({ commits = 1, events = 1 } = {}) => [
   'submit.permitted',
   'submit.answered',
   'outcome.before',
   ...nth('commit.before', commits),
   ...nth('commit.after', commits),
   'outcome.after',
-  ...nth('webhook.before', told),
-  ...nth('webhook.after', told),
+  ...nth('webhook.before', events),
+  ...nth('webhook.after', events),
 ];
 
 /** Points of a record with one submission, one outcome and one event. Transfers cover the other points. */
