@@ -215,7 +215,7 @@ describe('a decision that is not committed in time', () => {
     ['it came first, and its answer was slow', 'answer'],
     ['it was itself so slow that it comes after', 'decision'],
   ] as const)(
-    'but not given back once another process has answered for it: %s',
+    'a late approval is not voided once another process has answered with it: %s',
     async (_, what) => {
       const { id, pay } = await cardWith(20_000n);
       const asked = pay();
@@ -239,7 +239,7 @@ describe('a decision that is not committed in time', () => {
     },
   );
 
-  test('nor once another has, where it was asked before and is decided after, still in time', async () => {
+  test('an approval of another process is not voided by a late request, even if that was decided in time', async () => {
     const { id, pay } = await cardWith(20_000n);
     const asked = pay();
     const slow = heldBack('decision');
@@ -259,7 +259,7 @@ describe('a decision that is not committed in time', () => {
     expect(await cards().findOne({ _id: id })).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
   });
 
-  test('but given back once all who were asked have declined', async () => {
+  test('an approval is voided once every request of its token has been declined', async () => {
     const { id, pay } = await cardWith(20_000n);
     const asked = pay();
     const [slow, slower] = [heldBack(), heldBack()];
@@ -276,7 +276,7 @@ describe('a decision that is not committed in time', () => {
     expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
   });
 
-  test('when somebody else has the card, and is remembered so', async () => {
+  test('a request is declined while another transaction holds the card, and the decline is stored', async () => {
     const { id, pay } = await cardWith(20_000n);
     const asked = pay();
     const decisions = decisionsOf(undefined, { deadlineMs: 300 });
@@ -296,7 +296,7 @@ describe('a decision that is not committed in time', () => {
     expect(await cards().findOne({ _id: id })).toMatchObject({ available_minor: 20_000n });
   });
 
-  test('when the store fails, and what it had committed is given back', async () => {
+  test('a request is declined when the store fails, and a committed approval is voided', async () => {
     const { id, pay } = await cardWith(20_000n);
     const asked = pay();
     const failing = decisionsOf((store) => ({

@@ -191,7 +191,7 @@ describe('jit-fund, by the table of test values', () => {
     expect(await available(own.id)).toBe(0);
   });
 
-  test('012: late: failed at the deadline for the caller, then taken back', async () => {
+  test('012: a late funding fails at its deadline for the caller, and is then reversed', async () => {
     const { own, id, answer } = await jit('012');
     expect(answer).toMatchObject({ status: 'failed', failure: { code: 'deadline_exceeded' } });
     expect((await fundReversalOf(id)).status).toBe('failed');

@@ -219,7 +219,7 @@ describe('closing', () => {
     expect((await cards.act(id, 'close')).body.data).toMatchObject({ status: 'completed' });
   });
 
-  test('a card whose month is over expires, once, and the issuer is not told', async () => {
+  test('a card whose month is over expires once, without a request to the issuer', async () => {
     const { id } = await cards.issue();
     await service.deps.database.db
       .collection<Card>('cards')

@@ -170,7 +170,7 @@ describe('answers that the bank’s documentation excludes', () => {
     ['soon', 1_000],
     ['999999999', 3_600_000],
     [undefined, 1_000],
-  ])('Retry-After %j is a pause of %d ms, whoever sent the 429', async (retryAfter, ms) => {
+  ])('Retry-After %j of any 429 is a pause of %d ms', async (retryAfter, ms) => {
     const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
     answer = { status: 429, body: 'slow down', headers };
     expect(await providerAt(url).submit(order(), never)).toMatchObject({

@@ -21,7 +21,7 @@ const children: ChildProcess[] = [];
 
 afterAll(() => children.forEach((child) => child.kill('SIGKILL')));
 
-/** A process that ignores polite requests if told to, with these words on its command line. */
+/** A process with these arguments on its command line, which optionally ignores SIGTERM. */
 async function idle(words: string[], { stubborn = false } = {}): Promise<ChildProcess> {
   const code = `${stubborn ? "process.on('SIGTERM', () => {});" : ''}
     console.log('up'); setInterval(() => {}, 1000);`;

@@ -53,7 +53,7 @@ test('a lock whose process id belongs to another process by now holds nothing', 
   expect(tryLock(file).release).toBeDefined();
 });
 
-test('a process is told from a later one with its number', () => {
+test('a process is distinguished from a later one with the same id', () => {
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   expect(identityOf(pid)).toBeNull();
   const self = identityOf(process.pid);
@@ -75,7 +75,7 @@ test('two claims at the same moment get different ports, also from two processes
   expect(new Set(ports).size).toBe(ports.length);
 });
 
-test('a port on which something listens is passed over; asked for exactly, it is an error', async () => {
+test('a port in use is skipped, and is an error if it is requested explicitly', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -113,7 +113,7 @@ test('several starts at once set a clone up once', async () => {
   expect(times(folder)).toEqual({ installed: 1, compiled: 1 });
 });
 
-test('packages that a person installed by hand are taken as they are', async () => {
+test('packages that a person installed are used as they are', async () => {
   const folder = clone();
   await setUp(folder);
   const lock = '{"packages": {"": {}, "node_modules/a": {"version": "2.0.0", "integrity": "x"}}}';
@@ -163,7 +163,7 @@ test('a build that fails leaves the last good one in place', async () => {
   expect(existsSync(join(folder, 'dist-next'))).toBe(false);
 });
 
-test('node_modules that is a link is never emptied: it is somebody else’s', async () => {
+test('a node_modules folder that is a link is never emptied, as it belongs to another project', async () => {
   const folder = clone();
   const shared = mkdtempSync(join(root, 'shared-'));
   writeFileSync(join(shared, 'kept'), '');

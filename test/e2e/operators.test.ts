@@ -163,7 +163,7 @@ describe('operators', () => {
     );
     expect(await act(tenant, id, 'fail', { force: true })).toMatchObject({ done: true });
     const { runId } = await workflow(id).describe();
-    await workflow(id).terminate('by hand');
+    await workflow(id).terminate('by an operator');
     await eventually('monitoring continues in another run', async () => {
       const { status, runId: now } = await workflow(id).describe();
       return status.name === 'RUNNING' && now !== runId ? true : undefined;

@@ -81,7 +81,7 @@ test('only JSON is read, and only with the secret', async () => {
   expect((await client.call('/v1/banks', { headers: { authorization: 'x' } })).status).toBe(401);
 });
 
-test('unknown routes, methods and parameters are told apart', async () => {
+test('unknown routes, methods and parameters get different errors', async () => {
   const statusOf = async (path: string, method = 'GET') =>
     (await client.call(path, { method })).status;
   expect(await statusOf('/nothing')).toBe(404);

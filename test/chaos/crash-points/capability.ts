@@ -69,15 +69,15 @@ export const DISPATCH_POINTS = [
 export const VERIFY_POINTS = ['verify.before', 'verify.answered'];
 
 /** Failpoints that an instruction passes, in sequence. The last commit stores its outcome and emits an event. */
-export const instructionPoints = ({ commits = 1, told = 1 } = {}) => [
+export const instructionPoints = ({ commits = 1, events = 1 } = {}) => [
   'submit.permitted',
   'submit.answered',
   'outcome.before',
   ...nth('commit.before', commits),
   ...nth('commit.after', commits),
   'outcome.after',
-  ...nth('webhook.before', told),
-  ...nth('webhook.after', told),
+  ...nth('webhook.before', events),
+  ...nth('webhook.after', events),
 ];
 
 /** Points of a record with one submission, one outcome and one event. Transfers cover the other points. */
@@ -92,7 +92,7 @@ function nth(point: string, times: number): string[] {
   return Array.from({ length: times }, (_, i) => (i === 0 ? point : `${point}:${i + 1}`));
 }
 
-/** Has a provider refuse what it keeps pending, once it has the order. `tell` answers with the status of that. */
+/** Rejects a pending request at the provider, once it has arrived there. `tell` returns the HTTP status of that call. */
 export const refusedOnceThere = (tell: () => Promise<number>): Promise<true> =>
   eventually('the provider has the order', async () => ((await tell()) < 300 ? true : undefined));
 

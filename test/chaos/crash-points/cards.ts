@@ -25,7 +25,7 @@ const funding = (suffix: string) => ({
 async function isFunded(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
   await cluster.cards.waitForOperation(cluster.card, id, ends);
   expect(await cluster.effects(id)).toEqual(Array.from({ length: times }, () => 'funded'));
-  await cluster.isTold(id, [`card.operation.${ends}`]);
+  await cluster.isNotified(id, [`card.operation.${ends}`]);
 }
 
 /** The outcome comes by the issuer's event alone. */
@@ -88,7 +88,7 @@ export const cards: Case[] = [
       expect(done.map(({ kind }) => kind)).toEqual([
         type === 'lock' ? 'card_locked' : 'card_opened',
       ]);
-      await cluster.isTold(data.id, [`card.operation.${ends}`]);
+      await cluster.isNotified(data.id, [`card.operation.${ends}`]);
     },
     points: POINTS,
   }),

@@ -33,7 +33,7 @@ async function isClosed(cluster: Cluster, { id, card_id: card }: { id: string; c
   const givenBack = { _id: { $regex: `^${card}/balance-return-` } } as object;
   expect(await db.collection('postings').countDocuments(givenBack)).toBe(1);
   expect(await changesOf(service, card)).toEqual(['card_closed']);
-  await cluster.isTold(id, ['card.operation.completed']);
+  await cluster.isNotified(id, ['card.operation.completed']);
 }
 
 export const closing: Case[] = casesOf({

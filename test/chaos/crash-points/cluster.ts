@@ -57,7 +57,7 @@ export async function openCluster() {
   /** Event names that the receiver must have got by the end of this case, by resource. */
   const wanted = new Map<string, readonly string[]>();
 
-  function told(resource: string): string[] {
+  function eventNames(resource: string): string[] {
     const all = receiver
       .events()
       .filter(({ data }) => data.id === resource || data['reference'] === resource);
@@ -111,11 +111,11 @@ export async function openCluster() {
     },
 
     /** Waits until the receiver has got each of these events once, for a resource by id, or by reference if it has none. */
-    async isTold(resource: string, names: readonly string[]): Promise<void> {
-      await eventually(`${resource} is told: ${names.join(', ')}`, () =>
-        names.every((name) => told(resource).includes(name)) ? true : undefined,
+    async isNotified(resource: string, names: readonly string[]): Promise<void> {
+      await eventually(`${resource} has its events: ${names.join(', ')}`, () =>
+        names.every((name) => eventNames(resource).includes(name)) ? true : undefined,
       );
-      expect(told(resource)).toEqual(names.toSorted());
+      expect(eventNames(resource)).toEqual(names.toSorted());
       wanted.set(resource, names);
     },
 
@@ -127,7 +127,8 @@ export async function openCluster() {
     /** Waits until no work is open, then checks that no event was delivered that no case expects. */
     async isQuiet(): Promise<void> {
       await isQuiet(service);
-      for (const [resource, names] of wanted) expect(told(resource)).toEqual(names.toSorted());
+      for (const [resource, names] of wanted)
+        expect(eventNames(resource)).toEqual(names.toSorted());
       wanted.clear();
     },
 

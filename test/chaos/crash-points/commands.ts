@@ -21,13 +21,13 @@ async function stuck(cluster: Cluster): Promise<string> {
     const { timeline } = await cluster.tenant.stored(id);
     return timeline.some(({ type }) => type === 'provider_answer') ? true : undefined;
   });
-  await toldAll(cluster, id, ['transfer.processing']);
+  await allDelivered(cluster, id, ['transfer.processing']);
   return id;
 }
 
 /** Waits until the events are delivered and the worker has stored that, so the failpoint cannot fire for them. */
-async function toldAll(cluster: Cluster, id: string, names: readonly string[]): Promise<void> {
-  await cluster.isTold(id, names);
+async function allDelivered(cluster: Cluster, id: string, names: readonly string[]): Promise<void> {
+  await cluster.isNotified(id, names);
   const { db } = cluster.service.deps.database;
   await eventually('all deliveries are done with', async () => {
     const left = { status: { $ne: 'delivered' } };
@@ -69,7 +69,7 @@ const failing = (point: string): Case => ({
       failure: { code: 'operator' },
     });
     expect(await cluster.tenant.balance()).toEqual(before);
-    await cluster.isTold(id, ['transfer.failed', 'transfer.processing']);
+    await cluster.isNotified(id, ['transfer.failed', 'transfer.processing']);
     expect(await cluster.service.bank.setTransferOutcome(id, 'failed')).toBeLessThan(300);
     await cluster.isQuiet();
     expect(await cluster.effects(id)).toEqual([]);
@@ -84,11 +84,11 @@ const completingLate = (point: string): Case => ({
     expect(await command(cluster, id, 'fail')).toMatchObject({ done: true });
     await cluster.service.bank.setTransferOutcome(id, 'paid');
     await cluster.tenant.waitFor(id, ({ attention }) => attention !== null);
-    await toldAll(cluster, id, ['transfer.failed', 'transfer.processing']);
+    await allDelivered(cluster, id, ['transfer.failed', 'transfer.processing']);
     await obeyed(cluster, id, 'complete', SECOND[point] ?? point);
     expect(await cluster.tenant.get(id)).toMatchObject({ status: 'completed', attention: null });
     expect(await cluster.effects(id)).toEqual(['paid']);
-    await cluster.isTold(id, ['transfer.completed', 'transfer.failed', 'transfer.processing']);
+    await cluster.isNotified(id, ['transfer.completed', 'transfer.failed', 'transfer.processing']);
     await cluster.isQuiet();
   },
 });

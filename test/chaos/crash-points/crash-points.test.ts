@@ -79,9 +79,9 @@ async function run({ name, run }: Case): Promise<void> {
   for (const point of cluster?.fired ?? []) fired.add(point);
   const seconds = ((performance.now() - began) / 1_000).toFixed(1);
   const result = results.get(name);
-  const told = result === 'right' ? 'right' : 'WRONG';
-  process.stderr.write(`${results.size}/${cases.length} ${told} ${seconds} s: ${name}\n`);
-  if (told === 'WRONG') process.stderr.write(`${inspect(result)}\n`);
+  const verdict = result === 'right' ? 'right' : 'WRONG';
+  process.stderr.write(`${results.size}/${cases.length} ${verdict} ${seconds} s: ${name}\n`);
+  if (verdict === 'WRONG') process.stderr.write(`${inspect(result)}\n`);
 }
 
 beforeAll(async () => void (await mapWithConcurrency(CLUSTERS, cases, run)));

@@ -35,7 +35,7 @@ const ended = (cluster: Cluster, id: string) =>
 async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): Promise<void> {
   const funding = await ended(cluster, id);
   expect(funding.status).toBe('failed');
-  await cluster.isTold(id, ['card.operation.failed']);
+  await cluster.isNotified(id, ['card.operation.failed']);
   const fundReversal = await ended(cluster, fundReversalIdOf(id));
   expect(fundReversal.status).toBe(ends);
   const back = times === 0 ? ['funding_reversed'] : [];

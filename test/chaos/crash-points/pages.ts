@@ -34,7 +34,7 @@ async function isRight(cluster: Cluster, reference: string, outcome: Outcome): P
   }
   const effects = await acquirerEffects(service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
-  await cluster.isTold(reference, ['charge.requires_action', `charge.${ends}`]);
+  await cluster.isNotified(reference, ['charge.requires_action', `charge.${ends}`]);
 }
 
 export const pages: Case[] = casesOf({

@@ -27,7 +27,7 @@ async function isCharged(cluster: Cluster, reference: string, { ends, times }: O
   await cluster.payments.waitFor(reference, ends);
   const effects = await acquirerEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
-  await cluster.isTold(reference, [`charge.${ends}`]);
+  await cluster.isNotified(reference, [`charge.${ends}`]);
 }
 
 const refundAsked = ({ paidCharge }: Cluster, suffix: string): Order => ({
@@ -45,7 +45,7 @@ async function isRefunded(cluster: Cluster, reference: string, { ends, times }: 
   );
   const effects = await refundEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'refunded'));
-  await cluster.isTold(reference, [`refund.${ends}`]);
+  await cluster.isNotified(reference, [`refund.${ends}`]);
 }
 
 const referenceOf = (data: object) => String((data as { reference?: string }).reference);

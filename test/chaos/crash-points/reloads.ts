@@ -25,7 +25,7 @@ async function isReloaded(cluster: Cluster, card: string, times: number): Promis
   for (const { _id: id } of found) {
     await cards.waitForOperation(card, id, 'completed');
     expect(await cluster.effects(id)).toEqual(['funded']);
-    await cluster.isTold(id, ['card.operation.completed']);
+    await cluster.isNotified(id, ['card.operation.completed']);
   }
   await cluster.isQuiet();
   expect((await cards.balance(card)).available_minor).toBe(times * AMOUNT_MINOR);

@@ -47,9 +47,9 @@ async function isRight(cluster: Cluster, id: string, { ends, times }: Outcome): 
   const { reference } = made[0] as Charge;
   const effects = await acquirerEffects(cluster.service, reference);
   expect(effects.map(({ kind }) => kind)).toEqual(Array.from({ length: times }, () => 'charged'));
-  await cluster.isTold(reference, [`charge.${ends}`]);
+  await cluster.isNotified(reference, [`charge.${ends}`]);
   const renewed = times === 1 ? ['recurring_charge.renewed'] : [];
-  await cluster.isTold(id, [...renewed, 'recurring_charge.ended']);
+  await cluster.isNotified(id, [...renewed, 'recurring_charge.ended']);
   const recurring = await cluster.service.deps.recurringCharges.store.find(id);
   expect(recurring).toMatchObject({ status: 'ended', charged_periods: 1 });
 }

@@ -26,7 +26,7 @@ export async function isRight(
 ): Promise<void> {
   await cluster.tenant.waitFor(id, ends);
   expect(await cluster.effects(id)).toEqual(Array.from({ length: times }, () => 'paid'));
-  await cluster.isTold(id, [`transfer.${ends}`, 'transfer.processing']);
+  await cluster.isNotified(id, [`transfer.${ends}`, 'transfer.processing']);
 }
 
 /** Reported by a provider event alone: the API dies with it, or after it the worker too. */
@@ -46,7 +46,7 @@ const calledBack = (deaths: readonly Death[], suffix: string, outcome: Outcome):
 });
 
 /** The receiver fails once, so a workflow makes the next attempt. */
-const toldAgain = (point: string): Case => ({
+const deliveredAgain = (point: string): Case => ({
   name: `a webhook that the receiver rejects: the worker dies at ${point}`,
   async run(cluster) {
     let failed = false;
@@ -71,7 +71,7 @@ export const transfers: Case[] = [
     points: {
       api: API_POINTS,
       // The submission is a commit of its own, with an event.
-      worker: instructionPoints({ commits: 2, told: 2 }),
+      worker: instructionPoints({ commits: 2, events: 2 }),
       unanswered: VERIFY_POINTS,
       dispatcher: DISPATCH_POINTS,
     },
@@ -80,5 +80,5 @@ export const transfers: Case[] = [
     calledBack(deaths, '001', PAID),
     calledBack(deaths, '006', REFUSED),
   ]),
-  ...['start.before', 'start.after', 'webhook.before:3', 'webhook.after:3'].map(toldAgain),
+  ...['start.before', 'start.after', 'webhook.before:3', 'webhook.after:3'].map(deliveredAgain),
 ];

@@ -53,7 +53,7 @@ test('a cancellation is noted on the timeline and ignored, and the transfer comp
 test('a workflow terminated while it waits is restarted by recovery, and the transfer completes with the bank', async () => {
   const id = await waitingTransfer();
   const { runId } = await handleOf(id).describe();
-  await handleOf(id).terminate('by hand');
+  await handleOf(id).terminate('by an operator');
   await eventually('another run of the workflow', async () => {
     const now = await handleOf(id).describe();
     return now.status.name === 'RUNNING' && now.runId !== runId ? true : undefined;
@@ -74,7 +74,7 @@ test('a workflow reset to its first step verifies the transfer, and does not sub
     workflowExecution: { workflowId: transferWorkflowId(id), runId },
     workflowTaskFinishEventId: firstTask?.eventId ?? null,
     requestId: randomUUID(),
-    reason: 'by hand',
+    reason: 'by an operator',
   });
   const { polls } = await tenant.stored(id);
   await eventually('it asks again', async () =>
@@ -87,7 +87,7 @@ test('a workflow reset to its first step verifies the transfer, and does not sub
 
 test('a terminated workflow whose outcome is known at its restart completes the transfer by verification', async () => {
   const id = await waitingTransfer();
-  await handleOf(id).terminate('by hand');
+  await handleOf(id).terminate('by an operator');
   expect(await service.bank.setTransferOutcome(id, 'failed')).toBe(200);
   const transfer = await tenant.waitFor(id, 'failed');
   expect(transfer.failure?.code).toBe('provider_declined');

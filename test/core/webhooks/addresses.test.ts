@@ -87,12 +87,12 @@ describe('the address of an endpoint', () => {
     },
   );
 
-  test.each(NOT_PUBLIC)('is of the public network, and %s is not', (address) => {
+  test.each(NOT_PUBLIC)('%s is not an address of the public network', (address) => {
     expect(isPublicAddress(address)).toBe(false);
   });
 
   test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '2606:4700::1111', '::ffff:8.8.8.8'])(
-    '%s is',
+    '%s is an address of the public network',
     (address) => {
       expect(isPublicAddress(address)).toBe(true);
     },
@@ -119,7 +119,7 @@ describe('the address of an endpoint', () => {
   });
 });
 
-describe('a name', () => {
+describe('the host name of an endpoint', () => {
   const url = () => `http://hooks.example.com:${inside.port}/`;
 
   test.each([
@@ -127,7 +127,7 @@ describe('a name', () => {
     [['::1']],
     [['::ffff:127.0.0.1']],
     [['10.1.2.3', '169.254.169.254']],
-  ])('that leads to %j is refused when it is connected to', async (found) => {
+  ])('a name that resolves to %j is refused when a delivery connects', async (found) => {
     const sender = createSender({ ...strict, resolve: async () => found });
     expect(await sender.send(url(), {}, '{}')).toMatchObject({ error: 'address_refused' });
     await sender.close();
@@ -159,7 +159,7 @@ describe('a name', () => {
   });
 });
 
-describe('an answer', () => {
+describe('the answer of a receiver', () => {
   const send = async (behaviour: Behaviour) => {
     const receiver = await startReceiver(behaviour);
     const sender = createSender({ ...strict, timeoutMs: 1_000, allowPrivate: true });
@@ -203,7 +203,7 @@ describe('an answer', () => {
   });
 });
 
-test('private addresses can not be allowed in live', () => {
+test('private addresses cannot be allowed in live', () => {
   const env = {
     MONGODB_URI: 'mongodb://x',
     BURSAR_KEY_PEPPER: 'x'.repeat(32),

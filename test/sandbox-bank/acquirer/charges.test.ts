@@ -67,7 +67,7 @@ describe('a charge without the customer', () => {
     expect(await client.kinds(order.reference)).toEqual(['charged']);
   });
 
-  test('001: later, and told by callback only', async () => {
+  test('001: later, and reported by callback only', async () => {
     const { order, body } = await charge('001');
     expect(body).toMatchObject({ status: 'pending', paid_minor: null, authorization: null });
     const [callback] = await service.wait(order.reference, 1);
@@ -132,7 +132,7 @@ describe('a charge without the customer', () => {
     }
   });
 
-  test('006: pending until the network is told, by either reference', async () => {
+  test('006: pending until the outcome is set, by either reference', async () => {
     const first = (await charge('006')).order;
     const second = (await charge('006')).order;
     expect((await client.lookup(first.reference)).body.status).toBe('pending');
@@ -159,7 +159,7 @@ describe('a charge without the customer', () => {
     }
   });
 
-  test('009: told three times and out of order, charged once', async () => {
+  test('009: reported three times and out of order, charged once', async () => {
     const { order, body } = await charge('009');
     expect(body.status).toBe('pending');
     const callbacks = await service.wait(order.reference, 4);
@@ -211,7 +211,7 @@ describe('an authorization', () => {
     expect(body.status).toBe(choice === 'once' ? 'declined' : 'pending');
   });
 
-  test('that was revoked charges nothing any more; it may be revoked again and again', async () => {
+  test('a revoked authorization charges nothing, and may be revoked repeatedly', async () => {
     const { url, reference } = await client.newPage();
     await submitForm(url, { action: 'pay', choice: 'good' });
     const left = (await client.lookup(reference)).body.authorization?.authorization ?? '';
@@ -226,14 +226,14 @@ describe('an authorization', () => {
     expect((await client.charge(before)).body.status).toBe('paid');
   });
 
-  test('that there is not is declined, and can not be revoked', async () => {
+  test('an unknown authorization is declined, and cannot be revoked', async () => {
     const { body } = await client.charge(client.chargeOrder('authz_nowhere'));
     expect(body).toMatchObject({ status: 'declined', code: 'authorization_not_found' });
     expect((await client.revoke('authz_nowhere')).status).toBe(404);
   });
 });
 
-test('faults can be had on purpose: a connection is reset after the charge, or before the refund', async () => {
+test('a fault rule resets the connection after the charge, or before the refund', async () => {
   const switches = bankClient(bank.url);
   const rule = { probability: 1 };
   const order = client.chargeOrder(authorization);
@@ -283,7 +283,7 @@ test('without de-duplication one reference is charged as often as it comes, and 
     const old = { ...order, requested_at: new Date(Date.now() - 6_000).toISOString() };
     expect((await network.charge(old)).body.error?.code).toBe('too_old');
     expect(await network.kinds(order.reference)).toEqual(['charged', 'charged']);
-    // Of several, what was paid is what is told.
+    // Of several charges, the paid one is reported.
     const again = network.chargeOrder('authz_nowhere', '', { reference: order.reference });
     expect((await network.charge(again)).body.status).toBe('declined');
     expect((await network.lookup(order.reference)).body.status).toBe('paid');

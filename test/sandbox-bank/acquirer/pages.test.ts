@@ -35,7 +35,7 @@ const stateOf = async (reference: string) => (await client.lookup(reference)).bo
 const text = async (url: string) => (await fetch(url)).text();
 
 describe('the page', () => {
-  test('is HTML without script that no card number can be typed into', async () => {
+  test('the page is HTML without script, and has no field for a card number', async () => {
     const { url, reference } = await client.newPage();
     expect(await stateOf(reference)).toMatchObject({ status: 'awaiting_customer' });
     const response = await fetch(url);
@@ -52,7 +52,7 @@ describe('the page', () => {
     expect(html.replace(/<style>[^]*<\/style>|test_\w+/g, '')).not.toMatch(/\d{8}/);
   });
 
-  test('escapes whatever the client has sent', async () => {
+  test('the page escapes all text of the client', async () => {
     const evil = `<img src=x onerror="alert('1')">&amp;`;
     const { url } = await client.newPage('789', {
       client_reference: evil,
@@ -67,14 +67,14 @@ describe('the page', () => {
     }
   });
 
-  test('that there is not is a 404 for people', async () => {
+  test('an unknown page is a readable 404', async () => {
     for (const response of [await fetch(`${bank.url}/pay/x`), await pay(`${bank.url}/pay/x`)]) {
       expect(response.status).toBe(404);
       expect(await response.text()).toContain('There is no such payment');
     }
   });
 
-  test('is one page for one reference, and another order under it is a conflict', async () => {
+  test('a reference has one page, and a different request with it is a conflict', async () => {
     const order = client.pageOrder();
     const answers = [await client.initialize(order), await client.initialize(order)];
     expect(answers.map(({ status }) => status)).toEqual([201, 200]);
@@ -86,8 +86,8 @@ describe('the page', () => {
   });
 });
 
-describe('what the customer does', () => {
-  test('paying leads back, with the reference and nothing of the outcome, and is told', async () => {
+describe('actions of the customer', () => {
+  test('a payment redirects with the reference and without the outcome, and is reported by callback', async () => {
     const { url, reference, client_reference } = await client.newPage();
     const response = await pay(url);
     expect([response.status, response.headers.get('location')]).toEqual([303, backTo(reference)]);
@@ -130,7 +130,7 @@ describe('what the customer does', () => {
     expect(await client.kinds(reference)).toEqual([]);
   });
 
-  test('cancelling leaves it abandoned', async () => {
+  test('a cancelled page is abandoned', async () => {
     const { url, reference } = await client.newPage();
     expect((await cancel(url)).headers.get('location')).toBe(backTo(reference));
     expect(await stateOf(reference)).toMatchObject({ status: 'abandoned' });
@@ -138,7 +138,7 @@ describe('what the customer does', () => {
     expect(await text(url)).toContain('cancelled');
   });
 
-  test('sent many times at once, or something else after it, the first counts, and once', async () => {
+  test('the first of several concurrent or different actions counts, and once', async () => {
     const { url, reference } = await client.newPage();
     const answers = await Promise.all(Array.from({ length: 20 }, () => pay(url)));
     answers.push(await cancel(url), await pay(url, 'stolen'));
@@ -173,7 +173,7 @@ describe('what the customer does', () => {
 describe('a page of a bank account', () => {
   const channel = { type: 'bank_account', account: '0123456789', bank_code: '058' };
 
-  test('shows no more of it than its end, and leaves a mandate', async () => {
+  test('a payment by bank account shows only the account’s last digits, and creates a mandate', async () => {
     const { url, reference } = await client.newPage('789', { channel });
     const html = await text(url);
     expect(html).toContain('6789');
@@ -193,7 +193,7 @@ describe('a page of a bank account', () => {
     expect(body).toMatchObject({ status: 'declined', decline: 'hard' });
   });
 
-  test('is refused where there is no such bank', async () => {
+  test('a payment by an account of an unknown bank is refused', async () => {
     const order = client.pageOrder('789', { channel: { ...channel, bank_code: '000' } });
     expect((await client.initialize(order)).body).toMatchObject({
       status: 'declined',
@@ -203,8 +203,8 @@ describe('a page of a bank account', () => {
   });
 });
 
-describe('what the reference chooses', () => {
-  test('001: paid later, told by callback only', async () => {
+describe('outcomes selected by the reference', () => {
+  test('001: paid later, reported by callback only', async () => {
     const { url, reference } = await client.newPage('001');
     expect((await pay(url)).status).toBe(303);
     expect(await stateOf(reference)).toMatchObject({ status: 'pending', authorization: null });
@@ -240,7 +240,7 @@ describe('what the reference chooses', () => {
     expect(body).toMatchObject({ status: 'paid', authorization: { last4: '4081' } });
   });
 
-  test('009: told three times and out of order; 014: half is paid', async () => {
+  test('009: reported three times and out of order; 014: half is paid', async () => {
     const shuffled = await client.newPage('009');
     await pay(shuffled.url);
     const callbacks = await service.wait(shuffled.reference, 4);
@@ -256,8 +256,8 @@ describe('what the reference chooses', () => {
   });
 });
 
-describe('the switch', () => {
-  test('completes a page without a browser, by either reference', async () => {
+describe('the audit route for outcomes', () => {
+  test('the audit route completes a page without a browser, by either reference', async () => {
     const [paid, chosen, declined, left] = await Promise.all([
       client.newPage(),
       client.newPage(),
@@ -282,7 +282,7 @@ describe('the switch', () => {
     }
   });
 
-  test('pays also what was abandoned, and what waits for it', async () => {
+  test('the audit route also pays an abandoned page, and a pending one', async () => {
     const late = await client.newPage();
     await cancel(late.url);
     expect((await client.tell(late.reference, { outcome: 'declined' })).status).toBe(409);

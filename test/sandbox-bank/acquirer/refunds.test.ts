@@ -86,7 +86,7 @@ test('never more than was paid, with what is pending counted and what was refuse
   expect(bodies.filter(({ status }) => status === 'refunded')).toHaveLength(10);
 });
 
-test('what was not paid can not be refunded', async () => {
+test('a charge that was not paid cannot be refunded', async () => {
   const { reference } = await client.newPage();
   const { body } = await client.refund(client.refundOrder(reference));
   expect(body).toMatchObject({ status: 'refused', code: 'charge_not_paid' });
@@ -94,7 +94,7 @@ test('what was not paid can not be refunded', async () => {
   expect([missing.status, missing.body.error?.code]).toEqual([404, 'charge_not_found']);
 });
 
-test('001: pending, then refunded, told by callback only', async () => {
+test('001: pending, then refunded, reported by callback only', async () => {
   const { charge, order, body } = await refund('001');
   expect(body.status).toBe('pending');
   const [callback] = await service.wait(charge, 1);
@@ -128,7 +128,7 @@ test('004: refunded, but the answer never comes; 005: neither', async () => {
   }
 });
 
-test('006: pending until the network is told, by id, note or reference', async () => {
+test('006: pending until the outcome is set, by id, note or reference', async () => {
   const [first, second, third] = [await refund('006'), await refund('006'), await refund('006')];
   expect((await client.tellRefund(first.body.refund, 'refunded')).body.status).toBe('refunded');
   expect((await client.tellRefund(first.body.refund, 'failed')).status).toBe(409);
@@ -161,7 +161,7 @@ test('007: three times 500, then refunded; 010: 429 first', async () => {
   }
 });
 
-test('009: told three times and out of order, refunded once', async () => {
+test('009: reported three times and out of order, refunded once', async () => {
   const { charge, order } = await refund('009');
   const callbacks = await service.wait(charge, 4);
   expect(callbacks.map(({ body }) => body.event)).toEqual([

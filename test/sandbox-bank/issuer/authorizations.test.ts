@@ -34,7 +34,7 @@ afterAll(async () => {
   removeFolder(folder);
 });
 
-test('asks the service, signed, and does as it says', async () => {
+test('the issuer sends a signed authorization request, and follows the service’s decision', async () => {
   const merchant = { name: 'Mama Put', category: '5812', country: 'NG' };
   for (const [approved, code, kind] of [
     [true, 'approved', 'authorized'],
@@ -44,7 +44,7 @@ test('asks the service, signed, and does as it says', async () => {
     const { body } = await client.authorize(card.reference, { channel: 'pos', merchant });
     expect(body).toEqual({ token: expect.any(String) as string, approved, code });
     const about = service.about(body.token);
-    // A decline is told as well, some time or other; nothing else ever is.
+    // A decline is reported too, at some later time; no other event is.
     const asked = approved ? about : about.filter(({ body: b }) => b.event !== 'card.declined');
     expect(asked.map((each) => each.body)).toEqual([
       expect.objectContaining({
@@ -70,7 +70,7 @@ test('asks the service, signed, and does as it says', async () => {
   }
 });
 
-test('is asked once more with the same token after an error, and the second answer counts', async () => {
+test('the issuer repeats a request with the same token after an error, and the second answer counts', async () => {
   let calls = 0;
   react = () => ((calls += 1) === 1 ? { status: 503 } : approve());
   const { body } = await client.authorize(card.card);
@@ -86,7 +86,7 @@ test.each([
   ['a refusal of the request', { status: 401 }, 1],
   ['an answer that says nothing', { status: 200, body: { approved: 'yes' } }, 1],
 ])(
-  '%s: declined, and the service is told, as it may hold the money',
+  '%s: the payment is declined, and the service is notified, as it may hold the money',
   async (_what, reaction, asks) => {
     react = () => reaction;
     const { body } = await client.authorize(card.card);
@@ -103,7 +103,7 @@ test.each([
   },
 );
 
-test('a decline of the service is told like any other: it may hold money for a request whose answer was not received', async () => {
+test('a decline of the service is reported to it too, as it may hold money for a request whose answer was not received', async () => {
   let calls = 0;
   const declined = { status: 200, body: { approved: false, code: 'service_unavailable' } };
   react = () => ((calls += 1) === 1 ? { status: 503 } : declined);
@@ -116,7 +116,7 @@ test('a decline of the service is told like any other: it may hold money for a r
   });
 });
 
-test('of a card that is locked or closed at the issuer is declined unasked', async () => {
+test('a payment with a card that is locked or closed at the issuer is declined without a request', async () => {
   const { card: id } = await client.newCard();
   for (const [state, version] of [
     ['locked', 1],
@@ -138,23 +138,26 @@ test.each([
   [{ outcome: 'cleared', amount_minor: 6_000 }, 'cleared', 6_000],
   [{ outcome: 'reversed' }, 'authorization_reversed', 5_000],
   [{ outcome: 'expired' }, 'authorization_expired', 5_000],
-])('ends as told (%j), once, and the service is told', async (order, kind, amount) => {
-  const { body } = await client.authorize(card.card);
-  for (const _ of [1, 2]) expect((await client.end(body.token, order)).body.status).toBe(kind);
-  const [, callback] = await service.wait(body.token, 2);
-  expect(callback?.body).toMatchObject({
-    event: `card.${kind}`,
-    data: { card: card.card, client_reference: card.reference, amount_minor: amount },
-  });
-  const contrary = { outcome: kind === 'cleared' ? 'expired' : 'cleared' };
-  expect((await client.end(body.token, contrary)).body.error?.code).toBe('already_settled');
-  expect(await client.effects({ reference: body.token })).toMatchObject([
-    { kind: 'authorized', amount_minor: 5_000 },
-    { kind, amount_minor: amount },
-  ]);
-});
+])(
+  'an authorization ends with the set outcome (%j) once, and the service is notified',
+  async (order, kind, amount) => {
+    const { body } = await client.authorize(card.card);
+    for (const _ of [1, 2]) expect((await client.end(body.token, order)).body.status).toBe(kind);
+    const [, callback] = await service.wait(body.token, 2);
+    expect(callback?.body).toMatchObject({
+      event: `card.${kind}`,
+      data: { card: card.card, client_reference: card.reference, amount_minor: amount },
+    });
+    const contrary = { outcome: kind === 'cleared' ? 'expired' : 'cleared' };
+    expect((await client.end(body.token, contrary)).body.error?.code).toBe('already_settled');
+    expect(await client.effects({ reference: body.token })).toMatchObject([
+      { kind: 'authorized', amount_minor: 5_000 },
+      { kind, amount_minor: amount },
+    ]);
+  },
+);
 
-test('the faults of one call are its own: a funding fails, a decision is not heard, a card is issued', async () => {
+test('a fault affects its own call only: a funding fails, a decision is not received, a card is issued', async () => {
   const { faults } = bankClient(bank.url);
   const rule = (call: string, kind: string) => ({ call, kind, probability: 1 });
   const rules = [rule('fund', 'error_500'), rule('authorization', 'drop_after')];
@@ -166,7 +169,7 @@ test('the faults of one call are its own: a funding fails, a decision is not hea
   await faults({});
   expect([issued.status, funded.status]).toEqual([201, 500]);
   expect(await client.kinds(order.reference)).toEqual([]);
-  // The service has approved, twice, and was not heard.
+  // The service has approved twice, and neither answer was received.
   expect(body).toMatchObject({ approved: false, code: 'no_answer' });
   await service.wait(body.token, 3);
 });

@@ -57,7 +57,7 @@ describe('issuing a card', () => {
     ]);
   });
 
-  test('001: later, and told by callback only', async () => {
+  test('001: later, and reported by callback only', async () => {
     const order = client.cardOrder('001');
     expect((await client.issue(order)).body).toMatchObject({ status: 'pending', card: null });
     const [callback] = await service.wait(order.reference, 1);
@@ -118,7 +118,7 @@ describe('funding a card', () => {
     ]);
   });
 
-  test('001: later, and told by callback only', async () => {
+  test('001: later, and reported by callback only', async () => {
     const { order, body } = await fund('001');
     expect(body.status).toBe('pending');
     const [callback] = await service.wait(order.reference, 1);
@@ -146,7 +146,7 @@ describe('funding a card', () => {
     expect(await client.kinds(order.reference)).toEqual(['funded']);
   });
 
-  test('006: pending until the issuer is told, by either reference', async () => {
+  test('006: pending until the outcome is set, by either reference', async () => {
     const first = (await fund('006')).order;
     expect((await client.tell(first.client_reference, 'funded')).body.status).toBe('funded');
     const second = (await fund('006')).order;
@@ -178,7 +178,7 @@ describe('funding a card', () => {
     expect((await client.fund(order)).body.status).toBe('funded');
   });
 
-  test('008 is taken back, 009 is told three times and out of order', async () => {
+  test('008 is taken back, 009 is reported three times and out of order', async () => {
     const back = (await fund('008')).order;
     const shuffled = (await fund('009')).order;
     const events = (await service.wait(shuffled.reference, 4)).map(({ body }) => body.event);
@@ -249,7 +249,7 @@ test('without de-duplication a repeat funds again, a late one does nothing, and 
 });
 
 describe('the state of a card', () => {
-  test('the newest version wins, and the journal has each change once', async () => {
+  test('the newest version of a card’s state wins, and the journal has each change once', async () => {
     const { card: id, reference } = await client.newCard();
     const answers: unknown[] = [];
     for (const [state, version] of [

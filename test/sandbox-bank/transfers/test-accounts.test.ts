@@ -63,7 +63,7 @@ test('any other account: paid at once, with a NIP session id', async () => {
   ]);
 });
 
-test('001: paid later, and told by callback only', async () => {
+test('001: paid later, and reported by callback only', async () => {
   const order = client.order('001');
   expect((await client.submit(order)).body.status).toBe('pending');
   expect(await kinds(order.reference)).toEqual([]);
