@@ -54,7 +54,7 @@ export type CardAutoReloadSettings = {
 };
 
 /** Fields that are not named here are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
-export type CardControl = {
+export type CardStateChange = {
   /** The reason for the change. */
   reason?: string;
   /** Your own id of the request. It is sent to the issuer. */
@@ -109,11 +109,11 @@ export type NewCharge = {
   /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
   capture_mode: 'customer_action_required' | 'merchant_initiated';
   customer: Customer;
-  /** What is charged (`merchant_initiated`, required), or what is bound by this charge. */
+  /** The payment token that is charged (`merchant_initiated`, required), or that this charge binds. */
   payment_token_id?: string;
   /** Your own name for it, unique for ever; an id of ours if you give none. */
   reference?: string;
-  /** What it is for. */
+  /** Purpose of the charge. */
   description?: string;
   /** Where the provider’s page sends the customer in the end. */
   return_url?: string;
@@ -124,13 +124,13 @@ export type NewCharge = {
       capture_mode?: 'customer_action_required';
     }
   | {
-      /** What is charged (`merchant_initiated`, required), or what is bound by this charge. */
+      /** The payment token that is charged (`merchant_initiated`, required), or that this charge binds. */
       payment_token_id: string;
       capture_mode?: 'merchant_initiated';
     }
 );
 
-/** Who pays. */
+/** The paying customer. */
 export type Customer = {
   /** Your own id of the customer. */
   id: string;
@@ -140,13 +140,13 @@ export type Customer = {
 };
 
 export type NewRecurringCharge = {
-  /** What is charged: an active token. */
+  /** The active payment token that is charged. */
   payment_token_id: string;
   /** Kobo that each period costs. */
   amount_minor: number;
   /** @default "NGN" */
   currency?: 'NGN';
-  /** What periods are counted in. */
+  /** Unit of a period. */
   interval: 'day' | 'week' | 'month' | 'year';
   /**
    * How many of them a period is, three years at the most: 1095 days, 156 weeks, 36 months, 3 years.
@@ -164,7 +164,7 @@ export type NewRecurringCharge = {
   end_at?: string;
   /** How many periods there are. Instead of `end_at`. */
   count?: number;
-  /** What it is for: of each charge, too. */
+  /** Purpose of the recurring charge and of each of its charges. */
   description?: string;
   /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
@@ -221,7 +221,7 @@ export type NewTransfer = {
    * @deprecated
    */
   destination_account_name?: string;
-  /** What it is for. */
+  /** Purpose of the transfer. */
   narration: string;
   /** Your own name for it, unique for ever; the id if you give none. */
   reference?: string;
@@ -1050,7 +1050,7 @@ export type Operations = {
   lockCard: {
     input: {
       id: string;
-    } & CardControl;
+    } & CardStateChange;
     data: CardOperation;
   };
   /**
@@ -1061,7 +1061,7 @@ export type Operations = {
   unlockCard: {
     input: {
       id: string;
-    } & CardControl;
+    } & CardStateChange;
     data: CardOperation;
   };
   /**
@@ -1072,7 +1072,7 @@ export type Operations = {
   closeCard: {
     input: {
       id: string;
-    } & CardControl;
+    } & CardStateChange;
     data: CardOperation;
   };
   /**

@@ -16,7 +16,7 @@ export type {
   CardAutoReload,
   CardAutoReloadSettings,
   CardBalance,
-  CardControl,
+  CardStateChange,
   CardEvent,
   CardEventReplay,
   CardFunding,

@@ -147,7 +147,7 @@ describe('a charge is made once', () => {
     expect(changed.body.error.code).toBe('idempotency_key_reused');
     const taken = await payments.charge({ ...chargeOrder(), reference: order.reference });
     expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
-    // What the refusal names can be had.
+    // The ids that the refusal names exist.
     expect((await payments.get(String(taken.body.error.details?.id))).reference).toBe(
       order.reference,
     );

@@ -247,7 +247,7 @@ describe('an operator', () => {
   });
 });
 
-/** What can be told of one charge on a page. Seeded, so that a failure can be had again. */
+/** All facts that can arrive about one charge on a page. The seed makes a failure repeatable. */
 function* shuffles(facts: ChargeFact[], count: number): Generator<ChargeFact[]> {
   let seed = 7;
   const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;

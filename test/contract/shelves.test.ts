@@ -16,7 +16,6 @@ const named = (found: { from: string; to: string }[]) =>
 const TIES: string[] = [
   'src/capabilities/bulk-transfers <-> src/capabilities/transfers',
   'src/capabilities/card-fundings <-> src/capabilities/cards',
-  'src/capabilities/charges <-> src/capabilities/payment-tokens',
   'src/capabilities/charges <-> src/capabilities/recurring-charges',
   'src/core/commit <-> src/core/ledger',
   'src/core/instructions <-> src/core/supervision',
@@ -26,7 +25,7 @@ const TIES: string[] = [
 ];
 
 /** Violations that are still there. The number may only become smaller. */
-const KNOWN_FOREIGN = 15;
+const KNOWN_FOREIGN = 8;
 
 describe('the shelves of src/ (shared, platform, core, capabilities, composition, ops)', () => {
   test('no file imports from a higher shelf', () => {

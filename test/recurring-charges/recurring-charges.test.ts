@@ -326,7 +326,7 @@ describe('a recurring charge', () => {
     expect(charge).toMatchObject({ reference: charge?._id, recurring: { id: _id, period: 0 } });
   });
 
-  test('the sweep looks again when a period is overdue, once a day otherwise, and never at what is over', async () => {
+  test('recovery checks a recurring charge when a period is overdue, once a day otherwise, and never after its end', async () => {
     const [daily, monthly, idle, over] = [
       await accepted({ interval: 'day' }),
       await accepted(),

@@ -77,7 +77,7 @@ const scheduleOf = (id: string) => service.deps.temporal.client.schedule.getHand
 
 const collection = () => service.deps.database.db.collection<RecurringCharge>('recurring_charges');
 
-/** The sweep's next look is now. */
+/** Makes the next check by recovery due now. */
 const lookNow = (id: string) =>
   collection().updateOne({ _id: id }, { $set: { next_check_at: new Date(0) } });
 
@@ -142,7 +142,7 @@ describe('a recurring charge and its Schedule', () => {
     expect(await chargesOf(id)).toHaveLength(1);
   });
 
-  test('after an outage everything that was missed is charged, the oldest first at the provider, with nobody asking', async () => {
+  test('after an outage every missed period is charged without a request, the oldest first at the provider', async () => {
     const start = new Date(Math.floor(Date.now() / 1000) * 1000 - 3 * DAY_MS - 60_000);
     const recurring = recurringCharge({
       tenant_id: tenant.id,

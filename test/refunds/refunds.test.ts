@@ -15,7 +15,7 @@ let service: Service;
 let tenant: TestTenant;
 let payments: PaymentClient;
 let receiver: Receiver;
-/** What most of the refunds here take a little of. */
+/** The charge that most refunds of this file refund a part of. */
 let charge: ChargeView;
 
 beforeAll(async () => {
@@ -256,8 +256,8 @@ describe('operators', () => {
     expect(await service.bank.setRefundOutcome(id, 'refunded')).toBe(200);
     const late = await waitFor(reference, ({ attention }) => attention !== null);
     expect(late).toMatchObject({ status: 'failed', completed_at: null });
-    const adopted = await cli(`complete ${id} --reason test`);
-    expect([adopted.code, JSON.parse(adopted.out)]).toMatchObject([0, { status: 'completed' }]);
+    const confirmed = await cli(`complete ${id} --reason test`);
+    expect([confirmed.code, JSON.parse(confirmed.out)]).toMatchObject([0, { status: 'completed' }]);
     const after = await payments.get(charge.reference);
     expect(after.refunded_minor).toBe(before.refunded_minor + 1_000);
     expect(await timesRefunded(service, reference)).toBe(1);

@@ -285,9 +285,12 @@ describe('a refund', () => {
     expect(refund).toMatchObject({ status: 'failed', in_suspense: true });
     expect(charge).toMatchObject({ refund_pending_minor: 300n, refunded_minor: 0n });
     expect(steps).toEqual(['hold', 'resolve', 'suspense']);
-    const adopted = after([...late, told('ref_a', factOf('operator_confirmed', 'operator', null))]);
-    expect(adopted.refund).toMatchObject({ status: 'completed', in_suspense: false });
-    expect(adopted.charge).toMatchObject({ refund_pending_minor: 0n, refunded_minor: 300n });
-    expect(adopted.available).toBe(START - 300n);
+    const confirmed = after([
+      ...late,
+      told('ref_a', factOf('operator_confirmed', 'operator', null)),
+    ]);
+    expect(confirmed.refund).toMatchObject({ status: 'completed', in_suspense: false });
+    expect(confirmed.charge).toMatchObject({ refund_pending_minor: 0n, refunded_minor: 300n });
+    expect(confirmed.available).toBe(START - 300n);
   });
 });

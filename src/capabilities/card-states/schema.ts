@@ -4,7 +4,7 @@ import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import { freeForm, noCardNumber } from '../cards/index.js';
 
 /** The body of a lock, an unlock or a closing. Every field is optional. */
-export const cardStateChangeBody = freeForm('CardControl', {
+export const cardStateChangeBody = freeForm('CardStateChange', {
   reason: plainText(200)
     .refine(...noCardNumber)
     .optional()

@@ -32,7 +32,7 @@ const chargeFields = {
   customer: customerBody,
   payment_token_id: idSchema('paymentToken').optional().meta({
     description:
-      'What is charged (`merchant_initiated`, required), or what is bound by this charge.',
+      'The payment token that is charged (`merchant_initiated`, required), or that this charge binds.',
   }),
   reference: ownName(
     'Your own name for it, unique for ever; an id of ours if you give none.',
@@ -40,7 +40,7 @@ const chargeFields = {
   ).optional(),
   description: plainText(200)
     .optional()
-    .meta({ description: 'What it is for.', example: 'First month' }),
+    .meta({ description: 'Purpose of the charge.', example: 'First month' }),
   return_url: z
     .string()
     .max(2_000)

@@ -26,7 +26,7 @@ export const customerBody = z
       .meta({ description: 'Where the provider sends receipts.', example: 'ada@example.com' }),
     name: plainText(200).optional(),
   })
-  .meta({ id: 'Customer', description: 'Who pays.' });
+  .meta({ id: 'Customer', description: 'The paying customer.' });
 
 /** A customer as it is stored. */
 export const customerOf = ({ id, email, name }: z.infer<typeof customerBody>) => ({

@@ -34,7 +34,7 @@ export const interval = z.enum(INTERVALS);
 
 const recurringFields = {
   payment_token_id: idSchema('paymentToken').meta({
-    description: 'What is charged: an active token.',
+    description: 'The active payment token that is charged.',
   }),
   amount_minor: z
     .int()
@@ -42,7 +42,7 @@ const recurringFields = {
     .max(MAX_AMOUNT_MINOR)
     .meta({ description: 'Kobo that each period costs.', example: 500_000 }),
   currency: z.literal('NGN').default('NGN'),
-  interval: interval.meta({ description: 'What periods are counted in.', example: 'month' }),
+  interval: interval.meta({ description: 'Unit of a period.', example: 'month' }),
   interval_count: z.int().min(1).max(MAX_INTERVAL_COUNT.day).default(1).meta({
     description:
       'How many of them a period is, three years at the most: 1095 days, 156 weeks, 36 months, 3 years.',
@@ -73,9 +73,10 @@ const recurringFields = {
     .max(MAX_COUNT)
     .optional()
     .meta({ description: 'How many periods there are. Instead of `end_at`.', example: 24 }),
-  description: plainText(200)
-    .optional()
-    .meta({ description: 'What it is for: of each charge, too.', example: 'Gold plan' }),
+  description: plainText(200).optional().meta({
+    description: 'Purpose of the recurring charge and of each of its charges.',
+    example: 'Gold plan',
+  }),
   metadata: metadata.optional(),
   idempotency_key: idempotencyKey.optional(),
 };

@@ -42,7 +42,7 @@ const LOOK_EVERY_MS = 24 * 60 * 60 * 1000;
 /** The store of recurring charges. */
 export type RecurringCharges = ReturnType<typeof createRecurringCharges>;
 
-/** The store of recurring charges. They change only through commits; the due date is when the sweep looks again. */
+/** The store of recurring charges. They change only through commits; recovery checks them at `next_check_at`. */
 export function createRecurringCharges(
   { db }: Database,
   groupCommit: GroupCommit,

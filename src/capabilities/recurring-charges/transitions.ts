@@ -10,7 +10,7 @@ export type Step = { next: RecurringCharge; told: Told[] };
 /** A change by a request. */
 export type Change = 'pause' | 'resume' | 'cancel';
 
-/** After a change the sweep looks at once whether schedule and workflow agree. */
+/** After a change, recovery checks at once that the Schedule and the workflow agree with the record. */
 export const lookAfter = (now: Date): Date => new Date(now.getTime() + START_WITHIN_MS);
 
 /** The state of its charge of that period was written: it is the next period's turn. */

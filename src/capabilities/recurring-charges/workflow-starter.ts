@@ -30,8 +30,9 @@ const CATCH_UP_MS = 365 * 24 * 60 * 60 * 1000;
 export type Schedules = ReturnType<typeof createSchedules>;
 
 /**
- * The Schedules of recurring charges. A Schedule only says when somebody has to look; which periods are charged is the
- * record's to say, so one that is late, gone or was changed by hand does no harm until the sweep puts it right.
+ * Creates, updates and deletes the Schedules of recurring charges. A Schedule only starts the renewal; the record decides
+ * which periods are charged. So a Schedule that is late, missing or changed by an operator does no harm, and recovery
+ * repairs it.
  */
 export function createSchedules({ client, taskQueue }: { client: Client; taskQueue: string }) {
   const within = <T>(call: () => Promise<T>): Promise<T> =>

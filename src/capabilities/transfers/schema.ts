@@ -33,7 +33,10 @@ const transferFields = {
       override: { minimum: 100, maximum: 500_000_000 },
     }),
   ...recipientFields,
-  narration: plainText(100).meta({ description: 'What it is for.', example: 'Invoice 1042' }),
+  narration: plainText(100).meta({
+    description: 'Purpose of the transfer.',
+    example: 'Invoice 1042',
+  }),
   reference: z
     .string()
     .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))

@@ -20,7 +20,7 @@ export type Deliverer = ReturnType<typeof createDeliverer>;
 /**
  * Makes first deliveries straight from what was written. Each endpoint has a lane of its own, so that one which hangs
  * holds back nobody else; what it does not take, or can't take in time, goes to a workflow. Nothing here is a promise:
- * what a process that ends leaves behind is overdue soon and found by the sweep.
+ * what a process that ends leaves behind becomes overdue soon, and recovery finds it.
  */
 export function createDeliverer(deps: {
   deliveries: Deliveries;
@@ -36,7 +36,7 @@ export function createDeliverer(deps: {
   const lanes = createLanes<Job>({
     run: (job, waitedMs) => {
       const straight = waitedMs <= maxWaitMs && health.mayTry(job.delivery.endpoint_id);
-      return track(straight ? deliver(job) : handOver(job));
+      return track(straight ? deliver(job) : leaveToWorkflow(job));
     },
     maxPerLane: MAX_PER_ENDPOINT,
     maxInAll: MAX_IN_ALL,
@@ -55,7 +55,7 @@ export function createDeliverer(deps: {
   }
 
   /** Leaves the first attempt, too, to the workflow. */
-  async function handOver({ delivery }: Job): Promise<void> {
+  async function leaveToWorkflow({ delivery }: Job): Promise<void> {
     const { nextAt, start } = starter.plan(delivery, 0);
     if (!start || !nextAt) return;
     await deliveries.record({ of: delivery, kind: 'handed_over', nextAt });
@@ -74,12 +74,12 @@ export function createDeliverer(deps: {
     /** Delivers these as soon as may be. Never fails and is not waited for. */
     deliverSoon(jobs: readonly Job[]): void {
       for (const job of jobs) {
-        if (!lanes.offer(job.delivery.endpoint_id, job)) void track(handOver(job));
+        if (!lanes.offer(job.delivery.endpoint_id, job)) void track(leaveToWorkflow(job));
       }
       lanes.pump();
     },
 
-    /** Takes nothing more; what is under way gets this long to end, the rest is the sweep's. */
+    /** Accepts no more jobs. Deliveries in flight get this time to end; recovery makes the others. */
     async stop(withinMs: number): Promise<void> {
       lanes.stop();
       const timer = new AbortController();

@@ -94,7 +94,7 @@ export type Deliveries = ReturnType<typeof createDeliveries>;
 export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clock?: () => Date }) {
   const events = db.collection<StoredEvent>('webhook_events');
   const deliveries = db.collection<Delivery>('webhook_deliveries');
-  // Nobody waits for these but the sweep, so under load one write serves many.
+  // Only recovery depends on these writes, so under load they share one write.
   const lane = createLane<DeliveryRecord, void>({
     maxBatch: MAX_RECORDS,
     maxWaiting: MAX_WAITING,
@@ -129,7 +129,7 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
 
     ...deliveryQueries(events, deliveries),
 
-    /** Takes what is overdue, oldest first, so that no other sweep takes it before `until`. */
+    /** Claims overdue deliveries, oldest first, until `until`: no other recovery run takes them before. */
     async claimDue(limit: number, until: Date): Promise<Delivery[]> {
       // The type is named so that the partial index serves this query.
       const due = { next_check_at: { $lt: clock(), $type: 'date' as const } };
@@ -148,7 +148,7 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
       return deliveries.find({ _id: { $in: ids }, claimed_by: claim }).toArray();
     },
 
-    /** Everything from the beginning: the next sweep delivers it, whatever is under way may come to. */
+    /** Starts a delivery from the beginning. The next recovery run makes it, whatever the result of an attempt in flight. */
     again: (id: string): Promise<Delivery | null> =>
       deliveries.findOneAndUpdate(
         { _id: id },

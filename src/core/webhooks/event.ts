@@ -25,7 +25,7 @@ export function eventBody(id: string, draft: EventDraft): string {
 
 /** The status of a delivery. */
 export type DeliveryStatus =
-  /** Its first delivery is under way, by the process that wrote it or by the sweep. */
+  /** The first attempt is in flight, by the process that wrote the event or by recovery. */
   | 'pending'
   /** Its workflow drives it. */
   | 'retrying'

@@ -4,13 +4,13 @@ import type { DeliveryStarter } from './starter.js';
 
 /**
  * Takes up what nobody looked after: a process died between its commit and the delivery, or a workflow is gone.
- * Answers how many there were. Several workers may sweep at once: what one has taken, the others leave alone.
+ * Returns their number. Several workers may recover at once: a delivery that one has claimed is left to it.
  */
 export function createRecovery(deps: {
   deliveries: Deliveries;
   deliverer: Deliverer;
   starter: DeliveryStarter;
-  /** Until when what is taken now belongs to this sweep. */
+  /** The time until which claimed deliveries belong to this run. */
   leaseEnd: () => Date;
 }) {
   const { deliveries, deliverer, starter, leaseEnd } = deps;

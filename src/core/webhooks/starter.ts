@@ -65,8 +65,8 @@ export function createDeliveryStarter(settings: {
     start,
 
     /**
-     * What comes after so many tries: when somebody has to look again if nothing was heard, and the workflow to
-     * start. Both null after the last.
+     * The next check after this number of attempts, and the start of the workflow.
+     * Both are null after the last attempt.
      */
     plan(delivery: Delivery, attemptCount: number): { nextAt: Date | null; start: Start | null } {
       const afterMs = attemptCount === 0 ? 0 : scheduleMs[attemptCount - 1];
@@ -75,7 +75,7 @@ export function createDeliveryStarter(settings: {
       return { nextAt, start: { delivery, attemptCount, afterMs } };
     },
 
-    /** Starts without being waited for. What is not started is overdue by and by, and the sweep starts it. */
+    /** Starts in the background. A delivery whose start fails becomes overdue, and recovery starts it. */
     startSoon(wanted: Start): void {
       if (queue.length >= MAX_WAITING) return;
       queue.push(wanted);
@@ -95,7 +95,7 @@ export function createDeliveryStarter(settings: {
       }
     },
 
-    /** Starts nothing more and waits for what is under way; the rest is the sweep's. */
+    /** Starts no more and waits for starts in flight; recovery makes the others. */
     async stop(): Promise<void> {
       queue.length = 0;
       await Promise.all(starting);

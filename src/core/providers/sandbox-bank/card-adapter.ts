@@ -60,7 +60,7 @@ export function createSandboxBankIssuer(options: SandboxBankOptions): CardIssuer
     async readState(card, signal) {
       const path = `/v1/cards/${encodeURIComponent(card)}`;
       const reply = await http({ method: 'GET', path }, signal);
-      return readLookup(reply, 'card_not_found', (answer) => readStanding(answer, card));
+      return readLookup(reply, 'card_not_found', (answer) => readCardState(answer, card));
     },
     readMessage: readSigned(secret, readCardMessage),
     readStored: readStored(readCardMessage),
@@ -128,16 +128,16 @@ function readSetting(reply: Reply, order: CardStateRequest): SetStateAnswer {
     if (isRefusal(code)) return { ...trace, kind: 'rejected', code };
   }
   return readSubmitReply(reply, (body) => {
-    const standing = readStanding(body, order.card);
+    const current = readCardState(body, order.card);
     const isSet =
-      standing.kind === 'state' &&
-      standing.state === order.state &&
-      standing.version === order.version;
+      current.kind === 'state' &&
+      current.state === order.state &&
+      current.version === order.version;
     return isSet ? { kind: 'set' as const } : unreadable();
   });
 }
 
-function readStanding(body: unknown, card: string) {
+function readCardState(body: unknown, card: string) {
   const parsed = cardAnswer.safeParse(body);
   if (!parsed.success || parsed.data.status !== 'issued' || parsed.data.card !== card) {
     return unreadable();
