@@ -140,7 +140,7 @@ export function foreignImports(imports) {
 }
 
 /** A record file declares its collection. */
-const isRecord = (file) => /\bcollection</.test(readSource(file));
+const isRecord = (file) => /(?<!\.)\bcollection</.test(readSource(file));
 
 /** File names in capability folders: how many folders use each. */
 export function capabilityFileNames(files) {

@@ -25,7 +25,7 @@ const TIES: string[] = [
 ];
 
 /** Violations that are still there. The number may only become smaller. */
-const KNOWN_FOREIGN = 8;
+const KNOWN_FOREIGN = 5;
 
 describe('the shelves of src/ (shared, platform, core, capabilities, composition, ops)', () => {
   test('no file imports from a higher shelf', () => {

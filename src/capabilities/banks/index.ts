@@ -3,6 +3,14 @@ import { bankOperations } from './api.js';
 import { createBankList, createNameEnquiry } from './provider-calls.js';
 import { transferDirectoryRoutes } from './routes.js';
 
+export {
+  eitherRecipient,
+  exampleRecipient,
+  recipient,
+  recipientFields,
+  recipientOf,
+  withRecipient,
+} from './schema.js';
 export type { NameEnquiry } from './provider-calls.js';
 
 /** The parts of banks: the name enquiry, and the list of banks. */

@@ -19,7 +19,7 @@ import type { BulkTransferStore } from './store.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';
 import type { NameEnquiry } from '../banks/index.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
-import { recipientOf } from '../banks/schema.js';
+import { recipientOf } from '../banks/index.js';
 import { newTransfer } from '../transfers/create.js';
 import { transferBody, type TransferBody } from '../transfers/schema.js';
 import type { Transfer } from '../transfers/transfer.js';

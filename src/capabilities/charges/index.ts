@@ -18,6 +18,8 @@ import { chargeRoutes } from './routes.js';
 import { createCharges } from './store.js';
 import { chargeContract } from './workflow-contract.js';
 
+export type { Charges } from './store.js';
+
 /** The parts of charges. */
 export type ChargeParts = ReturnType<typeof createChargeParts>;
 

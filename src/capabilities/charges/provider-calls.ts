@@ -7,7 +7,7 @@ import type {
 } from '../../core/providers/payment-provider.js';
 import type { ResendSafety } from '../../core/providers/transfer-provider.js';
 import type { ProviderOutcome } from '../../core/instructions/provider-outcome.js';
-import type { Tokens } from '../payment-tokens/store.js';
+import type { Tokens } from '../payment-tokens/index.js';
 import { attemptReference, type Charge } from './charge.js';
 import type { Charges } from './store.js';
 import { isOpen } from '../../core/instructions/instruction.js';

@@ -6,6 +6,7 @@ import { tokenRoutes } from './routes.js';
 import { createTokens } from './store.js';
 
 export { ALWAYS, customerBody, customerId, customerOf, ownName, refuseCardData } from './schema.js';
+export type { Tokens } from './store.js';
 
 /** The parts of payment tokens. */
 export type PaymentTokenParts = ReturnType<typeof createPaymentTokenParts>;

@@ -6,7 +6,7 @@ import { throwIfKeyReused, type Claim } from '../../core/commit/saved-response.j
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { attemptReference, type Charge } from '../charges/charge.js';
-import type { Charges } from '../charges/store.js';
+import type { Charges } from '../charges/index.js';
 import type { Refund } from './refund.js';
 import type { CreateRefundBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';

@@ -17,7 +17,7 @@ import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.j
 import type { AcceptTransfer } from './mutations.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import type { NameEnquiry } from '../banks/index.js';
-import { recipientOf } from '../banks/schema.js';
+import { recipientOf } from '../banks/index.js';
 import { presentTransfer } from './presenter.js';
 import type { CreateTransferBody, TransferBody } from './schema.js';
 import type { TransferStarter } from './workflow-starter.js';

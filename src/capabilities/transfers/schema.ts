@@ -21,7 +21,7 @@ import {
   recipient,
   recipientFields,
   withRecipient,
-} from '../banks/schema.js';
+} from '../banks/index.js';
 
 const transferFields = {
   amount_minor: z
