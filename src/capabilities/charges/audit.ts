@@ -20,11 +20,11 @@ const STEPS: Record<Charge['status'], Steps> = {
   failed: { must: [], may: [] },
 };
 
-/** Every charge has the postings of its state and no others, and whoever drives it. */
-export async function auditCharges(books: LedgerSnapshot): Promise<AuditResult> {
+/** Checks that every charge has the postings of its state and no others, and a next check while it needs a workflow. */
+export async function auditCharges(snapshot: LedgerSnapshot): Promise<AuditResult> {
   const problems: string[] = [];
   let count = 0;
-  for await (const charge of withPostings(books.collections.records(charges), books)) {
+  for await (const charge of withPostings(snapshot.collections.records(charges), snapshot)) {
     count += 1;
     problems.push(...checkSteps(charge, STEPS[charge.status]));
     problems.push(...checkLegs(charge, { credit: expectedCredit(charge) }, 'charge'));

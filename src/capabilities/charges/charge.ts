@@ -7,8 +7,8 @@ import type { Customer } from '../payment-tokens/payment-token.js';
 export type CaptureMode = 'customer_action_required' | 'merchant_initiated';
 
 /**
- * A charge as it is stored. Amounts in kobo. What tenants see as `requires_action` is `processing` with a next action:
- * the order is out, and it is the customer's turn.
+ * A charge as it is stored. Amounts in kobo. Tenants see `processing` with a next action as `requires_action`: the request
+ * is submitted, and the customer must act.
  */
 export type Charge = InstructionRecord & {
   /** The tenant's name for it, unique among its charges; its own id where none was given. */
@@ -53,7 +53,7 @@ export type ChargeStatus = Charge['status'] | 'requires_action';
 export const statusOf = (charge: Pick<Charge, 'status' | 'next_action'>): ChargeStatus =>
   charge.status === 'processing' && charge.next_action !== null ? 'requires_action' : charge.status;
 
-/** The workflow that keeps this promise. */
+/** The id of the workflow that executes a charge. */
 export const chargeWorkflowId = (id: string) => `charge/${id}`;
 
 /** The attempt that a reference at the provider is of; null for what is no reference of ours. */
@@ -74,7 +74,7 @@ const FAILURES: Record<string, string> = {
   operator: 'An operator ended this charge.',
 };
 
-/** A failure with our own words for its code; a code that we do not know is still told as it is. */
+/** A failure with its message. An unknown code gets a general message. */
 export const chargeFailure = (code: string) => ({
   code,
   message: FAILURES[code] ?? 'The provider declined the charge.',

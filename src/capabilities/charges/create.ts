@@ -20,7 +20,7 @@ export type CreateCharge = (
 /** The response to an accepted charge. */
 const acceptedAnswer = (charge: Charge) => successResponse(presentCharge(charge));
 
-/** Accepts a charge: one commit of record, key and answer, then the start of its workflow, which nobody waits for. */
+/** Accepts a charge: one commit of record, key and response, then the start of its workflow in the background. */
 export function createChargeCreation(deps: {
   charges: Charges;
   chargeStarter: Pick<WorkflowStarter<Charge>, 'startSoon'>;

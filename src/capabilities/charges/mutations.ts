@@ -6,7 +6,7 @@ import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved
 import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { recurringFollows } from '../recurring-charges/mutations.js';
+import { onChargeChanged } from '../recurring-charges/mutations.js';
 import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
 import { charges, type Charge, statusOf, type ChargeStatus } from './charge.js';
 import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
@@ -190,7 +190,7 @@ function decideAction(uow: UnitOfWork, item: SetChargeAction, now: Date): SetCha
   if (!charge || !isOpen(charge) || charge.next_action?.url === item.url) {
     return { charge: charge ?? null };
   }
-  const told = timelineEntry(now, 'provider_answer', charge.provider, {
+  const entry = timelineEntry(now, 'provider_answer', charge.provider, {
     detail: 'redirect: the customer’s turn',
     providerRequestId: item.providerRequestId,
   });
@@ -199,7 +199,7 @@ function decideAction(uow: UnitOfWork, item: SetChargeAction, now: Date): SetCha
     next_action: { type: 'redirect', url: item.url },
     version: charge.version + 1,
     updated_at: now,
-    timeline: [...charge.timeline, told],
+    timeline: [...charge.timeline, entry],
   };
   return { charge: changeCharge(uow, charge, next) };
 }
@@ -214,7 +214,7 @@ export function changeCharge(uow: UnitOfWork, before: Charge, after: Charge): Ch
   const { next, event } = withEvent(before, after);
   uow.change(charges, next);
   uow.emit(event);
-  recurringFollows(uow, before, next);
+  onChargeChanged(uow, before, next);
   return next;
 }
 

@@ -28,7 +28,7 @@ export type ChargeCalls = ReturnType<typeof createChargeCalls>;
  * with a payment must not enter a workflow's history: workflows get the result alone.
  */
 export function createChargeCalls({ charges, tokens, providers, clock = () => new Date() }: Deps) {
-  const hear = createAnswerRecorder(charges, clock);
+  const recordAnswer = createAnswerRecorder(charges, clock);
 
   const tokenOf = async ({ tenant_id: tenantId, payment_token_id: id }: Charge) =>
     id === null ? null : tokens.get(tenantId, id);
@@ -48,28 +48,32 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
             bankCode: token.bank_code,
           }
         : { type: 'card' as const };
-    const order = { ...orderOf(charge, requestedAt), channel, returnUrl: charge.return_url };
-    const answer = await providers.payment(charge.provider).initializeCharge(order, signal);
+    const request = { ...requestOf(charge, requestedAt), channel, returnUrl: charge.return_url };
+    const answer = await providers.payment(charge.provider).initializeCharge(request, signal);
     if (answer.kind === 'redirect') {
       const { url, providerRequestId } = answer;
       failpoint('charge.answered');
       const now = await charges.requireAction(charge, url, providerRequestId);
-      return { kind: 'pending', providerRequestId, result: customersTurn(now ?? charge, clock()) };
+      return {
+        kind: 'pending',
+        providerRequestId,
+        result: awaitingCustomer(now ?? charge, clock()),
+      };
     }
     if (answer.kind !== 'rejected') return answer;
-    return hear(charge, { ...answer, decline: 'hard' }, 'provider_answer');
+    return recordAnswer(charge, { ...answer, decline: 'hard' }, 'provider_answer');
   }
 
-  /** Charges what the customer has left with the provider. */
+  /** Charges the customer's authorization at the provider. */
   async function chargeToken(charge: Charge, requestedAt: Date, signal: AbortSignal) {
     const token = await tokenOf(charge);
     if (token?.status !== 'active' || token.authorization === null) {
       const revoked = { kind: 'rejected', code: 'token_revoked', decline: 'hard' } as const;
-      return hear(charge, { ...revoked, providerRequestId: null }, 'provider_answer');
+      return recordAnswer(charge, { ...revoked, providerRequestId: null }, 'provider_answer');
     }
-    const order = { ...orderOf(charge, requestedAt), authorization: token.authorization };
-    const answer = await providers.payment(charge.provider).chargeAuthorization(order, signal);
-    return hear(charge, answer, 'provider_answer');
+    const request = { ...requestOf(charge, requestedAt), authorization: token.authorization };
+    const answer = await providers.payment(charge.provider).chargeAuthorization(request, signal);
+    return recordAnswer(charge, answer, 'provider_answer');
   }
 
   return {
@@ -86,20 +90,20 @@ export function createChargeCalls({ charges, tokens, providers, clock = () => ne
         signal,
       ),
 
-    /** `untimed` puts the time that the provider takes on nobody's clock. */
+    /** `withoutDeadline` excludes the provider's time from the deadline of the request. */
     async verify(
       charge: Charge,
       signal: AbortSignal,
-      untimed: WithoutDeadline = (wait) => wait,
+      withoutDeadline: WithoutDeadline = (wait) => wait,
     ): Promise<ProviderOutcome> {
       const provider = providers.payment(charge.provider);
-      const answer = await untimed(provider.verifyCharge(attemptReference(charge), signal));
-      return hear(charge, answer, 'poll');
+      const answer = await withoutDeadline(provider.verifyCharge(attemptReference(charge), signal));
+      return recordAnswer(charge, answer, 'poll');
     },
   };
 }
 
-const orderOf = (charge: Charge, requestedAt: Date) => ({
+const requestOf = (charge: Charge, requestedAt: Date) => ({
   reference: attemptReference(charge),
   clientReference: charge.reference,
   amountMinor: charge.amount_minor,
@@ -148,11 +152,11 @@ function stillOpen(before: Charge, answer: Answer, now: Date): ProviderOutcome {
   const { providerRequestId } = answer;
   switch (answer.kind) {
     case 'pending': {
-      const heard = { kind: 'pending', providerRequestId } as const;
-      if (before.expires_at === null) return heard;
-      // A page whose address never reached us is as good as none: it may be asked for again.
-      if (before.next_action === null) return { ...heard, kind: 'not_found' };
-      return { ...heard, result: customersTurn(before, now, answer.awaits) };
+      const pending = { kind: 'pending', providerRequestId } as const;
+      if (before.expires_at === null) return pending;
+      // A page whose address is unknown is useless, so it is requested again.
+      if (before.next_action === null) return { ...pending, kind: 'not_found' };
+      return { ...pending, result: awaitingCustomer(before, now, answer.awaits) };
     }
     case 'not_found':
     case 'throttled':
@@ -163,8 +167,8 @@ function stillOpen(before: Charge, answer: Answer, now: Date): ProviderOutcome {
   }
 }
 
-/** Nobody is late: it is asked about slowly, and once more when the customer's time is over. */
-function customersTurn(
+/** The customer has to act: the charge is verified slowly, and once more when the customer's time has ended. */
+function awaitingCustomer(
   { expires_at: at }: Charge,
   now: Date,
   awaits: 'customer' | 'provider' = 'customer',

@@ -64,13 +64,13 @@ export function chargeRoutes(deps: {
 
     route(getChargeTimeline, async (ctx, { params, query }) => {
       const charge = await find(ctx, params.reference);
-      const told = await webhooks.deliveries.timelineOf(charge.tenant_id, charge._id);
-      sendPage(ctx, timelineWithDeliveries(charge, told).map(presentTimelineEntry), query);
+      const deliveries = await webhooks.deliveries.timelineOf(charge.tenant_id, charge._id);
+      sendPage(ctx, timelineWithDeliveries(charge, deliveries).map(presentTimelineEntry), query);
     }),
 
     route(verifyCharge, async (ctx, { params }) => {
       const charge = await find(ctx, params.reference);
-      // Before its order has left there is nothing to ask about.
+      // Without a submission there is nothing to verify.
       if (charge.submissions > 0) {
         await providerCalls.verify(charge, untilClosed(ctx), ctx.state.withoutDeadline);
         starter.notifyChangedSoon(charge);

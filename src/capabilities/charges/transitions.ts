@@ -22,10 +22,10 @@ export type ChargeFact = FactSource & { attempt: number | null } & (
         amountMinor: bigint;
         currency: string;
         feeMinor: bigint | null;
-        /** As good as a key: goes to the token, and nowhere else. */
+        /** A secret: it is stored with the token, and nowhere else. */
         authorization: ChargeAuthorization | null;
       }
-    /** `ifNotSubmitted`: an operator's word that counts only as long as no order has left us. */
+    /** `ifNotSubmitted`: an operator's command that applies only if nothing was submitted. */
     | { kind: 'rejected'; code: string; decline: 'soft' | 'hard'; ifNotSubmitted?: boolean }
     | { kind: 'abandoned' }
     /** The customer's time is over, and the provider has just said that nothing was paid. */
@@ -42,7 +42,7 @@ export type Transition = {
   next: Charge;
   postings: Posting[];
   availableMinor: bigint;
-  /** Negative: what the wallet has paid back of what it owed. */
+  /** Negative: the repaid part of the receivable. */
   owedMinor: bigint;
 };
 
@@ -54,9 +54,8 @@ type ChargeChange = Change<Charge> & {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /**
- * The state guard of charges: pure, total, and the only place where one ends. Money comes in here, so nothing is held:
- * a payment completes a charge whenever it is proven, and what contradicts the books moves no money and asks for an
- * operator.
+ * The state machine of charges: pure, and the only place where a charge ends. Money comes in, so nothing is held: a payment
+ * completes a charge whenever it is proven, and a fact that contradicts the record moves no money and raises attention.
  */
 export function transitionCharge(
   charge: Charge,
@@ -137,7 +136,7 @@ function pay(
   };
 }
 
-/** Paid by another attempt than the present one, which may have been paid as well and is not asked about any more. */
+/** The reason for attention if an earlier attempt was paid and the present one may have been paid too; else null. */
 function alsoOut(charge: Charge, { attempt: paid }: Paid): string | null {
   const {
     status,
@@ -155,7 +154,7 @@ function alsoOut(charge: Charge, { attempt: paid }: Paid): string | null {
     : `another attempt was paid; ask the provider about ${attemptReference(charge)}, too`;
 }
 
-/** An operator was called for this very reason, and has given the charge up. */
+/** True if an operator failed the charge after attention for this reason. */
 const isSettledBy = ({ failure, timeline }: Charge, reason: string): boolean =>
   failure?.code === 'operator' &&
   timeline.some(({ type, detail }) => type === 'attention_raised' && detail === reason);
@@ -230,7 +229,7 @@ function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   };
 }
 
-/** Nothing was credited, so nothing has to be given back. `watchedFrom`: the provider is asked on for a while. */
+/** Fails a charge. Nothing was credited, so nothing is returned. `watchedFrom`: late payments are monitored from then on. */
 function fail(code: string, watchedFrom?: Date): ChargeChange {
   return {
     set: {

@@ -18,7 +18,7 @@ export type PaymentToken = {
   provider: string;
   /** The provider's reusable authorization, bound by a verified charge. As good as a key: never shown, never logged. */
   authorization: string | null;
-  /** Of a card, as its authorization told. */
+  /** Of a card, from its authorization. */
   brand: string | null;
   last4: string | null;
   /** Of a bank account; the number is personal. */

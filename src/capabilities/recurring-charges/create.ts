@@ -5,7 +5,7 @@ import { newId } from '../../shared/ids.js';
 import { refuseRequest } from '../../core/idempotency/save-refusal.js';
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
-import { lookAfter, type Change } from './transitions.js';
+import { nextCheckAfterChange, type Change } from './transitions.js';
 import { presentRecurringCharge } from './presenter.js';
 import type { RecurringCharge } from './recurring-charge.js';
 import type { CreateRecurringChargeBody } from './schema.js';
@@ -20,7 +20,7 @@ const LAST_END = new Date('2101-01-01T00:00:00Z');
 
 type Deps = { recurringCharges: RecurringCharges; recurringStarter: RecurringStarter };
 
-/** Accepts recurring charges, and changes them: one commit, then Temporal is brought in line, which nobody waits for. */
+/** Accepts and changes recurring charges: one commit, then the Schedule and the workflow follow in the background. */
 export function recurringChanges({
   recurringCharges,
   recurringStarter,
@@ -124,7 +124,7 @@ function newRecurring(
     last_paid_reference: null,
     paused_at: null,
     pauses: [],
-    next_check_at: lookAfter(now),
+    next_check_at: nextCheckAfterChange(now),
     created_at: now,
     updated_at: now,
     ended_at: null,

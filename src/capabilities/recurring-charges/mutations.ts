@@ -17,20 +17,20 @@ import { charges, type Charge } from '../charges/charge.js';
 import { changeCharge } from '../charges/mutations.js';
 import { transitionCharge } from '../charges/transitions.js';
 import {
-  cancelled,
-  charged,
-  paused,
-  resumed,
+  cancel,
+  markCharged,
+  pause,
+  resume,
   type Change,
   type Step,
-  followed,
-  standingOf,
+  afterChargeChange,
+  statusOfCharge,
 } from './transitions.js';
 import {
   recurringCharges,
   isDue,
   isOver,
-  onTheirWay,
+  openCharges,
   type RecurringCharge,
 } from './recurring-charge.js';
 import { presentRecurringCharge } from './presenter.js';
@@ -71,7 +71,7 @@ export type RenewRecurringCharge = {
   at: Date;
 };
 
-/** Null where that period is not due: somebody else was faster, or the recurring charge has changed. */
+/** Null if that period is not due: another process was faster, or the recurring charge has changed. */
 export type RenewRecurringChargeResult = { charge: Charge | null };
 
 /** Accepts a recurring charge once. */
@@ -142,9 +142,9 @@ function decideChange(
   const step = changed(recurring, item);
   if (step instanceof ApiError) return saveResponse(uow, item, refusalResponse(step));
   if (step) {
-    const pending = item.change === 'cancel' ? onTheirWay(recurring) : [];
+    const pending = item.change === 'cancel' ? openCharges(recurring) : [];
     if (pending.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
-    takeStep(uow, step);
+    applyStep(uow, step);
     for (const charge of pending) tryNoMore(uow, item, uow.get(charges, charge));
   }
   return saveResponse(uow, item, item.answer(ownOf(uow, item) ?? recurring));
@@ -161,7 +161,7 @@ function changed(
     const message = `The recurring charge is ${status}.`;
     return new ApiError('invalid_state', { message, details: { status } });
   }
-  return { pause: paused, resume: resumed, cancel: cancelled }[change](recurring, at);
+  return { pause, resume, cancel }[change](recurring, at);
 }
 
 const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as const;
@@ -211,7 +211,7 @@ function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurrin
   // Also with a token that can't be charged any more: no period is passed by in silence, its charge fails.
   uow.create(charges, named);
   uow.takeReference({ collection: charges, tenantId, reference: named.reference }, named._id);
-  takeStep(uow, charged(recurring, named, at));
+  applyStep(uow, markCharged(recurring, named, at));
   return { charge: named };
 }
 
@@ -221,21 +221,21 @@ const ownOf = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string
 };
 
 /** Applies the change of a charge to its recurring charge, in the same commit. The mutation must have read both. */
-export function recurringFollows(uow: UnitOfWork, before: Charge, after: Charge): void {
-  if (after.recurring === null || standingOf(before) === standingOf(after)) return;
+export function onChargeChanged(uow: UnitOfWork, before: Charge, after: Charge): void {
+  if (after.recurring === null || statusOfCharge(before) === statusOfCharge(after)) return;
   const recurring = uow.get(recurringCharges, after.recurring.id);
   if (recurring?.tenant_id === after.tenant_id) {
-    takeStep(uow, followed(recurring, after, after.updated_at));
+    applyStep(uow, afterChargeChange(recurring, after, after.updated_at));
   }
 }
 
 /** Writes a change and emits its events. Returns the recurring charge with them counted. */
-function takeStep(uow: UnitOfWork, { next, told }: Step): RecurringCharge {
+function applyStep(uow: UnitOfWork, { next, events }: Step): RecurringCharge {
   const before = next.event_sequence;
-  const counted = told.length === 0 ? next : { ...next, event_sequence: before + told.length };
+  const counted = events.length === 0 ? next : { ...next, event_sequence: before + events.length };
   uow.change(recurringCharges, counted);
   const { tenant_id: tenantId, _id: resource, updated_at: at } = counted;
-  for (const [i, name] of told.entries()) {
+  for (const [i, name] of events.entries()) {
     const data = presentRecurringCharge(counted);
     const sequence = before + i + 1;
     uow.emit({ tenantId, resource, sequence, at, name: `recurring_charge.${name}`, data });

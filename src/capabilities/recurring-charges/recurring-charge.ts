@@ -31,7 +31,7 @@ export type RecurringCharge = {
   _id: string;
   tenant_id: string;
   version: number;
-  /** Changes that were told: the order number of the latest event. */
+  /** Sequence number of the latest event. */
   event_sequence: number;
   payment_token_id: string;
   customer_id: string;
@@ -74,10 +74,8 @@ export const isOver = ({ status }: Pick<RecurringCharge, 'status'>): boolean =>
   status === 'ended' || status === 'cancelled';
 
 /** Its charges that may still be paid, or be tried again. */
-export const onTheirWay = ({ unpaid }: Pick<RecurringCharge, 'unpaid'>): string[] =>
-  unpaid
-    .filter(({ status: standing }) => standing !== 'failed')
-    .map(({ charge_id: charge }) => charge);
+export const openCharges = ({ unpaid }: Pick<RecurringCharge, 'unpaid'>): string[] =>
+  unpaid.filter(({ status }) => status !== 'failed').map(({ charge_id: charge }) => charge);
 
 /** True if a period is to be charged now. A paused recurring charge has none. */
 export const isDue = (

@@ -18,7 +18,7 @@ import {
 } from './mutations.js';
 import {
   isDue,
-  onTheirWay,
+  openCharges,
   type RecurringCharge,
   type RecurringStatus,
 } from './recurring-charge.js';
@@ -36,8 +36,8 @@ export type Renewal =
   | { kind: 'overtaken' }
   | { kind: 'not_due'; recurring: RecurringCharge };
 
-/** A Schedule that nothing is due of is looked at so often all the same, for somebody may have changed it by hand. */
-const LOOK_EVERY_MS = 24 * 60 * 60 * 1000;
+/** Interval of the checks if nothing is due, because an operator may have changed the Schedule. */
+const CHECK_EVERY_MS = 24 * 60 * 60 * 1000;
 
 /** The store of recurring charges. */
 export type RecurringCharges = ReturnType<typeof createRecurringCharges>;
@@ -60,14 +60,14 @@ export function createRecurringCharges(
 
   return {
     ...recurringQueries(collection),
-    ...looks(collection, stallTimeoutMs, clock),
+    ...recoveryQueries(collection, stallTimeoutMs, clock),
 
     accept: (input: AcceptRecurringCharge): Promise<AcceptResult> =>
       groupCommit.commit(acceptRecurringCharge, input),
     saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
       groupCommit.commit(saveRefusal, input),
 
-    /** Pauses, resumes or cancels; the answer is made of the record as it stands then. */
+    /** Pauses, resumes or cancels. The response shows the changed record. */
     async change(
       recurring: RecurringCharge,
       given: Pick<ChangeRecurringCharge, 'change' | 'claim' | 'answer'>,
@@ -75,7 +75,7 @@ export function createRecurringCharges(
       const { tenant_id: tenantId, _id: id } = recurring;
       const at = clock();
       for (let seen: RecurringCharge | null = recurring; ;) {
-        const charges = given.change === 'cancel' && seen ? onTheirWay(seen) : [];
+        const charges = given.change === 'cancel' && seen ? openCharges(seen) : [];
         const input = { tenantId, id, at, charges, ...given };
         const outcome: ChangeRecurringChargeResult = await groupCommit.commit(
           changeRecurringCharge,
@@ -86,7 +86,7 @@ export function createRecurringCharges(
       }
     },
 
-    /** Charges the next period if it is due: by one commit, so that each period is charged once whoever looks. */
+    /** Charges the next period if it is due. One commit does it, so that each period is charged once. */
     async renew(tenantId: string, id: string): Promise<Renewal | null> {
       const recurring = await collection.findOne({ _id: id, tenant_id: tenantId });
       if (!recurring) return null;
@@ -134,7 +134,11 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
 }
 
 /** Finds and reschedules the checks of schedule and workflow. */
-function looks(collection: Collection<RecurringCharge>, stallTimeoutMs: number, clock: () => Date) {
+function recoveryQueries(
+  collection: Collection<RecurringCharge>,
+  stallTimeoutMs: number,
+  clock: () => Date,
+) {
   return {
     /** Of those that have to be looked at the oldest first. */
     due: (limit: number): Promise<RecurringCharge[]> =>
@@ -148,7 +152,7 @@ function looks(collection: Collection<RecurringCharge>, stallTimeoutMs: number, 
     /** They have been looked at: again when a period is overdue, or after a day. Of those that are over never again. */
     async rescheduleCheck(found: readonly Supervised[]): Promise<void> {
       const now = clock();
-      const later = new Date(now.getTime() + LOOK_EVERY_MS);
+      const later = new Date(now.getTime() + CHECK_EVERY_MS);
       const overdue = { $add: [{ $max: ['$next_charge_at', now] }, stallTimeoutMs] };
       const idle = { $or: [{ $eq: ['$status', 'paused'] }, { $eq: ['$next_charge_at', null] }] };
       const next = { $cond: [idle, later, { $min: [overdue, later] }] };

@@ -4,17 +4,17 @@ import { nextPeriod } from './periods.js';
 import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
 
 /** The event of a change. */
-export type Told = 'renewed' | 'past_due' | 'ended';
+export type StepEvent = 'renewed' | 'past_due' | 'ended';
 /** The next record with the events of the change. */
-export type Step = { next: RecurringCharge; told: Told[] };
+export type Step = { next: RecurringCharge; events: StepEvent[] };
 /** A change by a request. */
 export type Change = 'pause' | 'resume' | 'cancel';
 
 /** After a change, recovery checks at once that the Schedule and the workflow agree with the record. */
-export const lookAfter = (now: Date): Date => new Date(now.getTime() + START_WITHIN_MS);
+export const nextCheckAfterChange = (now: Date): Date => new Date(now.getTime() + START_WITHIN_MS);
 
-/** The state of its charge of that period was written: it is the next period's turn. */
-export function charged(
+/** Records the charge of a period as created, so that the next period follows. */
+export function markCharged(
   recurring: RecurringCharge,
   charge: Pick<Charge, '_id' | 'reference'>,
   now: Date,
@@ -42,18 +42,18 @@ export function charged(
  * Applies the change of one of its charges. A declined and then failed charge makes it past due. It continues with its next
  * period, and is active again when no attempt is open and a later period than the failed one is paid.
  */
-export function followed(
+export function afterChargeChange(
   recurring: RecurringCharge,
   charge: Pick<Charge, '_id' | 'reference' | 'status' | 'first_declined_at' | 'recurring'>,
   now: Date,
 ): Step {
   const period = charge.recurring?.period ?? 0;
-  const standing = standingOf(charge);
+  const outcome = statusOfCharge(charge);
   const others = recurring.unpaid.filter((one) => one.charge_id !== charge._id);
-  if (standing !== 'paid') {
+  if (outcome !== 'paid') {
     const { _id: id, reference } = charge;
-    const known = standing === 'failed' ? others.filter(isNotFailedBefore(period)) : others;
-    const unpaid = [...known, { charge_id: id, reference, period, status: standing }];
+    const known = outcome === 'failed' ? others.filter(isNotFailedBefore(period)) : others;
+    const unpaid = [...known, { charge_id: id, reference, period, status: outcome }];
     return step(recurring, { ...recurring, unpaid: unpaid.toSorted(byPeriod) }, now);
   }
   const unpaid = others.filter(isNotFailedBefore(period));
@@ -62,12 +62,12 @@ export function followed(
   ]);
 }
 
-/** Periods that begin from now on are passed by until it is resumed. Charges on their way go on. */
-export const paused = (recurring: RecurringCharge, now: Date): Step =>
+/** Pauses: periods that begin before it is resumed are skipped. Open charges continue. */
+export const pause = (recurring: RecurringCharge, now: Date): Step =>
   step(recurring, { ...recurring, status: 'paused', paused_at: now }, now);
 
-/** Goes on with the next period. By hand, so that what has failed is no reason any more to be past due. */
-export function resumed(recurring: RecurringCharge, now: Date): Step {
+/** Resumes with the next period. The tenant has decided, so failed charges no longer make it past due. */
+export function resume(recurring: RecurringCharge, now: Date): Step {
   const { paused_at: from, next_period: period } = recurring;
   const awake: RecurringCharge = {
     ...recurring,
@@ -79,11 +79,11 @@ export function resumed(recurring: RecurringCharge, now: Date): Step {
   return step(recurring, { ...awake, ...following(awake, period) }, now);
 }
 
-/** No further period is charged. Charges on their way go on. */
-export const cancelled = (recurring: RecurringCharge, now: Date): Step =>
+/** Cancels: no further period is charged. Open charges continue. */
+export const cancel = (recurring: RecurringCharge, now: Date): Step =>
   step(recurring, { ...recurring, status: 'cancelled', next_charge_at: null }, now);
 
-/** The first period from this one on that is to be charged, with what may still lie before it. */
+/** The next period to charge from this one on, with the pauses that may still matter. */
 function following(
   recurring: RecurringCharge,
   from: number,
@@ -94,25 +94,30 @@ function following(
   return { next_period: next.period, next_charge_at: next.at, pauses };
 }
 
-/** Completes a change: the state that follows from it, its number and times, and what is to be told. */
-function step(before: RecurringCharge, after: RecurringCharge, now: Date, told: Told[] = []): Step {
+/** Completes a change: the status that follows from it, its version, its times and its events. */
+function step(
+  before: RecurringCharge,
+  after: RecurringCharge,
+  now: Date,
+  events: StepEvent[] = [],
+): Step {
   const status = statusOf(after);
   const over = isOver({ status }) && !isOver(before);
   const moved =
     status !== before.status ||
     after.next_charge_at?.getTime() !== before.next_charge_at?.getTime();
-  if (status === 'past_due' && before.status !== status) told.push('past_due');
-  if (over) told.push('ended');
+  if (status === 'past_due' && before.status !== status) events.push('past_due');
+  if (over) events.push('ended');
   return {
     next: {
       ...after,
       status,
       version: before.version + 1,
       updated_at: now,
-      ...(moved && { next_check_at: lookAfter(now) }),
+      ...(moved && { next_check_at: nextCheckAfterChange(now) }),
       ...(over && { ended_at: now, paused_at: null }),
     },
-    told,
+    events,
   };
 }
 
@@ -122,18 +127,19 @@ function statusOf({
   unpaid,
 }: RecurringCharge): RecurringCharge['status'] {
   if (isOver({ status })) return status;
-  if (nextAt === null && unpaid.every(({ status: standing }) => standing === 'failed'))
+  if (nextAt === null && unpaid.every(({ status: outcome }) => outcome === 'failed'))
     return 'ended';
   if (status === 'paused') return status;
-  return unpaid.every(({ status: standing }) => standing === 'open') ? 'active' : 'past_due';
+  return unpaid.every(({ status: outcome }) => outcome === 'open') ? 'active' : 'past_due';
 }
 
-type Standing = Unpaid['status'] | 'paid';
+type ChargeOutcome = Unpaid['status'] | 'paid';
 
-export function standingOf({
+/** The outcome of a charge for its recurring charge. `declined`: a further attempt is planned. */
+export function statusOfCharge({
   status,
   first_declined_at: declinedAt,
-}: Pick<Charge, 'status' | 'first_declined_at'>): Standing {
+}: Pick<Charge, 'status' | 'first_declined_at'>): ChargeOutcome {
   if (status === 'completed') return 'paid';
   if (status === 'failed') return 'failed';
   return declinedAt === null ? 'open' : 'declined';

@@ -133,7 +133,7 @@ export function createRecurringStarter(settings: StarterSettings) {
   const underWay = new Set<Promise<void>>();
 
   async function start(recurring: RecurringCharge): Promise<void> {
-    // The due period comes first: a customer waits for it, and nobody for the Schedule.
+    // The due period comes first: a customer may wait for it.
     if (isDue(recurring, new Date())) await renewals.start(recurring);
     failpoint('schedule.before');
     await schedules.keep(recurring);

@@ -18,13 +18,13 @@ import { refunds, type Refund } from './refund.js';
 
 type Sums = { refunded: Map<string, bigint>; refunding: Map<string, bigint> };
 
-/** Every refund has the postings of its state and no others, and charges count what refunds there are. */
-export async function auditRefunds(books: LedgerSnapshot): Promise<AuditResult> {
+/** Checks that every refund has the postings of its state and no others, and that charges count their refunds. */
+export async function auditRefunds(snapshot: LedgerSnapshot): Promise<AuditResult> {
   const problems: string[] = [];
   const held = new Map<string, bigint>();
   const sums: Sums = { refunded: new Map(), refunding: new Map() };
   let count = 0;
-  for await (const refund of withPostings(books.collections.records(refunds), books)) {
+  for await (const refund of withPostings(snapshot.collections.records(refunds), snapshot)) {
     count += 1;
     const { charge_id: charge, amount_minor: amountMinor, status } = refund;
     problems.push(...checkSteps(refund, STEPS_OF_HELD[status]));
@@ -36,7 +36,7 @@ export async function auditRefunds(books: LedgerSnapshot): Promise<AuditResult> 
     if (isOpen(refund) || refund.in_suspense) addTo(sums.refunding, charge, amountMinor);
     if (status === 'completed') addTo(sums.refunded, charge, amountMinor);
   }
-  problems.push(...(await checkCharges(books, sums)));
+  problems.push(...(await checkCharges(snapshot, sums)));
   return { counts: { refunds: count }, problems, held };
 }
 

@@ -18,7 +18,7 @@ export type Refund = HeldInstruction & {
   provider_refund_id: string | null;
 };
 
-/** The workflow that keeps this promise. */
+/** The id of the workflow that executes a refund. */
 export const refundWorkflowId = (id: string) => `refund/${id}`;
 
 const FAILURES: Record<string, string> = {
@@ -29,7 +29,7 @@ const FAILURES: Record<string, string> = {
   operator: 'An operator ended this refund.',
 };
 
-/** A failure with our own words for its code; a code that we do not know is still told as it is. */
+/** A failure with its message. An unknown code gets a general message. */
 export const refundFailure = (code: string) => ({
   code,
   message: FAILURES[code] ?? 'The provider did not refund.',

@@ -44,8 +44,8 @@ export function refundRoutes(deps: {
 
     route(getRefundTimeline, async (ctx, { params, query }) => {
       const refund = await find(ctx, params.reference);
-      const told = await webhooks.deliveries.timelineOf(refund.tenant_id, refund._id);
-      sendPage(ctx, timelineWithDeliveries(refund, told).map(presentTimelineEntry), query);
+      const deliveries = await webhooks.deliveries.timelineOf(refund.tenant_id, refund._id);
+      sendPage(ctx, timelineWithDeliveries(refund, deliveries).map(presentTimelineEntry), query);
     }),
   ];
 

@@ -17,11 +17,11 @@ import { holdOf } from './postings.js';
 import { transfers, type Transfer } from './transfer.js';
 
 /** Checks that every transfer has the postings of its state and no others, and that the counts equal the records. */
-export async function auditTransfers(books: LedgerSnapshot): Promise<AuditResult> {
-  const problems = await checkCounts(books);
+export async function auditTransfers(snapshot: LedgerSnapshot): Promise<AuditResult> {
+  const problems = await checkCounts(snapshot);
   const held = new Map<string, bigint>();
   let count = 0;
-  for await (const transfer of withPostings(books.collections.records(transfers), books)) {
+  for await (const transfer of withPostings(snapshot.collections.records(transfers), snapshot)) {
     count += 1;
     problems.push(...checkSteps(transfer, STEPS_OF_HELD[transfer.status]));
     problems.push(...checkLegs(transfer, expectedOf(transfer), 'transfer'));
