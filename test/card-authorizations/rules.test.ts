@@ -59,7 +59,7 @@ describe('a payment with a card is declined', () => {
     expect(codeFor(limited, { amountMinor: 5_001n })).toBe('per_transaction_limit_exceeded');
   });
 
-  test('when the day would have had too much, and only on that day in Lagos', () => {
+  test('an authorization beyond the daily limit is declined, on that day in Lagos only', () => {
     const spent = { day: TODAY, minor: 7_000n };
     const limited = { ...secured({ daily_limit_minor: 10_000n }), daily_spend: spent };
     expect(codeFor(limited, { amountMinor: 3_000n })).toBe('approved of card');

@@ -182,7 +182,7 @@ describe('an authorization', () => {
     expect(state.records.get(cards, 'crd_a')).toMatchObject({ held_minor: 5_000n, open_holds: 1 });
   });
 
-  test('money that returns to a closed card goes on to the wallet', () => {
+  test('money that returns to a closed card moves to the wallet', () => {
     const closed = {
       status: 'closed',
       available_minor: 0n,

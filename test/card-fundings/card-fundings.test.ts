@@ -240,7 +240,7 @@ describe('jit-fund, by the table of test values', () => {
     expect(await journalOf(id)).toEqual([]);
   });
 
-  test('a retry with the same key gets the same operation as it stands', async () => {
+  test('a retry with the same key gets the present state of the same operation', async () => {
     const own = await cards.issue();
     const body = funding('012');
     const key = `jit ${own.id}`;

@@ -115,7 +115,7 @@ describe('bad input is refused, and says where', () => {
     expect(await refused(active.token.payment_token_id, active.customer)).toEqual(state);
   });
 
-  test('what there is not can not be had, verified or listed', async () => {
+  test('a charge that does not exist can not be shown, verified or listed', async () => {
     const path = '/payments/charges/no-such-charge';
     const answers = await Promise.all([
       payments.call('GET', path),
@@ -239,7 +239,7 @@ describe('operators', () => {
     expect(lines.map(({ actor }) => actor)).toContain('ada');
   });
 
-  test('are called where nobody answers, and not where it is the customer’s turn', async () => {
+  test('operators are called if the provider does not answer, and not while the customer has to act', async () => {
     const waiting = await payments.page();
     const { token, customer } = await activeToken(payments);
     const order = merchantOrder({
@@ -262,7 +262,7 @@ describe('operators', () => {
     expect(done.attention).toBeNull();
   });
 
-  test('are called for a later attempt as for the first, for which nobody is waited for any more', async () => {
+  test('operators are called for a later attempt as for the first', async () => {
     const { token, customer } = await activeToken(payments, 'later_low_funds');
     const order = merchantOrder({ customer, payment_token_id: token.payment_token_id });
     const attempt = async () =>

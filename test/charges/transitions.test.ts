@@ -84,7 +84,7 @@ const of = (kind: 'abandoned' | 'expired' | 'operator_confirmed'): ChargeFact =>
 const tell = (charge: Charge, fact: ChargeFact, now = NOW, wallet = noDebt) =>
   transitionCharge(charge, fact, now, wallet);
 
-describe('what is paid', () => {
+describe('a payment', () => {
   test('completes it, and credits the amount less the fee; what is owed is taken first', () => {
     const { next, postings, availableMinor, owedMinor } = tell(sent(pageCharge()), paid(), NOW, {
       owedMinor: 100_000n,
@@ -135,7 +135,7 @@ describe('what is paid', () => {
     expect(attemptReference(next)).toBe(`${next._id}-2`);
   });
 
-  test('by an attempt that was declined calls an operator, where a later one is out and nobody asks about it', () => {
+  test('of a declined attempt raises attention if a later attempt is submitted and no longer verified', () => {
     const second = sent(tell(sent(merchantCharge()), refused()).next, days(1));
     const { verdict, next, availableMinor } = tell(second, paid({ attempt: 1 }));
     expect([verdict, next.status, availableMinor]).toEqual(['attention', 'completed', 285_500n]);
@@ -160,7 +160,7 @@ describe('what is paid', () => {
   });
 });
 
-describe('what is declined', () => {
+describe('a decline', () => {
   test('softly is tried again 1, 3, 5 and 7 days after the first decline, then it has failed', () => {
     let charge = merchantCharge();
     const due: unknown[] = [];
@@ -362,7 +362,7 @@ describe('a commit', () => {
     expect(state.records.get(paymentTokens, unbound._id)?.status).toBe('unbound');
   });
 
-  test('whose provider says that the authorization is gone revokes the token: no later charge is taken', () => {
+  test('for a revoked authorization revokes the token: no later charge is accepted', () => {
     const active = token({ status: 'active', authorization: 'authz_1' });
     const [charge, later] = [1, 2].map(() => merchantCharge({ payment_token_id: active._id }));
     const gone = refused({ code: 'authorization_revoked', decline: 'hard' });
@@ -396,7 +396,7 @@ describe('a commit', () => {
     expect(chargeReads(charge).records).toEqual([paymentTokens.ref(some._id)]);
   });
 
-  test('tells that the customer has somewhere to go, once', () => {
+  test('the event that the customer must act is emitted once', () => {
     const charge = sent(pageCharge());
     const snapshot = emptySnapshot();
     snapshot.records.set(charges, charge);

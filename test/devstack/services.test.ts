@@ -47,7 +47,7 @@ test('API and worker serve their metrics on ports of their own', () => {
   expect(workerEnvironment(api, ports)).toEqual({ ...api, BURSAR_METRICS_PORT: '9467' });
 });
 
-test('what the user has set wins over the settings made for a person who watches', () => {
+test('settings of the user win over the defaults for a person at the terminal', () => {
   expect(environment({})).toMatchObject({ BURSAR_ATTENTION_AFTER_MS: '60000' });
   expect(
     environment({ BURSAR_ATTENTION_AFTER_MS: '5', SANDBOX_BANK_DEDUPLICATE: 'false' }),

@@ -27,7 +27,7 @@ const from = (start: string, changes: Parameters<typeof recurringCharge>[0] = {}
 const starts = (recurring: ReturnType<typeof from>, periods: number[]) =>
   periods.map((period) => periodStart(recurring, period).toISOString().slice(0, 16));
 
-describe('when periods begin', () => {
+describe('the start of a period', () => {
   test('on the 31st: the last day of each month, and the 31st again', () => {
     expect(starts(from('2026-01-31T08:00:00Z'), [0, 1, 2, 3, 4, 13, 25])).toEqual([
       '2026-01-31T08:00',
@@ -96,7 +96,7 @@ describe('when periods begin', () => {
   });
 });
 
-describe('which period is next', () => {
+describe('the next period', () => {
   test('none at the end or after it, and none beyond the count', () => {
     const start = '2026-01-31T08:00:00Z';
     const ending = from(start, { end_at: new Date('2026-03-31T08:00:00Z') });

@@ -231,7 +231,7 @@ describe('a recurring charge', () => {
     expect([status, lastPaid]).toEqual(['active', `${recurring._id}-0`]);
   });
 
-  test('resumed by hand it is active again, but not while a charge is still being tried', async () => {
+  test('a resumed recurring charge is active again, but not while a charge has an open attempt', async () => {
     const recurring = await accepted({ interval: 'day' });
     const [charge] = await renew(recurring);
     await charges.applyFact(charge as Charge, declined('soft'));
@@ -285,7 +285,7 @@ describe('a recurring charge', () => {
     ]);
   });
 
-  test('what is declined while it is paused is told when it is resumed', async () => {
+  test('a decline during a pause emits its event at the resumption', async () => {
     const recurring = await accepted({ interval: 'day' });
     const [charge] = await renew(recurring);
     await change(recurring, 'pause');
@@ -296,7 +296,7 @@ describe('a recurring charge', () => {
     expect(await stored(recurring)).toMatchObject({ status: 'past_due', event_sequence: 1 });
   });
 
-  test('what is over can not be changed; what is so already stays as it is', async () => {
+  test('an ended recurring charge can not be changed; a repeated change has no effect', async () => {
     const recurring = await accepted();
     const answerTo = async (wanted: Change) => {
       const outcome = await change(recurring, wanted);

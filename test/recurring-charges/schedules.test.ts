@@ -173,7 +173,7 @@ describe('a recurring charge and its Schedule', () => {
     expect(paid.filter((reference) => ids.includes(reference))).toEqual(ids);
   });
 
-  test('paused, resumed and cancelled with its record; what was changed or deleted by hand is put right', async () => {
+  test('a Schedule is paused, resumed and deleted with its record; changes by an operator are repaired', async () => {
     const { id } = await create({ start_at: new Date(Date.now() + DAY_MS).toISOString() });
     await eventually('the Schedule', () => scheduleOf(id).describe());
     expect((await act(id, 'pause')).body.data.status).toBe('paused');
@@ -213,7 +213,7 @@ describe('a recurring charge and its Schedule', () => {
     );
   });
 
-  test('a token that was revoked fails each period’s charge, and the tenant is told', async () => {
+  test('a revoked token fails each period’s charge, with an event for the tenant', async () => {
     const { token: own } = await activeToken(payments);
     const tokens = service.deps.database.db.collection<PaymentToken>('payment_tokens');
     const start = { start_at: new Date(Date.now() + DAY_MS).toISOString() };

@@ -58,7 +58,7 @@ const idOf = async (reference: string) =>
   String((await service.deps.refunds.store.byReference(tenant.id, reference))?._id);
 
 describe('a refund', () => {
-  test('of a part goes to the customer and out of the wallet, and is told', async () => {
+  test('a partial refund leaves the wallet, reaches the customer and emits its event', async () => {
     const own = await payments.paid();
     const before = await tenant.balance();
     const body = order('789', { charge_reference: own.reference, reason: 'Returned' });
@@ -91,7 +91,7 @@ describe('a refund', () => {
     );
   });
 
-  test('by the network’s table is refunded once, or not at all and given back', async () => {
+  test('each test value is refunded once, or not at all and the hold is released', async () => {
     const wanted: [suffix: string, status: string, code: string | null, times: number][] = [
       ['789', 'completed', null, 1],
       ['001', 'completed', null, 1],
@@ -229,7 +229,7 @@ describe('bad input is refused, and says where', () => {
 describe('operators', () => {
   const cli = (line: string) => bursar(`refunds ${line} --json`, service.env);
 
-  test('are called where nobody answers and nothing was done; what they give up by force is released', async () => {
+  test('operators are called if the provider does not answer and nothing was refunded; a forced failure releases the hold', async () => {
     const { reference } = await accepted(payments, order('005'));
     await waitFor(reference, ({ attention }) => attention !== null);
     const id = await idOf(reference);
@@ -264,6 +264,6 @@ describe('operators', () => {
   });
 });
 
-test('the books are right, and every refund is what the network did', async () => {
+test('the ledger is correct, and every refund equals the one at the network', async () => {
   expect(await service.problems()).toEqual([]);
 });

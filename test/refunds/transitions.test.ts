@@ -144,7 +144,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   return problems;
 }
 
-test('whatever becomes known of refunds, in whatever order, money and charge agree with them', () => {
+test('for any facts in any sequence, wallet and charge agree with the refunds', () => {
   fc.assert(
     fc.property(fc.array(fc.array(anyItem, { maxLength: 4 }), { maxLength: 12 }), (batches) => {
       const { state } = run(snapshotWith(), batches);
@@ -228,7 +228,7 @@ describe('acceptance', () => {
     ).toBe(`${CHARGE}-3`);
   });
 
-  test('is found again where its own commit was never heard of, also under its key', () => {
+  test('a refund whose commit succeeded and whose result was lost is found again, also under its key', () => {
     const item = { ...accept('ref_a'), claim: claimOf('k') } as AnyMutation;
     const { outcomes, charge } = after([item, item]);
     expect(outcomes[1]).toMatchObject({ resource: 'ref_a', replayed: false });

@@ -112,7 +112,7 @@ test('a card, a funding and a reversal that were scheduled before kill -9 still 
   expect(await client.kinds(reversed.reference)).toEqual(['funded', 'funding_reversed']);
 });
 
-test('an authorization that kill -9 interrupted is declined, and the service is told to release the hold', async () => {
+test('an authorization that kill -9 interrupted is declined, and the service is notified to release the hold', async () => {
   const { card } = await client.newCard();
   react = () => null;
   const cut = client.authorize(card).catch(() => 'cut');

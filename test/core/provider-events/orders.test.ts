@@ -175,6 +175,6 @@ test.each([
   );
 });
 
-test('afterwards the books balance', async () => {
+test('afterwards the ledger balances', async () => {
   expect((await auditLedger(service.deps.database, audits)).problems).toEqual([]);
 });

@@ -51,8 +51,8 @@ async function toldOf(card: CardView): Promise<string> {
 const count = (filter: object) =>
   service.deps.database.db.collection('provider_events').countDocuments(filter);
 
-describe('what comes in', () => {
-  test('is stored once, whoever repeats it, listed, and applied once', async () => {
+describe('a provider event', () => {
+  test('is stored once however often it is repeated, listed, and applied once', async () => {
     const card = await cards.issue();
     const operation = await fundings.fund(card, '009');
     await cards.waitForOperation(card.id, operation, 'completed');
@@ -136,7 +136,7 @@ describe('what comes in', () => {
     expect(await issuer.waitFor(token, 'processed')).toMatchObject({ result: 'applied' });
   });
 
-  test('unsigned, signed by somebody else or changed on its way is refused, and nothing is stored', async () => {
+  test('without a signature, with another signer’s or with a changed body is refused, and nothing is stored', async () => {
     const before = await count({});
     const about = issuer.about('card.funded', { reference: newId('cardOperation'), card: 'ic_x' });
     for (const options of [
@@ -154,7 +154,7 @@ describe('what comes in', () => {
   });
 });
 
-describe('what can’t be applied', () => {
+describe('an event that can’t be applied', () => {
   test('is tried again, then given up with an operator called; a replay applies it, and more of them nothing more', async () => {
     const card = await cards.issue();
     const operation = newId('cardOperation');
@@ -226,7 +226,7 @@ describe('replays', () => {
     expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
   });
 
-  test('with one idempotency key are one; the place of a replay tells how it stands', async () => {
+  test('requests with one idempotency key are one replay, and its address shows its state', async () => {
     const card = await cards.issue();
     const event = await toldOf(card);
     const key = `replay-${event}`;

@@ -232,7 +232,7 @@ describe('outcomes selected by the reference', () => {
     }
   });
 
-  test('006: what the customer has done stays pending until the network is told', async () => {
+  test('006: a page stays pending until the outcome is set at the network', async () => {
     const { url, reference } = await client.newPage('006');
     await pay(url);
     expect(await stateOf(reference)).toMatchObject({ status: 'pending' });

@@ -112,7 +112,7 @@ test('005: the answer never comes and nothing is paid, every time', async () => 
   expect(await kinds(order.reference)).toEqual([]);
 });
 
-test('006: pending until the bank is told that it is paid, and it calls back', async () => {
+test('006: pending until the outcome is set at the bank, which then sends a callback', async () => {
   const order = client.order('006');
   expect((await client.submit(order)).body.status).toBe('pending');
   expect((await client.lookup(order.reference)).body.status).toBe('pending');
@@ -123,7 +123,7 @@ test('006: pending until the bank is told that it is paid, and it calls back', a
   expect(await kinds(order.reference)).toEqual(['paid']);
 });
 
-test('006: told by client reference that it failed; the contrary is refused, the same is not', async () => {
+test('006: the outcome can be set by client reference; the opposite outcome is refused, a repeat is not', async () => {
   const order = client.order('006', { client_reference: 'invoice 7/a' });
   await client.submit(order);
   expect((await client.tell('invoice 7/a', 'failed')).body).toMatchObject({
