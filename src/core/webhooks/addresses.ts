@@ -1,8 +1,8 @@
 import ipaddr from 'ipaddr.js';
 
-/** Global unicast: what is outside of it is not on the public network, whatever it is called. */
+/** Global unicast. IPv6 addresses outside of it are not on the public network. */
 const GLOBAL_IPV6 = ipaddr.parseCIDR('2000::/3');
-/** Public by its number, and yet a cloud's own metadata service. */
+/** A public address that is the metadata service of a cloud. */
 const METADATA = new Set(['168.63.129.16']);
 
 /**

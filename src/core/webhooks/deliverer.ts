@@ -18,8 +18,8 @@ export type Job = { delivery: Delivery; body: string };
 export type Deliverer = ReturnType<typeof createDeliverer>;
 
 /**
- * Makes first deliveries straight from what was written. Each endpoint has a lane of its own, so that one which hangs
- * holds back nobody else; what it does not take, or can't take in time, goes to a workflow. Nothing here is a promise:
+ * Makes the first deliveries in the process that wrote the event. Each endpoint has a lane of its own, so that one that
+ * hangs does not delay others. A delivery that fails or can't start in time goes to a workflow. Nothing here is durable:
  * what a process that ends leaves behind becomes overdue soon, and recovery finds it.
  */
 export function createDeliverer(deps: {
@@ -43,7 +43,7 @@ export function createDeliverer(deps: {
     maxWaitingPerLane: MAX_WAITING,
   });
 
-  /** Tries once and writes down what came of it. */
+  /** Makes one attempt and records its result. */
   async function deliver({ delivery, body }: Job): Promise<void> {
     const of = delivery;
     const result = await attempt(delivery, body);

@@ -13,7 +13,7 @@ import {
   type StoredEvent,
 } from './event.js';
 
-/** The latest attempts that a delivery keeps. Ten belong to it; the rest is what operators asked for. */
+/** Number of attempts that a delivery keeps: its ten, and those of redeliveries. */
 const KEPT_ATTEMPTS = 50;
 const MAX_RECORDS = 200;
 const MAX_WAITING = 20_000;
@@ -74,15 +74,15 @@ export const deliveriesCollection: CollectionSpec = {
   ],
 };
 
-/** An event with its way to each endpoint that listened at that moment. */
+/** An event with a delivery for each endpoint that was active at that moment. */
 export type Outgoing = { event: StoredEvent; deliveries: Delivery[] };
 
 /** A change of a delivery. `of` is the delivery as it was when the attempt began. */
 export type DeliveryRecord = { of: Pick<Delivery, '_id' | 'redeliveries'> } & (
   | { kind: 'delivered'; attempt: Attempt }
-  /** Tried in vain; `nextAt` is when it is looked after again, null for never. */
+  /** The attempt failed. `nextAt` is the time of the next check; null: none. */
   | { kind: 'failed'; attempt: Attempt; nextAt: Date | null }
-  /** Not tried here: its workflow will. */
+  /** Left to its workflow. */
   | { kind: 'handed_over'; nextAt: Date }
   | { kind: 'cancelled' }
 );
@@ -90,7 +90,7 @@ export type DeliveryRecord = { of: Pick<Delivery, '_id' | 'redeliveries'> } & (
 /** The store of events and deliveries. */
 export type Deliveries = ReturnType<typeof createDeliveries>;
 
-/** The store of events and deliveries. A delivery has a due date until it needs nobody any more. */
+/** The store of events and deliveries. A delivery has a next check until it has ended. */
 export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clock?: () => Date }) {
   const events = db.collection<StoredEvent>('webhook_events');
   const deliveries = db.collection<Delivery>('webhook_deliveries');
@@ -119,7 +119,7 @@ export function createDeliveries({ db, clock = () => new Date() }: { db: Db; clo
       );
     },
 
-    /** Further ways of events that are written already. */
+    /** Adds deliveries of existing events. */
     async add(fresh: Delivery[]): Promise<void> {
       if (fresh.length > 0) await deliveries.insertMany(fresh);
     },
@@ -183,11 +183,11 @@ function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection
         .limit(limit)
         .toArray(),
 
-    /** Ways of this event that were written before, whatever became of them. */
+    /** All deliveries of this event. */
     of: ({ resource_id: resource, _id: event }: StoredEvent) =>
       deliveries.find({ resource_id: resource, event_id: event }).toArray(),
 
-    /** Deliveries that were taken, as lines for the timeline of what they told of. */
+    /** The successful deliveries of a resource's events, as lines of its timeline. */
     async timelineOf(tenantId: string, resource: string): Promise<TimelineEntry[]> {
       const found = await deliveries
         .find({ tenant_id: tenantId, resource_id: resource, delivered_at: { $exists: true } })
@@ -205,7 +205,7 @@ function deliveryQueries(events: Collection<StoredEvent>, deliveries: Collection
   };
 }
 
-/** The documents of an event, made before they are written. Until `dueAt` it belongs to whoever made them. */
+/** The documents of an event before they are written. Until `dueAt` the process that writes them delivers it. */
 export function toOutgoing(
   draft: EventDraft,
   endpoints: readonly { id: string }[],

@@ -4,7 +4,7 @@ import type { CollectionSpec } from '../../platform/database/migrations.js';
 import { newId } from '../../shared/ids.js';
 import { newSecret, type SecretBox } from './secrets.js';
 
-/** A change by the command line is seen by every process within a second. */
+/** Every process uses a change by the command line within a second. */
 const REMEMBERED_MS = 800;
 const MAX_REMEMBERED = 10_000;
 /** Every event is written and sent once for each endpoint. */
@@ -63,7 +63,7 @@ export type Listener = { id: string; url: string; secrets: () => string[] };
 /** The store of webhook endpoints. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** The addresses that tenants want to be told at. They change through the operator's command line alone. */
+/** The store of webhook endpoints. Only the operator's command line changes them. */
 export function createEndpoints({
   db,
   secretBox,
@@ -175,18 +175,20 @@ function createListeners(
 
   /** The listeners of all these tenants, by one read for those that are not known. */
   async function listenersOf(tenants: Iterable<string>): Promise<Map<string, Listener[]>> {
-    const asked = new Map([...new Set(tenants)].map((tenantId) => [tenantId, known.get(tenantId)]));
-    const missing = [...asked].flatMap(([tenantId, found]) => (found ? [] : [tenantId]));
+    const listed = new Map(
+      [...new Set(tenants)].map((tenantId) => [tenantId, known.get(tenantId)]),
+    );
+    const missing = [...listed].flatMap(([tenantId, found]) => (found ? [] : [tenantId]));
     if (missing.length > 0) {
       const loading = load(missing);
       for (const tenantId of missing) {
         const own = loading.then((found) => found.get(tenantId) ?? []);
         known.set(tenantId, own);
         own.catch(() => known.peek(tenantId) === own && known.delete(tenantId));
-        asked.set(tenantId, own);
+        listed.set(tenantId, own);
       }
     }
-    const entries = [...asked].map(
+    const entries = [...listed].map(
       async ([tenantId, found]) => [tenantId, (await found) ?? []] as const,
     );
     return new Map(await Promise.all(entries));
@@ -196,7 +198,7 @@ function createListeners(
     listenersOf,
     hasSubscribers: async (tenantId: string) =>
       ((await listenersOf([tenantId])).get(tenantId) ?? []).length > 0,
-    /** This endpoint, if it still wants to be told. Before it is called gone it is looked for once more. */
+    /** This endpoint, if it is active. If the cache lacks it, the database is queried. */
     async listener(tenantId: string, id: string): Promise<Listener | null> {
       const listeners = (await listenersOf([tenantId])).get(tenantId) ?? [];
       const found = listeners.find((one) => one.id === id);

@@ -1,11 +1,11 @@
-/** A change that a tenant may want to hear of, as the code that makes the change states it. Plain data. */
+/** An event as a mutation emits it. Plain data. */
 export type EventDraft = {
   tenantId: string;
   /** The id of what changed. */
   resource: string;
   /** The name of the event, for example `transfer.completed`. */
   name: string;
-  /** 1, 2, 3 … for each resource, also while nobody listens: a receiver tells late from new by it. */
+  /** 1, 2, 3 … for each resource, also without an endpoint. Receivers recognise late events by it. */
   sequence: number;
   at: Date;
   /** The resource as clients see it, at that moment. */
@@ -27,15 +27,15 @@ export function eventBody(id: string, draft: EventDraft): string {
 export type DeliveryStatus =
   /** The first attempt is in flight, by the process that wrote the event or by recovery. */
   | 'pending'
-  /** Its workflow drives it. */
+  /** Its workflow makes the next attempts. */
   | 'retrying'
   | 'delivered'
-  /** The last attempt failed. Can be delivered again by hand. */
+  /** The last attempt failed. An operator can redeliver it. */
   | 'dead'
-  /** The endpoint was removed or switched off. Can be delivered again by hand. */
+  /** The endpoint was removed or switched off. An operator can redeliver it. */
   | 'cancelled';
 
-/** One attempt: what they answered and how long it took, never what they said. */
+/** One attempt: the status of the answer and its duration, never its body. */
 export type Attempt = {
   at: Date;
   /** Null where there was no answer. */
@@ -49,7 +49,7 @@ export type AttemptError =
   | 'timeout'
   | 'connection'
   | 'name_not_resolved'
-  /** The address is one that nobody may send us to. */
+  /** The address is not allowed for endpoints. */
   | 'address_refused'
   /** The signing secret was sealed under another pepper. */
   | 'secret_unreadable'
@@ -77,7 +77,7 @@ export type Delivery = {
   resource_id: string;
   sequence: number;
   status: DeliveryStatus;
-  /** Attempts since it was written, or since it was last delivered again by hand. */
+  /** Attempts since the event, or since the last redelivery by an operator. */
   attempt_count: number;
   attempts: Attempt[];
   /** The time of the next check by recovery; null if the delivery has ended. */

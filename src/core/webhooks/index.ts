@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import type { Config } from '../../shared/config.js';
 import type { Database } from '../../platform/database/client.js';
 import type { Log } from '../../shared/log.js';
-import { createAgain } from './redeliver.js';
+import { createRedelivery } from './redeliver.js';
 import { createAttempts, createHealth } from './attempts.js';
 import { createDeliverer } from './deliverer.js';
 import { createDeliveries } from './deliveries.js';
@@ -21,7 +21,7 @@ const STOP_WITHIN_MS = 2_000;
 /** The parts of outgoing webhooks. */
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-/** Webhooks out: endpoints, events, deliveries, and what brings the ones to the others. */
+/** Creates the parts of outgoing webhooks: endpoints, events, deliveries and the delivery of events. */
 export function createWebhooks(deps: {
   database: Database;
   client: Client;
@@ -55,7 +55,7 @@ export function createWebhooks(deps: {
     maxWaitMs: timeoutMs,
     log,
   });
-  // Its wait in the queue, its attempt, and time to write that down: until then a delivery has its owner.
+  // The wait in the queue, the attempt and the write of its result: until then the delivery belongs to this process.
   const leaseEnd = () => new Date(Date.now() + 2 * timeoutMs + stallTimeoutMs);
 
   return {
@@ -65,7 +65,7 @@ export function createWebhooks(deps: {
     recover: createRecovery({ deliveries, deliverer, starter, leaseEnd }),
     removeOld: createRetention({ db: database.db, retentionMs }),
     retry: createRetry({ deliveries, attempt, stallTimeoutMs }),
-    ...createAgain({ endpoints, deliveries, starter }),
+    ...createRedelivery({ endpoints, deliveries, starter }),
 
     /** The problem of a new endpoint's address, or null. */
     problemWith: (url: string) => problemWithAddress(url, rules),

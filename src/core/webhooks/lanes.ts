@@ -1,8 +1,8 @@
 type Lane<Job> = { name: string; running: number; queue: { job: Job; since: number }[] };
 
 /**
- * Runs jobs side by side, with a bound for each lane and one for all of them: a lane whose jobs hang fills its own
- * places and nobody else's. Lanes take turns.
+ * Runs jobs concurrently, with a bound for each lane and one for all lanes: a lane whose jobs hang uses its own share only.
+ * Lanes take turns.
  */
 export function createLanes<Job>(options: {
   /** Must not reject. */

@@ -16,7 +16,7 @@ export type Outbox = {
   send(outgoing: readonly Outgoing[]): void;
 };
 
-/** For what changes state where nobody is told of it. */
+/** The outbox of commits without webhooks, for example in tests. */
 export const noOutbox: Outbox = {
   hasSubscribers: async () => false,
   address: async () => [],
@@ -44,8 +44,8 @@ export function createOutbox({
       const listeners = await endpoints.listenersOf(drafts.map(({ tenantId }) => tenantId));
       const dueAt = leaseEnd();
       return drafts.flatMap((draft) => {
-        const heard = listeners.get(draft.tenantId) ?? [];
-        return heard.length === 0 ? [] : [toOutgoing(draft, heard, dueAt)];
+        const subscribed = listeners.get(draft.tenantId) ?? [];
+        return subscribed.length === 0 ? [] : [toOutgoing(draft, subscribed, dueAt)];
       });
     },
     write: (outgoing, session) => deliveries.insert(outgoing, session),

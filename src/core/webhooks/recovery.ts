@@ -3,7 +3,7 @@ import type { Deliveries } from './deliveries.js';
 import type { DeliveryStarter } from './starter.js';
 
 /**
- * Takes up what nobody looked after: a process died between its commit and the delivery, or a workflow is gone.
+ * Recovers overdue deliveries: their process died between commit and delivery, or their workflow is gone.
  * Returns their number. Several workers may recover at once: a delivery that one has claimed is left to it.
  */
 export function createRecovery(deps: {

@@ -4,7 +4,7 @@ import type { Delivery } from './event.js';
 import type { DeliveryStarter } from './starter.js';
 
 /** Redelivers events for operators. Recovery makes the attempts within about a second. */
-export function createAgain({
+export function createRedelivery({
   endpoints,
   deliveries,
   starter,

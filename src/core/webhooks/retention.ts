@@ -8,8 +8,8 @@ const UNSETTLED: DeliveryStatus[] = ['pending', 'retrying'];
 type Collections = { events: Collection<StoredEvent>; deliveries: Collection<Delivery> };
 
 /**
- * Removes events of a certain age with their deliveries, unless one of these is still to be made: no index that
- * expires documents could see that. Ids are in the order of time, so the index of ids is enough.
+ * Removes old events with their deliveries, unless a delivery is still open: a TTL index can't check that. Ids sort by
+ * time, so the index of ids is enough.
  */
 export function createRetention({
   db,

@@ -26,8 +26,8 @@ export function signatures(
 export type SecretBox = ReturnType<typeof createSecretBox>;
 
 /**
- * Keeps secrets that have to be readable again, signing needs them, under a key that is not in the database. A sealed
- * secret opens only for the endpoint it was sealed for.
+ * Creates the box that seals secrets, which signing needs in clear, under a key that is not in the database. A sealed
+ * secret opens only for the endpoint that it was sealed for.
  */
 export function createSecretBox(pepper: string) {
   const key = Buffer.from(hkdfSync('sha256', pepper, '', 'bursar webhook secrets', 32));

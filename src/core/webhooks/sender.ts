@@ -23,9 +23,9 @@ class NotResolved extends Error {
 }
 
 /**
- * Sends one message to an address that a tenant chose. The connection is made to an address that was looked at, by
- * whatever name it was found; redirects are answers and are not followed; what the receiver says is thrown away.
- * Never throws: every end is an attempt that can be written down.
+ * Creates the function that sends one message to a tenant's address. Connections are made to checked addresses only;
+ * redirects are answers and are not followed; the body of an answer is discarded. It never throws: every end is an attempt
+ * that can be recorded.
  */
 export function createSender(
   rules: AddressRules & { timeoutMs: number; resolve?: Resolve; clock?: () => Date },
@@ -81,7 +81,7 @@ function errorOf(error: unknown): AttemptError {
   return code === 'NOT_RESOLVED' ? 'name_not_resolved' : 'connection';
 }
 
-/** Connects to checked addresses alone: an address in the URL is looked at itself, a name by what it resolves to. */
+/** Connects to checked addresses only: the address in the URL, or those that its name resolves to. */
 function checkedConnector(
   rules: AddressRules & { timeoutMs: number; resolve?: Resolve },
 ): buildConnector.connector {
@@ -114,8 +114,8 @@ function checkedConnector(
 }
 
 /**
- * Looks a name up without the thread pool, where a name server that does not answer would hold up everybody's files
- * and look-ups. Only in development the system's own names count as well.
+ * Resolves a name without the thread pool, in which a name server that does not answer would block files and other
+ * look-ups. The system's own names count in development only.
  */
 function resolver(allowPrivate: boolean): Resolve {
   const dns = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
