@@ -18,7 +18,7 @@ export function findApi({ api, key }: ApiOptions, env: NodeJS.ProcessEnv = proce
       'the address of the API is missing: pass --api, set BURSAR_API_URL, or run npm start',
     );
   const found = key || env.BURSAR_API_KEY || (named ? undefined : dev?.keys?.secret);
-  if (!found) throw new CommandError('the API key is missing: pass --key or set BURSAR_API_KEY');
+  if (!found) throw new CommandError('there is no key: pass --key or set BURSAR_API_KEY');
   return createClient({ baseUrl, key: found });
 }
 
