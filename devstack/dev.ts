@@ -32,6 +32,8 @@ export function restartOnChange(services: readonly Supervised[], { log }: Hooks)
   const changed = new Set<string>();
   let building = false;
   let check: AbortController | null = null;
+  // A check that outlives this process still writes into dist/.
+  process.once('exit', () => check?.abort());
 
   async function rebuild(): Promise<void> {
     if (building) return;
