@@ -1,6 +1,7 @@
 import { bursar as runBursar } from '../../support/cli.js';
 import { startListening, type Listening } from '../../support/listening.js';
 import { ORDER_TOTAL_MINOR } from '../../support/tenant.js';
+import { BACKLOG_ROWS } from '../../support/backlog-rows.js';
 
 let all: Listening;
 beforeAll(async () => {
@@ -112,22 +113,7 @@ describe('doctor', () => {
       'mongodb: schema',
       'clock',
       'key pepper',
-      'bulk-transfers: overdue',
-      'transfers: overdue',
-      'transfers: attention',
-      'cards: overdue',
-      'cards: attention',
-      'card-authorizations: overdue',
-      'card-authorizations: attention',
-      'charges: overdue',
-      'charges: attention',
-      'refunds: overdue',
-      'refunds: attention',
-      'recurring-charges: overdue',
-      'provider-events: overdue',
-      'provider-events: attention',
-      'webhooks: undelivered',
-      'webhooks: given up',
+      ...BACKLOG_ROWS,
       'temporal',
       'temporal: namespace',
       'temporal: search attributes',
