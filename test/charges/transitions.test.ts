@@ -1,5 +1,5 @@
 import { newId } from '../../src/shared/ids.js';
-import { newCharge, type ChargeOrder } from '../../src/capabilities/charges/new-charge.js';
+import { newCharge, type NewCharge } from '../../src/capabilities/charges/charge.js';
 import {
   charges,
   attemptReference,
@@ -21,7 +21,7 @@ const days = (n: number) => new Date(NOW.getTime() + n * DAY_MS);
 const noDebt = { owedMinor: 0n };
 const customer = { id: 'customer-1', email: 'ada@example.com', name: null };
 
-const order: ChargeOrder = {
+const order: NewCharge = {
   tenant_id: 'ten_a',
   amount_minor: 300_000n,
   capture_mode: 'merchant_initiated',
@@ -32,9 +32,9 @@ const order: ChargeOrder = {
   provider: 'sandbox-bank',
   dunning_days: [1, 3, 5, 7],
 };
-const merchantCharge = (changes: Partial<ChargeOrder> = {}) =>
+const merchantCharge = (changes: Partial<NewCharge> = {}) =>
   newCharge({ ...order, ...changes }, NOW);
-const pageCharge = (changes: Partial<ChargeOrder> = {}) =>
+const pageCharge = (changes: Partial<NewCharge> = {}) =>
   merchantCharge({ capture_mode: 'customer_action_required', expiresAfterMs: DAY_MS, ...changes });
 
 const sent = (charge: Charge, now = NOW): Charge => {

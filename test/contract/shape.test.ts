@@ -24,7 +24,6 @@ const NOUNS: string[] = [
   'card-operation.ts',
   'counts.ts',
   'micro-batches.ts',
-  'new-charge.ts',
   'periods.ts',
   'rules.ts',
   'schedule.ts',

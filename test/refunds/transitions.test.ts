@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Snapshot } from '../../src/core/commit/unit-of-work.js';
 import { emptyWallet } from '../../src/core/ledger/wallet.js';
 import { charges, type Charge } from '../../src/capabilities/charges/charge.js';
-import { newCharge } from '../../src/capabilities/charges/new-charge.js';
+import { newCharge } from '../../src/capabilities/charges/charge.js';
 import { refunds, type Refund } from '../../src/capabilities/refunds/refund.js';
 import type { InstructionFact } from '../../src/core/instructions/fact.js';
 import { isOpen, needsWorkflow } from '../../src/core/instructions/instruction.js';

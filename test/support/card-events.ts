@@ -3,8 +3,7 @@ import { acceptCardFunding } from '../../src/capabilities/card-fundings/mutation
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import type { cardEventResource, replayResource } from '../../src/core/provider-events/api.js';
-import type { Funding } from '../../src/capabilities/card-fundings/postings.js';
-import { newOperation } from '../../src/capabilities/cards/card-operation.js';
+import { newOperation, type Funding } from '../../src/capabilities/cards/card-operation.js';
 import { newId } from '../../src/shared/ids.js';
 import { cardClient, type CardView } from './cards.js';
 import { callbackSender, type CallbackOptions } from './callbacks.js';

@@ -10,7 +10,7 @@ import {
   successResponse,
 } from '../../core/commit/saved-response.js';
 import { START_WITHIN_MS } from '../../core/instructions/instruction.js';
-import type { AcceptBulkTransfer } from '../transfers/mutations.js';
+import type { AcceptBulkTransfer } from './mutations.js';
 import type { NameEnquiryAnswer } from '../../core/providers/transfer-provider.js';
 import type { Tenant } from '../../platform/tenants/tenant.js';
 import { itemError, type BulkTransferItem, type BulkTransfer } from './bulk-transfer.js';
@@ -20,8 +20,7 @@ import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js
 import type { NameEnquiry } from '../banks/index.js';
 import { amountWithin } from '../../core/instructions/api-fields.js';
 import { recipientOf } from '../banks/index.js';
-import { newTransfer } from '../transfers/create.js';
-import { transferBody, type TransferBody } from '../transfers/schema.js';
+import { newTransfer, transferBody, type TransferBody } from '../transfers/index.js';
 import type { Transfer } from '../transfers/transfer.js';
 
 /** Concurrent name enquiries, and the time for starting them. The items' workflows make the remaining ones. */

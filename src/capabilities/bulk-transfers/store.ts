@@ -2,7 +2,7 @@ import type { Database } from '../../platform/database/client.js';
 import { supervisionOf } from '../../core/supervision/supervision.js';
 import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
-import { acceptBulkTransfer, type AcceptBulkTransfer } from '../transfers/mutations.js';
+import { acceptBulkTransfer, type AcceptBulkTransfer } from './mutations.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { idsOf, type BulkTransfer } from './bulk-transfer.js';
 import { OPEN, type Transfer, type TransferStatus } from '../transfers/transfer.js';

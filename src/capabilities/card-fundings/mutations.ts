@@ -12,7 +12,12 @@ import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import type { TransitionResult } from '../../core/instructions/held-transitions.js';
 import { cards, type Card, type AutoReload } from '../cards/card.js';
 import { changeCard, changeOperation } from '../cards/mutations.js';
-import { cardOperations, type CardOperation } from '../cards/card-operation.js';
+import {
+  cardOperations,
+  type CardOperation,
+  fundingHold,
+  type Funding,
+} from '../cards/card-operation.js';
 import {
   expire,
   fundReversalIdOf,
@@ -20,7 +25,6 @@ import {
   type Expired,
   type FundingFact,
 } from './transitions.js';
-import { holdOf, type Funding } from './postings.js';
 import { afterReloadEnded, tryAutoReload } from './auto-reload.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 
@@ -118,7 +122,7 @@ function decideAccept(uow: UnitOfWork, input: AcceptCardFunding, now: Date): Acc
       uow.changeWallet({ ...wallet, availableMinor });
       uow.create(cardOperations, operation);
       uow.takeReference(referenceOf(operation), operation._id);
-      uow.post(holdPosting(holdOf(operation)));
+      uow.post(holdPosting(fundingHold(operation)));
       return operation;
     },
   });
@@ -226,7 +230,7 @@ function applyExpiry(
     const wallet = uow.wallet(operation.tenant_id);
     const availableMinor = wallet.availableMinor + (operation.amount_minor ?? 0n);
     uow.changeWallet({ ...wallet, availableMinor });
-    uow.post(releasePosting(holdOf(operation as Funding), now));
+    uow.post(releasePosting(fundingHold(operation as Funding), now));
   }
   const changed = changeOperation(uow, operation, failed);
   return { kind: 'applied', verdict: 'applied', operation: changed };

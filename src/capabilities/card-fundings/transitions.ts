@@ -8,8 +8,13 @@ import {
 } from '../../core/instructions/held-transitions.js';
 import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
-import { newOperation, operationFailure, type CardOperation } from '../cards/card-operation.js';
-import { holdOf, type Funding } from './postings.js';
+import {
+  newOperation,
+  operationFailure,
+  type CardOperation,
+  fundingHold,
+  type Funding,
+} from '../cards/card-operation.js';
 import { cardFundingContract, fundReversalLabels } from './workflow-contract.js';
 import type { FundingState } from '../../core/providers/card-issuer.js';
 
@@ -131,10 +136,16 @@ function moveFunding(
     // The spent part can't be returned.
     const leftMinor = balances.cardMinor < amount ? balances.cardMinor : amount;
     if (leftMinor === 0n) return NO_EFFECTS;
-    return { ...moveHold(holdOf(funding, leftMinor), step, now, balances), cardMinor: -leftMinor };
+    return {
+      ...moveHold(fundingHold(funding, leftMinor), step, now, balances),
+      cardMinor: -leftMinor,
+    };
   }
   const toCard = step === 'capture' || step === 'suspense-debit';
-  return { ...moveHold(holdOf(funding), step, now, balances), cardMinor: toCard ? amount : 0n };
+  return {
+    ...moveHold(fundingHold(funding), step, now, balances),
+    cardMinor: toCard ? amount : 0n,
+  };
 }
 
 /** The fact in an issuer's report about a funding, or null if the outcome is not final yet. */

@@ -1,6 +1,8 @@
 import { attentionIndex, nextCheckIndex } from '../../platform/database/indexes.js';
 import { collection } from '../../core/commit/collection.js';
-import type { InstructionRecord } from '../../core/instructions/instruction.js';
+import { START_WITHIN_MS, type InstructionRecord } from '../../core/instructions/instruction.js';
+import { timelineEntry } from '../../core/instructions/timeline.js';
+import { newId } from '../../shared/ids.js';
 import type { Customer } from '../payment-tokens/payment-token.js';
 
 /** The customer pays on a page, or the tenant charges a payment token. */
@@ -94,6 +96,64 @@ export const CHARGE_INDEXES = {
 const long = { bsonType: 'long' };
 const string = { bsonType: 'string' };
 const statuses = { enum: ['pending', 'processing', 'completed', 'failed'] };
+
+/** The fields of a new charge that its creator chooses. */
+export type NewCharge = Pick<
+  Charge,
+  | 'tenant_id'
+  | 'amount_minor'
+  | 'capture_mode'
+  | 'customer'
+  | 'payment_token_id'
+  | 'description'
+  | 'metadata'
+  | 'provider'
+  | 'dunning_days'
+> & {
+  /** Without it, the charge's id. */
+  reference?: string | undefined;
+  return_url?: string | null;
+  /** Time that the customer has to act. Without it the charge waits for no customer. */
+  expiresAfterMs?: number;
+  recurring?: Charge['recurring'];
+};
+
+/** Builds the record of a charge with everything that does not depend on the commit. */
+export function newCharge(fields: NewCharge, now: Date): Charge {
+  const { reference, return_url = null, recurring = null, expiresAfterMs, ...given } = fields;
+  const id = newId('charge');
+  const detail = recurring === null ? null : `period ${recurring.period} of ${recurring.id}`;
+  return {
+    _id: id,
+    version: 1,
+    event_sequence: 0,
+    status: 'pending',
+    currency: 'NGN',
+    reference: reference ?? id,
+    return_url,
+    recurring,
+    next_action: null,
+    attempt: 1,
+    next_attempt_at: null,
+    first_declined_at: null,
+    expires_at: expiresAfterMs === undefined ? null : new Date(now.getTime() + expiresAfterMs),
+    provider_fee_minor: null,
+    refunded_minor: 0n,
+    refund_pending_minor: 0n,
+    failure: null,
+    submissions: 0,
+    rejected_submissions: 0,
+    polls: 0,
+    attention: null,
+    monitor_until: null,
+    next_check_at: new Date(now.getTime() + START_WITHIN_MS),
+    timeline: [timelineEntry(now, 'accepted', recurring === null ? 'api' : 'bursar', { detail })],
+    created_at: now,
+    updated_at: now,
+    completed_at: null,
+    ...given,
+  };
+}
 
 /** Charges. */
 export const charges = collection<Charge>('charges', {

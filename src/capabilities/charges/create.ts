@@ -4,7 +4,7 @@ import type { IdempotentResponse } from '../../core/idempotency/with-idempotency
 import { throwIfKeyReused, type Claim, successResponse } from '../../core/commit/saved-response.js';
 import { customerOf } from '../payment-tokens/index.js';
 import type { Charge } from './charge.js';
-import { newCharge } from './new-charge.js';
+import { newCharge } from './charge.js';
 import { presentCharge } from './presenter.js';
 import type { CreateChargeBody } from './schema.js';
 import type { WorkflowStarter } from '../../core/supervision/workflow-starter.js';

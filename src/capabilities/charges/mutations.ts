@@ -218,6 +218,36 @@ export function changeCharge(uow: UnitOfWork, before: Charge, after: Charge): Ch
   return next;
 }
 
+/**
+ * Ends a charge that waits for its next attempt. A charge that has been submitted keeps its attempt, and gets no further
+ * one.
+ */
+export function stopRetries(
+  uow: UnitOfWork,
+  charge: Charge,
+  { code, note, at }: { code: string; note: string; at: Date },
+): void {
+  if (!isOpen(charge)) return;
+  const last: Charge = { ...charge, dunning_days: [] };
+  if (charge.first_declined_at !== null && charge.submissions === 0) {
+    const fact = {
+      kind: 'rejected',
+      code,
+      decline: 'hard',
+      attempt: null,
+      via: 'operator',
+      actor: 'bursar',
+      providerRequestId: null,
+      note,
+    } as const;
+    changeCharge(uow, charge, transitionCharge(last, fact, at, uow.wallet(charge.tenant_id)).next);
+    return;
+  }
+  const detail = `${note}: not tried again`;
+  const timeline = [...charge.timeline, timelineEntry(at, 'note', 'bursar', { detail })];
+  uow.change(charges, { ...last, timeline, version: charge.version + 1, updated_at: at });
+}
+
 const EMITTED: ReadonlySet<ChargeStatus> = new Set(['requires_action', 'completed', 'failed']);
 
 /** The event of a change, and the charge with that event counted. A charge that waits for its next attempt emits none. */

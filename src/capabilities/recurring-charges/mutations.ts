@@ -11,11 +11,8 @@ import {
   type Claim,
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
-import { isOpen } from '../../core/instructions/instruction.js';
-import { timelineEntry } from '../../core/instructions/timeline.js';
 import { charges, type Charge } from '../charges/charge.js';
-import { changeCharge } from '../charges/mutations.js';
-import { transitionCharge } from '../charges/transitions.js';
+import { stopRetries } from '../charges/mutations.js';
 import {
   cancel,
   markCharged,
@@ -145,7 +142,15 @@ function decideChange(
     const pending = item.change === 'cancel' ? openCharges(recurring) : [];
     if (pending.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
     applyStep(uow, step);
-    for (const charge of pending) tryNoMore(uow, item, uow.get(charges, charge));
+    const reason = {
+      code: 'recurring_cancelled',
+      note: 'its recurring charge was cancelled',
+      at: item.at,
+    };
+    for (const id of pending) {
+      const charge = uow.get(charges, id);
+      if (charge?.tenant_id === item.tenantId) stopRetries(uow, charge, reason);
+    }
   }
   return saveResponse(uow, item, item.answer(ownOf(uow, item) ?? recurring));
 }
@@ -165,34 +170,6 @@ function changed(
 }
 
 const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as const;
-
-/** A charge that waits for another attempt ends. What is with the provider already is seen to its end, without another. */
-function tryNoMore(
-  uow: UnitOfWork,
-  { tenantId, at }: ChangeRecurringCharge,
-  charge: Charge | undefined,
-): void {
-  if (charge?.tenant_id !== tenantId || !isOpen(charge)) return;
-  const last: Charge = { ...charge, dunning_days: [] };
-  const fact = {
-    kind: 'rejected',
-    code: 'recurring_cancelled',
-    decline: 'hard',
-    attempt: null,
-    via: 'operator',
-    actor: 'bursar',
-    providerRequestId: null,
-    note: 'its recurring charge was cancelled',
-  } as const;
-  if (charge.first_declined_at !== null && charge.submissions === 0) {
-    const { next } = transitionCharge(last, fact, at, uow.wallet(tenantId));
-    changeCharge(uow, charge, next);
-    return;
-  }
-  const detail = `${fact.note}: not tried again`;
-  const timeline = [...charge.timeline, timelineEntry(at, 'note', 'bursar', { detail })];
-  uow.change(charges, { ...last, timeline, version: charge.version + 1, updated_at: at });
-}
 
 /** One period, once: its charge is written in the commit that makes the next period the one that is due. */
 function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurringChargeResult {

@@ -5,7 +5,7 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { Charge } from '../charges/charge.js';
-import { newCharge } from '../charges/new-charge.js';
+import { newCharge } from '../charges/charge.js';
 import { RECURRING_INDEXES } from './recurring-charge.js';
 import type { PaymentToken } from '../payment-tokens/payment-token.js';
 import {

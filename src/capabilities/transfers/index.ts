@@ -14,6 +14,9 @@ import { transfers, type Transfer } from './transfer.js';
 import { createTransferStarter } from './workflow-starter.js';
 import { transferContract } from './workflow-contract.js';
 
+export { newTransfer } from './create.js';
+export { transferBody, type TransferBody } from './schema.js';
+
 /** The parts of transfers. */
 export type TransferParts = ReturnType<typeof createTransferParts>;
 

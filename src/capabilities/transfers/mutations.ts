@@ -3,8 +3,6 @@ import { holdPosting } from '../../core/ledger/hold-postings.js';
 import { ApiError } from '../../shared/errors.js';
 import type { Mutation } from '../../core/commit/mutation.js';
 import {
-  saveResponse,
-  findSavedResponse,
   type AcceptResult,
   type SavedResponse,
   type Claim,
@@ -13,7 +11,6 @@ import type { Reads, UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { restoreDailyLimit, usedOn, type Wallet } from '../../core/ledger/wallet.js';
 import { toWireAmount } from '../../shared/money.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
-import { bulkTransfers, refuseItems, type BulkTransfer } from '../bulk-transfers/bulk-transfer.js';
 import { countChange, transferMonthlyCounts } from './counts.js';
 import { withEvent } from './presenter.js';
 import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
@@ -29,18 +26,6 @@ export type AcceptTransfer = {
   claim: Claim | null;
   /** The response if it is accepted. */
   answer: SavedResponse;
-};
-/** Transfers that came together: decided one by one, in order, and committed together. */
-export type AcceptBulkTransfer = {
-  tenantId: string;
-  /** As it is if nothing is refused here. */
-  bulkTransfer: BulkTransfer;
-  /** Those of the batch that are to be accepted, in its order. */
-  transfers: Transfer[];
-  dailyLimitMinor: bigint;
-  claim: Claim | null;
-  /** The response for the bulk transfer with its decided items. */
-  answer: (bulkTransfer: BulkTransfer) => SavedResponse;
 };
 /** A fact about a transfer. */
 export type ApplyTransferFact = { tenantId: string; id: string; fact: TransferFact };
@@ -63,22 +48,10 @@ export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
   // A first try takes key and reference unread, two round trips less; and nobody else can have made this transfer before.
   reads: ({ tenantId, transfer, claim }, full) =>
     full
-      ? { ...readsOf(tenantId, [transfer], claim), records: [transfers.ref(transfer._id)] }
+      ? { ...readsOfTransfers(tenantId, [transfer], claim), records: [transfers.ref(transfer._id)] }
       : { wallets: [tenantId] },
   decide: decideAccept,
   weigh: ({ answer }) => 2_000 + 2 * answer.body.length,
-};
-
-/** Accepts a bulk transfer with its transfers in one commit. Refused transfers do not affect the others. */
-export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
-  reads: ({ tenantId, bulkTransfer, transfers: items, claim }, full) => ({
-    ...readsOf(tenantId, items, claim),
-    records: full ? [bulkTransfers.ref(bulkTransfer._id)] : [],
-  }),
-  decide: decideBulk,
-  // So much that it goes alone.
-  weigh: ({ bulkTransfer }) => 3_000 * bulkTransfer.items.length,
-  long: true,
 };
 
 /** Applies a fact about a transfer. Repeats and facts out of order are safe. */
@@ -103,7 +76,12 @@ function isPaid({ fact }: ApplyTransferFact): boolean {
   return fact.kind === 'succeeded';
 }
 
-function readsOf(tenantId: string, items: readonly Transfer[], claim: Claim | null): Reads {
+/** The reads of an acceptance: the idempotency key, the references and the wallet. */
+export function readsOfTransfers(
+  tenantId: string,
+  items: readonly Transfer[],
+  claim: Claim | null,
+): Reads {
   return {
     keys: claim ? [claim.id] : [],
     // A reference that is the record's own id can't have been taken.
@@ -121,33 +99,19 @@ function decideAccept(uow: UnitOfWork, item: AcceptTransfer, now: Date): AcceptR
     collection: transfers,
     id: transfer._id,
     response: () => answer,
-    admit: () => admit(uow, item, transfer) ?? transfer,
+    admit: () => admitTransfer(uow, item, transfer) ?? transfer,
     needsFullRead: true,
   });
-}
-
-/** Decides each transfer as if it had come alone after those before it, and saves one response for all. */
-function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
-  const { _id: id } = item.bulkTransfer;
-  const earlier = findSavedResponse(uow, item.claim, id, now);
-  if (earlier) return earlier;
-  const own = uow.get(bulkTransfers, id);
-  if (own) return { kind: 'answered', answer: item.answer(own), resource: id, replayed: false };
-
-  const refused = new Map<string, ApiError>();
-  for (const transfer of item.transfers) {
-    const refusal = admit(uow, item, transfer);
-    if (refusal) refused.set(transfer._id, refusal);
-  }
-  const bulkTransfer = refuseItems(item.bulkTransfer, refused);
-  uow.create(bulkTransfers, bulkTransfer);
-  return saveResponse(uow, item, item.answer(bulkTransfer), id);
 }
 
 type Admission = { tenantId: string; dailyLimitMinor: bigint };
 
 /** Accepts a transfer: holds its total, counts its day, creates the record. Or returns a refusal, and changes nothing. */
-function admit(uow: UnitOfWork, item: Admission, transfer: Transfer): ApiError | null {
+export function admitTransfer(
+  uow: UnitOfWork,
+  item: Admission,
+  transfer: Transfer,
+): ApiError | null {
   const wallet = uow.wallet(item.tenantId);
   const refusal = refuse(uow, item, transfer, wallet);
   if (refusal) return refusal;

@@ -1,12 +1,11 @@
 import { acceptCardFunding } from '../../../src/capabilities/card-fundings/mutations.js';
 import { audits } from '../../../src/composition/capabilities.js';
 import fc from 'fast-check';
-import type { Funding } from '../../../src/capabilities/card-fundings/postings.js';
 import {
   newProviderEventReplay,
   type ProviderEvent,
 } from '../../../src/core/provider-events/event.js';
-import { newOperation } from '../../../src/capabilities/cards/card-operation.js';
+import { newOperation, type Funding } from '../../../src/capabilities/cards/card-operation.js';
 import { auditLedger } from '../../../src/core/ledger/audit.js';
 import type { CardEventState } from '../../../src/core/providers/card-issuer.js';
 import { cardClient, type CardClient } from '../../support/cards.js';

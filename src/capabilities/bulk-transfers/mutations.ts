@@ -1,0 +1,56 @@
+import type { Mutation } from '../../core/commit/mutation.js';
+import {
+  saveResponse,
+  findSavedResponse,
+  type AcceptResult,
+  type SavedResponse,
+  type Claim,
+} from '../../core/commit/saved-response.js';
+import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
+import type { ApiError } from '../../shared/errors.js';
+import { admitTransfer, readsOfTransfers } from '../transfers/mutations.js';
+import type { Transfer } from '../transfers/transfer.js';
+import { bulkTransfers, refuseItems, type BulkTransfer } from './bulk-transfer.js';
+
+/** Transfers that came together: decided one by one, in order, and committed together. */
+export type AcceptBulkTransfer = {
+  tenantId: string;
+  /** As it is if nothing is refused here. */
+  bulkTransfer: BulkTransfer;
+  /** Those of the batch that are to be accepted, in its order. */
+  transfers: Transfer[];
+  dailyLimitMinor: bigint;
+  claim: Claim | null;
+  /** The response for the bulk transfer with its decided items. */
+  answer: (bulkTransfer: BulkTransfer) => SavedResponse;
+};
+
+/** Accepts a bulk transfer with its transfers in one commit. Refused transfers do not affect the others. */
+export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
+  reads: ({ tenantId, bulkTransfer, transfers: items, claim }, full) => ({
+    ...readsOfTransfers(tenantId, items, claim),
+    records: full ? [bulkTransfers.ref(bulkTransfer._id)] : [],
+  }),
+  decide: decideBulk,
+  // So much that it goes alone.
+  weigh: ({ bulkTransfer }) => 3_000 * bulkTransfer.items.length,
+  long: true,
+};
+
+/** Decides each transfer as if it had come alone after those before it, and saves one response for all. */
+function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
+  const { _id: id } = item.bulkTransfer;
+  const earlier = findSavedResponse(uow, item.claim, id, now);
+  if (earlier) return earlier;
+  const own = uow.get(bulkTransfers, id);
+  if (own) return { kind: 'answered', answer: item.answer(own), resource: id, replayed: false };
+
+  const refused = new Map<string, ApiError>();
+  for (const transfer of item.transfers) {
+    const refusal = admitTransfer(uow, item, transfer);
+    if (refusal) refused.set(transfer._id, refusal);
+  }
+  const bulkTransfer = refuseItems(item.bulkTransfer, refused);
+  uow.create(bulkTransfers, bulkTransfer);
+  return saveResponse(uow, item, item.answer(bulkTransfer), id);
+}
