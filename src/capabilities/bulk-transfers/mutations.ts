@@ -12,12 +12,12 @@ import { admitTransfer, readsOfTransfers } from '../transfers/mutations.js';
 import type { Transfer } from '../transfers/transfer.js';
 import { bulkTransfers, refuseItems, type BulkTransfer } from './bulk-transfer.js';
 
-/** Transfers that came together: decided one by one, in order, and committed together. */
+/** A bulk transfer with its transfers: decided one by one, in order, and committed together. */
 export type AcceptBulkTransfer = {
   tenantId: string;
-  /** As it is if nothing is refused here. */
+  /** The record as it is if the commit refuses no item. */
   bulkTransfer: BulkTransfer;
-  /** Those of the batch that are to be accepted, in its order. */
+  /** The transfers to accept, in the order of the request. */
   transfers: Transfer[];
   dailyLimitMinor: bigint;
   claim: Claim | null;
@@ -32,12 +32,12 @@ export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
     records: full ? [bulkTransfers.ref(bulkTransfer._id)] : [],
   }),
   decide: decideBulk,
-  // So much that it goes alone.
+  // Heavy enough to be committed alone.
   weigh: ({ bulkTransfer }) => 3_000 * bulkTransfer.items.length,
   long: true,
 };
 
-/** Decides each transfer as if it had come alone after those before it, and saves one response for all. */
+/** Decides each transfer as if it had been accepted alone after those before it, and saves one response for all. */
 function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
   const { _id: id } = item.bulkTransfer;
   const earlier = findSavedResponse(uow, item.claim, id, now);

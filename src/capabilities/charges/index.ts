@@ -52,7 +52,7 @@ const createChargeStarter = (core: CoreDeps) =>
     workflow: chargeContract.type,
     workflowId: ({ _id }) => chargeWorkflowId(_id),
     rateLimitKey: paymentRateLimitKey,
-    // An attempt that waits for its day is not late.
+    // A retry that waits for its day is not late.
     acceptedAt: (charge) => charge.next_attempt_at ?? charge.created_at,
     summary: ({ currency, amount_minor: amountMinor, provider }) =>
       `${currency} ${formatMajor(amountMinor)} via ${provider}`,

@@ -99,7 +99,7 @@ export function chargeReads(charge: Charge) {
   } satisfies Reads;
 }
 
-/** Accepts a charge. Or returns a refusal, and changes nothing. */
+/** Accepts a charge, or returns a refusal and changes nothing. */
 function admitCharge(uow: UnitOfWork, charge: Charge): ApiError | null {
   const refusal = refuse(uow, charge);
   if (refusal) return refusal;
@@ -158,7 +158,10 @@ function decideFact(uow: UnitOfWork, item: ApplyChargeFact, now: Date): ApplyCha
   return { kind: 'fact', verdict: transition.verdict, charge: next };
 }
 
-/** A setup charge that is completed gives its token what it can be charged with again. The first one stays. */
+/**
+ * Binds the provider's reusable authorization to the payment token of a completed setup charge. A bound token keeps its
+ * first authorization.
+ */
 function bind(
   uow: UnitOfWork,
   charge: Charge,
@@ -209,7 +212,7 @@ const own = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string }
   return charge?.tenant_id === tenantId ? charge : undefined;
 };
 
-/** Changes a charge and states the event of it; answers the charge with its event counted. */
+/** Changes a charge and emits its event. Returns the charge with the event counted. */
 export function changeCharge(uow: UnitOfWork, before: Charge, after: Charge): Charge {
   const { next, event } = withEvent(before, after);
   uow.change(charges, next);
@@ -250,7 +253,10 @@ export function stopRetries(
 
 const EMITTED: ReadonlySet<ChargeStatus> = new Set(['requires_action', 'completed', 'failed']);
 
-/** The event of a change, and the charge with that event counted. A charge that waits for its next attempt emits none. */
+/**
+ * Returns the event of a change, and the charge with that event counted. A charge that waits for its next attempt emits
+ * none.
+ */
 function withEvent(before: Charge, after: Charge): { next: Charge; event: EventDraft | null } {
   const status = statusOf(after);
   if (status === statusOf(before) || !EMITTED.has(status)) return { next: after, event: null };

@@ -17,7 +17,7 @@ export const captureMode = z.enum(['customer_action_required', 'merchant_initiat
     '`merchant_initiated`: an active payment token is charged without the customer.',
 });
 
-/** Every port that there is and no other, so that the document says what is taken. */
+/** The pattern accepts the port numbers 0 to 65535 only, so that the OpenAPI document states the rule. */
 const PORT = '([0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5])';
 const RETURN_URL = `^https?:\\/\\/[A-Za-z0-9.-]{1,253}(:${PORT})?([/?#][\\x21-\\x7e]*)?$`;
 

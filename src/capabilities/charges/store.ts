@@ -23,9 +23,9 @@ export type ChargeListing = {
   descending: boolean;
   status?: ChargeStatus | undefined;
   customer?: string | undefined;
-  /** Inclusive, the beginning of a UTC day. */
+  /** Inclusive: the start of a UTC day. */
   from?: Date | undefined;
-  /** Exclusive, the beginning of a UTC day. */
+  /** Exclusive: the start of a UTC day. */
   until?: Date | undefined;
 };
 
@@ -50,11 +50,14 @@ export function createCharges(
 
     accept: (input: AcceptCharge): Promise<AcceptResult> => groupCommit.commit(acceptCharge, input),
 
-    /** Applies what became known, through the state guard; the answer is the charge as it stands then. */
+    /** Applies a fact by the rules of the transition. Returns the verdict and the charge afterwards. */
     applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ApplyChargeFactResult> =>
       groupCommit.commit(applyChargeFact, { tenantId: of.tenant_id, id: of._id, of, fact }),
 
-    /** Keeps where the customer goes on, and says so. */
+    /**
+     * Stores the address of the provider's page, and emits `charge.requires_action`. Returns null if the charge has
+     * ended.
+     */
     async requireAction(
       { tenant_id: tenantId, _id: id }: ChargeKey,
       url: string,
@@ -72,7 +75,7 @@ function chargeQueries(collection: Collection<Charge>) {
     byReference: (tenantId: string, reference: string) =>
       collection.findOne({ tenant_id: tenantId, reference }),
 
-    /** Those that have ended, or whose customer has somewhere to go. */
+    /** Returns the charges that have ended or have a next action. */
     async waitedFor(ids: string[]): Promise<Charge[]> {
       const filter = {
         _id: { $in: ids },
@@ -107,7 +110,7 @@ function chargeQueries(collection: Collection<Charge>) {
       return { items, total };
     },
 
-    /** True if this tenant has ever charged this customer. */
+    /** Returns true if the tenant has a charge of this customer. */
     knowsCustomer: async (tenantId: string, customer: string): Promise<boolean> =>
       (await collection.findOne(
         { tenant_id: tenantId, 'customer.id': customer },

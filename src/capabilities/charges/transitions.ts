@@ -15,7 +15,9 @@ import {
 import { attemptReference, chargeFailure, type Charge } from './charge.js';
 import { creditPosting } from './postings.js';
 
-/** A fact about a charge, from any source. `attempt` is its attempt; null: the present one. */
+/**
+ * A fact about a charge, from any source. `attempt` is the attempt that the fact is about; null means the present one.
+ */
 export type ChargeFact = FactSource & { attempt: number | null } & (
     | {
         kind: 'succeeded';
@@ -98,7 +100,10 @@ function decideFact(
 
 const isOfPage = ({ capture_mode: mode }: Charge) => mode === 'customer_action_required';
 
-/** Paid: credited, less what the provider keeps. Also where the charge had failed, for the money is there. */
+/**
+ * Completes a charge: the amount less the provider's fee is credited. A failed charge is completed too, because the
+ * payment is proven.
+ */
 function pay(
   charge: Charge,
   fact: Paid,
@@ -192,7 +197,8 @@ function decideRefused(
     return again ?? fail(fact.code, byOperator && charge.submissions > 0 ? now : undefined);
   }
   if (charge.status === 'completed') {
-    // On a page a customer may be declined first and pay then: the payment outranks it, whatever comes later.
+    // A customer may be declined on the page and then pay, so a payment outranks every decline, in any order of
+    // arrival.
     if (fact.via === 'webhook' || isOfPage(charge)) return 'stale';
     return raiseAttention(charge, now, 'the provider refused what it had reported as paid');
   }
@@ -204,7 +210,7 @@ function decideRefused(
   };
 }
 
-/** Declined softly: a new attempt, with a reference of its own, so many days after the first decline. */
+/** Schedules a new attempt after a soft decline. The attempt has a reference of its own. */
 function nextAttempt(charge: Charge, now: Date): ChargeChange | null {
   if (isOfPage(charge)) return null;
   const days = charge.dunning_days[charge.attempt - 1];

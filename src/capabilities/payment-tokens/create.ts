@@ -11,7 +11,7 @@ import type { PaymentToken } from './payment-token.js';
 type CardBody = z.infer<typeof cardTokenBody>;
 type BankAccountBody = z.infer<typeof bankAccountTokenBody>;
 
-/** Makes a token that is bound to nothing yet. */
+/** Creates an unbound token. */
 export const createTokenCreation =
   ({ tokens, provider }: { tokens: Tokens; provider: string }) =>
   async (tenant: Tenant, body: CardBody | BankAccountBody, claim: Claim | null) => {

@@ -3,7 +3,7 @@ import { plainText } from '../../platform/http/wire.js';
 import { PRINTABLE, textErrors } from '../../platform/http/messages.js';
 import { holdsCardNumber, textOf } from '../../shared/metadata.js';
 
-/** A tenant's own name for something: goes into paths, percent-encoded. Two names are none there, however written. */
+/** A tenant's own identifier. It is percent-encoded in paths, where `.` and `..` cannot be used in any encoding. */
 export const ownName = (description: string, example: string) =>
   z
     .string()
@@ -49,20 +49,23 @@ const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 const MESSAGE = 'must not hold card data: the provider’s page takes the card';
 
 /**
- * Refuses a body that holds anything like a card number or a security code, wherever it is. For `superRefine`, with
- * `ALWAYS`, so that it is said also where other fields are wrong.
+ * Refuses a body with a card number or a security code in any field. For `superRefine`; with `ALWAYS`, it is reported
+ * beside other invalid fields.
  */
 export function refuseCardData(body: unknown, ctx: z.core.$RefinementCtx): void {
   const path = findCardData(body, []);
   if (path !== null) ctx.addIssue({ code: 'custom', path, message: MESSAGE });
 }
 
-/** Has a refinement run although other fields are invalid. */
+/** Runs a refinement although other fields are invalid. */
 export const ALWAYS = {
   when: ({ value }: { value: unknown }) => typeof value === 'object' && value !== null,
 };
 
-/** The path of the first card data. If a field's name is itself a card number, the path ends at the object that has it. */
+/**
+ * Returns the path of the first card data. If a field's name is itself a card number, the path ends at the object that
+ * contains it.
+ */
 function findCardData(value: unknown, path: string[]): string[] | null {
   if (typeof value === 'string' || typeof value === 'number') {
     return holdsCardNumber(textOf(value)) ? path : null;

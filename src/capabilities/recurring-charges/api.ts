@@ -80,7 +80,7 @@ const links = Object.fromEntries(
   ['get', 'pause', 'resume', 'cancel'].map((act) => [`${act}RecurringCharge`, 'id']),
 );
 const { payment_token_id, amount_minor, count, description, metadata } = exampleRecurring;
-/** One of which nothing was charged yet. */
+/** An example without a charged period. */
 const exampleNew = {
   ...exampleRecurring,
   next_charge_at: exampleRecurring.start_at,

@@ -12,10 +12,10 @@ import type { CreateRecurringChargeBody } from './schema.js';
 import type { RecurringStarter } from './workflow-starter.js';
 import type { RecurringCharges } from './store.js';
 
-/** Clocks differ, and a request takes its time. */
+/** Tolerance for a client whose clock is behind ours, and for the duration of the request. */
 const PAST_MS = 5 * 60 * 1000;
 const AHEAD_MS = 5 * 366 * 24 * 60 * 60 * 1000;
-/** Beyond this no Schedule says when. */
+/** Temporal's Schedules have no times after this. */
 const LAST_END = new Date('2101-01-01T00:00:00Z');
 
 type Deps = { recurringCharges: RecurringCharges; recurringStarter: RecurringStarter };

@@ -49,26 +49,29 @@ export type ChangeRecurringCharge = {
   id: string;
   change: Change;
   at: Date;
-  /** For a cancellation: its charges that were on their way when it was read. None of them is tried again. */
+  /** For a cancellation: the open charges when the record was read. None of them is retried. */
   charges: string[];
   claim: Claim | null;
   /** The response for the changed record. */
   answer: (recurring: RecurringCharge) => SavedResponse;
 };
 
-/** `overtaken`: it has a charge by now that is not among those. Nothing has changed, and it has to be read again. */
+/**
+ * `overtaken`: the record has an open charge that the request does not name. Nothing has changed; the caller reads the
+ * record again.
+ */
 export type ChangeRecurringChargeResult = AcceptResult | { kind: 'overtaken' };
 
 /** The charge of the next period. */
 export type RenewRecurringCharge = {
   tenantId: string;
   id: string;
-  /** Of the period that was next when it was looked at. */
+  /** The charge of the period that was next when the record was read. */
   charge: Charge;
   at: Date;
 };
 
-/** Null if that period is not due: another process was faster, or the recurring charge has changed. */
+/** Null if the period is not due: another process has charged it, or the recurring charge has changed. */
 export type RenewRecurringChargeResult = { charge: Charge | null };
 
 /** Accepts a recurring charge once. */
@@ -155,7 +158,7 @@ function decideChange(
   return saveResponse(uow, item, item.answer(ownOf(uow, item) ?? recurring));
 }
 
-/** The change; null where it is so already. */
+/** Returns the change, or null if the recurring charge already has that status. */
 function changed(
   recurring: RecurringCharge,
   { change, at }: ChangeRecurringCharge,
@@ -171,10 +174,10 @@ function changed(
 
 const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as const;
 
-/** One period, once: its charge is written in the commit that makes the next period the one that is due. */
+/** Charges one period once: the commit that creates its charge also moves the record to the next period. */
 function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurringChargeResult {
   const { charge, at } = item;
-  // My own earlier commit, whose result never reached me.
+  // An earlier commit of this mutation, whose result was lost.
   const own = uow.get(charges, charge._id);
   if (own) return { charge: own };
   const recurring = ownOf(uow, item);
@@ -182,10 +185,10 @@ function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurrin
     return { charge: null };
   }
   const { tenant_id: tenantId, reference } = charge;
-  // A tenant may have used that very name: then this one goes without.
+  // The tenant may have used this reference itself. The charge then has its id as reference.
   const taken = uow.reference({ collection: charges, tenantId, reference });
   const named = taken === undefined ? charge : { ...charge, reference: charge._id };
-  // Also with a token that can't be charged any more: no period is passed by in silence, its charge fails.
+  // The charge is created even if its token is revoked. It then fails, so that no period is skipped unnoticed.
   uow.create(charges, named);
   uow.takeReference({ collection: charges, tenantId, reference: named.reference }, named._id);
   applyStep(uow, markCharged(recurring, named, at));

@@ -18,7 +18,7 @@ import {
 
 const MAX_COUNT = 10_000;
 
-/** Fractions of a second are dropped: Schedules know none. */
+/** Fractions of a second are dropped, because Schedules have none. */
 const instant = (description: string) =>
   z.iso
     .datetime({ offset: true, message: 'must be a time as 2026-12-31T08:00:00Z, with its offset' })
@@ -81,7 +81,7 @@ const recurringFields = {
   idempotency_key: idempotencyKey.optional(),
 };
 
-/** The body of POST /payments/recurring-charges. What depends on the present time is checked at acceptance. */
+/** The body of POST /payments/recurring-charges. Acceptance checks the rules that depend on the present time. */
 export const createRecurringChargeBody = z
   .strictObject(recurringFields)
   .superRefine(refuseCardData, ALWAYS)

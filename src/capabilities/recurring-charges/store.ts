@@ -109,7 +109,7 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
   return {
     get: (tenantId: string, id: string) => collection.findOne({ _id: id, tenant_id: tenantId }),
 
-    /** By our id alone. */
+    /** Finds a recurring charge by id alone, for operators. */
     find: (id: string) => collection.findOne({ _id: id }),
 
     async list(tenantId: string, { page, limit, status }: RecurringListing) {
@@ -127,7 +127,7 @@ function recurringQueries(collection: Collection<RecurringCharge>) {
       return { items, total };
     },
 
-    /** Over all tenants, the latest first. */
+    /** Lists recurring charges of all tenants, newest first. */
     latest: (filter: { tenant_id?: string; status?: RecurringStatus }, limit: number) =>
       collection.find(filter).sort({ _id: -1 }).limit(limit).toArray(),
   };
@@ -140,7 +140,7 @@ function recoveryQueries(
   clock: () => Date,
 ) {
   return {
-    /** Of those that have to be looked at the oldest first. */
+    /** Records whose check is due, the oldest first. */
     due: (limit: number): Promise<RecurringCharge[]> =>
       collection
         // The type is named so that the partial index serves this query.
@@ -149,7 +149,7 @@ function recoveryQueries(
         .limit(limit)
         .toArray(),
 
-    /** They have been looked at: again when a period is overdue, or after a day. Of those that are over never again. */
+    /** Sets the next check: when the next period is overdue, or after a day. A terminal record has no further check. */
     async rescheduleCheck(found: readonly Supervised[]): Promise<void> {
       const now = clock();
       const later = new Date(now.getTime() + CHECK_EVERY_MS);
@@ -169,7 +169,7 @@ function recoveryQueries(
   };
 }
 
-/** The charge of the period that is next. */
+/** Builds the charge of the next period. */
 function chargeOf(
   recurring: RecurringCharge,
   token: PaymentToken,

@@ -48,7 +48,10 @@ export function createRefundCreation(deps: {
   };
 }
 
-/** A refund with everything that does not depend on the commit. The attempt that was paid has its number for good. */
+/**
+ * Builds the record of a refund with everything that does not depend on the commit. The number of the paid attempt
+ * never changes.
+ */
 function newRefund(
   charge: Charge,
   { reference, reason }: CreateRefundBody,

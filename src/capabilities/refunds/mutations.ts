@@ -25,9 +25,9 @@ import { refunds, type Refund } from './refund.js';
 export type AcceptRefund = {
   tenantId: string;
   id: string;
-  /** Complete but for its amount. */
+  /** The record without its amount. */
   refund: Omit<Refund, 'amount_minor'>;
-  /** Null: all that is left when it is accepted. */
+  /** Null refunds the rest of the charge at acceptance. */
   amountMinor: bigint | null;
   claim: Claim | null;
 };
@@ -43,7 +43,7 @@ export type ApplyRefundFact = {
   fact: InstructionFact;
 };
 
-/** `made`: the refund, where this very request has made it. */
+/** `made`: the refund, if this request has created it. */
 export type AcceptRefundResult = AcceptResult & { made?: Refund };
 /** The verdict, and the refund after the fact. */
 export type ApplyRefundFactResult =
@@ -54,7 +54,7 @@ export type ApplyRefundFactResult =
 export const acceptRefund: Mutation<AcceptRefund, AcceptRefundResult> = {
   reads: ({ tenantId, refund, claim }, full) => ({
     keys: claim ? [claim.id] : [],
-    // One that is its own id can't have been taken.
+    // A reference that is the record's own id can't have been taken.
     references: refund.reference === refund._id ? [] : [referenceOf(refund)],
     records: [charges.ref(refund.charge_id), ...(full ? [refunds.ref(refund._id)] : [])],
     wallets: [tenantId],
@@ -85,7 +85,7 @@ function decideAccept(uow: UnitOfWork, item: AcceptRefund, now: Date): AcceptRef
   const earlier = findSavedResponse(uow, claim, id, now);
   if (earlier) return { ...earlier, ...(own && { made: own }) };
   if (own) {
-    // My own earlier commit, whose result never reached me.
+    // An earlier commit of this mutation, whose result was lost.
     const answer = acceptedAnswer({ ...item.refund, amount_minor: own.amount_minor });
     return { kind: 'answered', answer, resource: id, replayed: false, made: own };
   }
@@ -113,7 +113,7 @@ function leftOf({ amount_minor, refunded_minor, refund_pending_minor }: Charge):
   return left > 0n ? left : 0n;
 }
 
-/** Why it can't be taken on, or null. A refusal uses up no reference. */
+/** Returns the refusal, or null. A refusal does not take the reference. */
 function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): ApiError | null {
   const field = 'charge_reference';
   if (charge?.tenant_id !== refund.tenant_id) {
@@ -165,7 +165,7 @@ function decideFact(uow: UnitOfWork, item: ApplyRefundFact, now: Date): ApplyRef
   return { kind: 'fact', verdict, refund: changeRefund(uow, refund, next) };
 }
 
-/** Changes a refund, and tells of its end. */
+/** Changes a refund, and emits the event of its end. */
 function changeRefund(uow: UnitOfWork, before: Refund, after: Refund): Refund {
   if (isOpen(after)) {
     uow.change(refunds, after);

@@ -40,12 +40,13 @@ export type GrantTransferPermit = {
 export type ApplyTransferFactResult =
   | { kind: 'fact'; verdict: Transition['verdict']; transfer: Transfer }
   | { kind: 'no_such_transfer' };
-/** Null for who does not get the permission. */
+/** Null if the permit is denied. */
 export type GrantTransferPermitResult = { transfer: Transfer | null };
 
 /** Accepts a transfer once: hold, daily limit, reference, record and response in one commit. */
 export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
-  // A first try takes key and reference unread, two round trips less; and nobody else can have made this transfer before.
+  // The first try does not read key and reference, which saves two round trips. The transfer's id is new, so no earlier
+  // commit can have created it.
   reads: ({ tenantId, transfer, claim }, full) =>
     full
       ? { ...readsOfTransfers(tenantId, [transfer], claim), records: [transfers.ref(transfer._id)] }
@@ -130,7 +131,7 @@ export function admitTransfer(
   return null;
 }
 
-/** The refusal of this transfer, or null. A refusal takes neither reference nor limit. */
+/** Returns the refusal of this transfer, or null. A refusal uses neither reference nor limit. */
 function refuse(
   uow: UnitOfWork,
   item: Admission,

@@ -216,7 +216,7 @@ async function writeRecords(
         },
       })),
     ];
-    // In order: after a duplicate the transaction is gone, and errors of later writes would hide the duplicate.
+    // The writes run in sequence: a duplicate aborts the transaction, and errors of later writes would hide it.
     await records(of).bulkWrite(changes, { session, ordered: true });
   }
 }

@@ -26,7 +26,7 @@ export function usedOn(wallet: Wallet, day: string): { day: string; usedMinor: b
     : { day: wallet.day, usedMinor: wallet.dayUsedMinor };
 }
 
-/** Gives an amount back to its day of acceptance: without effect when that day is over. */
+/** Returns an amount to the daily limit of its day of acceptance. Has no effect after that day. */
 export function restoreDailyLimit(wallet: Wallet, day: string, amountMinor: bigint): Wallet {
   if (wallet.day !== day) return wallet;
   const left = wallet.dayUsedMinor - amountMinor;

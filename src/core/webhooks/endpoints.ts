@@ -122,7 +122,7 @@ export function createEndpoints({
       return (await collection.updateOne({ _id: id }, change)).matchedCount === 1;
     },
 
-    /** A new secret, answered this once. The present ones sign along until the overlap is over. */
+    /** Creates a new secret and returns it once. The present secrets sign too until the overlap ends. */
     async rotate(id: string, overlapMs: number): Promise<{ secret: string; until: Date } | null> {
       const document = await collection.findOne({ _id: id });
       if (!document) return null;

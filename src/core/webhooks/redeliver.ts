@@ -23,8 +23,8 @@ export function createRedelivery({
     redeliver,
 
     /**
-     * Sends an event to all endpoints that its tenant has now, also those that came later. Answers the deliveries;
-     * null if there is no such event.
+     * Redelivers an event to all present endpoints of its tenant, including those created after the event. Returns the
+     * deliveries, or null if there is no such event.
      */
     async replay(eventId: string): Promise<string[] | null> {
       const event = await deliveries.event(eventId);
