@@ -1,7 +1,6 @@
 import type {
   PaymentProvider,
   Refund as ProviderRefund,
-  RefundAnswer,
 } from '../../core/providers/payment-provider.js';
 import type { ResendSafety, CallTrace } from '../../core/providers/transfer-provider.js';
 import type { FactSource, InstructionFact } from '../../core/instructions/fact.js';
