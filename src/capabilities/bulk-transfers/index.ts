@@ -15,7 +15,7 @@ import type { BulkTransferInput } from './workflow-contract.js';
 const CHECK_EVERY_MS = 200;
 
 /** The parts of bulk transfers. */
-export type BulkTransferParts = ReturnType<typeof createBulkTransferParts>;
+type BulkTransferParts = ReturnType<typeof createBulkTransferParts>;
 
 function createBulkTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;

@@ -46,9 +46,9 @@ export type ApplyCardAuthorizationFact = AuthorizationKey & {
 };
 
 /** The result of `decideCardAuthorization`. Null: there is no such card, or the token belongs to another card. */
-export type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
+type DecideCardAuthorizationResult = { authorization: CardAuthorization | null };
 /** The result of `applyCardAuthorizationFact`: the authorization as it is after the commit. */
-export type ApplyCardAuthorizationFactResult = {
+type ApplyCardAuthorizationFactResult = {
   verdict: 'applied' | 'attention' | 'unchanged' | 'unknown_card';
   authorization: CardAuthorization | null;
 };
@@ -242,14 +242,14 @@ const factResult = (
 ): ApplyCardAuthorizationFactResult => ({ verdict, authorization });
 
 /** The input of `setCardSecurity`. */
-export type SetCardSecurity = {
+type SetCardSecurity = {
   tenantId: string;
   card: string;
   security: CardSecurity;
 };
 
 /** The result of `setCardSecurity`. Null: there is no such card. `refused`: the card can never be used again. */
-export type SetCardSecurityResult = { card: Card | null; refused: boolean };
+type SetCardSecurityResult = { card: Card | null; refused: boolean };
 
 /** Replaces the security settings of a card. A payment is decided by the old settings or by the new ones, never by a mix. */
 export const setCardSecurity: Mutation<SetCardSecurity, SetCardSecurityResult> = {

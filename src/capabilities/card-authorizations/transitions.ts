@@ -13,7 +13,7 @@ import { deltaPosting, stepOf } from './postings.js';
 import { restoreDailyLimit } from './rules.js';
 
 /** The status of an authorization, with the amounts held and cleared. */
-export type AuthorizationBalance = {
+type AuthorizationBalance = {
   status: AuthorizationStatus;
   heldMinor: bigint;
   clearedMinor: bigint;
@@ -72,7 +72,7 @@ export type LedgerDelta = {
 };
 
 /** The movement from the stored balance of an authorization to a new one. */
-export function deltaTo(
+function deltaTo(
   { held_minor: held, cleared_minor: cleared }: CardAuthorization,
   { heldMinor, clearedMinor }: AuthorizationBalance,
 ): LedgerDelta {
@@ -118,7 +118,7 @@ type MoneyEffects = {
 };
 
 /** The effect of a fact: the next record, and what changes on the card, in the wallet and in the ledger. */
-export type AuthorizationTransition = { next: CardAuthorization } & MoneyEffects;
+type AuthorizationTransition = { next: CardAuthorization } & MoneyEffects;
 
 /** The state machine of an authorization that has been decided. Facts may arrive in any order; see `balanceAfter`. */
 export function transitionAuthorization(

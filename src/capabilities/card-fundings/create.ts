@@ -20,7 +20,7 @@ import { presentOperation } from '../cards/index.js';
 import type { FundBody } from './schema.js';
 
 /** A request to fund a card. `deadlineAt` is null unless the funding is just in time. */
-export type FundRequest = {
+type FundRequest = {
   tenant: Tenant;
   card: Card;
   body: FundBody;

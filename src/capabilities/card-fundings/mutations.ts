@@ -31,7 +31,7 @@ import type { GroupCommit } from '../../core/commit/group-commit.js';
 export { autoReloadAfter, tryAutoReload } from './auto-reload.js';
 
 /** The input of `acceptCardFunding`. */
-export type AcceptCardFunding = {
+type AcceptCardFunding = {
   tenantId: string;
   /** Built with its id before the commit, so that a repeated commit finds it. */
   operation: Funding;
@@ -42,16 +42,16 @@ export type AcceptCardFunding = {
 /** Names the funding. Facts apply to its reversal, if it has one. */
 type FundingKey = { tenantId: string; id: string; card: string };
 /** The input of `applyCardFundingFact`. */
-export type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
+type ApplyCardFundingFact = FundingKey & { fact: FundingFact };
 /** The input of `expireCardFunding`. */
-export type ExpireCardFunding = FundingKey;
+type ExpireCardFunding = FundingKey;
 /** The auto-reload settings that a tenant chooses. */
-export type AutoReloadSettings = Pick<
+type AutoReloadSettings = Pick<
   AutoReload,
   'enabled' | 'threshold_minor' | 'amount_minor' | 'daily_cap_minor'
 >;
 /** The input of `setAutoReload`. */
-export type SetAutoReload = {
+type SetAutoReload = {
   tenantId: string;
   id: string;
   settings: AutoReloadSettings;
@@ -64,10 +64,9 @@ type FundingFactApplied = {
   operation: CardOperation;
 };
 /** The result of `applyCardFundingFact` and `expireCardFunding`. */
-export type CardFundingResult = FundingFactApplied | { kind: 'no_such_funding' };
+type CardFundingResult = FundingFactApplied | { kind: 'no_such_funding' };
 /** The result of `setAutoReload`. */
-export type SetAutoReloadResult =
-  { kind: 'changed'; card: Card } | { kind: 'refused'; error: ApiError };
+type SetAutoReloadResult = { kind: 'changed'; card: Card } | { kind: 'refused'; error: ApiError };
 
 /** Creates a funding with its hold and takes its reference, or refuses it. Saves the response under its idempotency key. */
 export const acceptCardFunding: Mutation<AcceptCardFunding, AcceptResult> = {

@@ -19,7 +19,7 @@ import { cardFundingContract, fundReversalLabels } from './workflow-contract.js'
 import type { FundingState } from '../../core/providers/card-issuer.js';
 
 /** The issuer has refused to reverse a funding. Only a fund reversal asks for that. */
-export type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
+type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
 
 /** A fact about a funding or its reversal. */
 export type FundingFact = InstructionFact | (FactSource & NotReversible);
@@ -28,7 +28,7 @@ export type FundingFact = InstructionFact | (FactSource & NotReversible);
 export type WalletBalances = { availableMinor: bigint; owedMinor: bigint; cardMinor: bigint };
 
 /** The effect of a fact: the next record, its postings, and the changes of the balances (negative: decreases). */
-export type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> &
+type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> &
   HoldMovement &
   WalletBalances;
 

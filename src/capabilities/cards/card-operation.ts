@@ -10,7 +10,7 @@ import { timelineEntry } from '../../core/instructions/timeline.js';
  * Every type of instruction to a card issuer. `issue` issues the card. `fund_reversal` reverses a just-in-time funding that
  * was not confirmed by its deadline. Tenants see the other types as operations; see `SHOWN_TYPES`.
  */
-export const CARD_OPERATION_TYPES = [
+const CARD_OPERATION_TYPES = [
   'fund',
   'jit_fund',
   'auto_reload',

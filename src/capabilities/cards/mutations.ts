@@ -18,7 +18,7 @@ import { transitionIssuance, type IssuanceFact, type IssuanceTransition } from '
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 
 /** The input of `acceptCard`. */
-export type AcceptCard = {
+type AcceptCard = {
   tenantId: string;
   /** Card and operation are built with their ids before the commit, so that a repeated commit finds them. */
   card: Card;
@@ -28,7 +28,7 @@ export type AcceptCard = {
   answer: SavedResponse;
 };
 /** The input of `applyIssuanceFact`. */
-export type ApplyIssuanceFact = {
+type ApplyIssuanceFact = {
   tenantId: string;
   /** The id of the operation. */
   id: string;
@@ -37,7 +37,7 @@ export type ApplyIssuanceFact = {
 };
 
 /** The result of `applyIssuanceFact`: operation and card as they are after the commit. */
-export type ApplyIssuanceFactResult =
+type ApplyIssuanceFactResult =
   | {
       kind: 'applied';
       verdict: IssuanceTransition['verdict'];

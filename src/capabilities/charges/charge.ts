@@ -6,7 +6,7 @@ import { newId } from '../../shared/ids.js';
 import type { Customer } from '../payment-tokens/payment-token.js';
 
 /** The customer pays on a page, or the tenant charges a payment token. */
-export type CaptureMode = 'customer_action_required' | 'merchant_initiated';
+type CaptureMode = 'customer_action_required' | 'merchant_initiated';
 
 /**
  * A charge as it is stored. Amounts in kobo. Tenants see `processing` with a next action as `requires_action`: the request

@@ -28,14 +28,14 @@ export type AcceptCharge = {
 export type ChargeKey = Pick<Charge, '_id' | 'tenant_id' | 'payment_token_id' | 'recurring'>;
 
 /** A fact about a charge. */
-export type ApplyChargeFact = {
+type ApplyChargeFact = {
   tenantId: string;
   id: string;
   of: ChargeKey;
   fact: ChargeFact;
 };
 /** The provider has a page for the customer. */
-export type SetChargeAction = {
+type SetChargeAction = {
   tenantId: string;
   id: string;
   url: string;
@@ -46,7 +46,7 @@ export type SetChargeAction = {
 export type ApplyChargeFactResult =
   { kind: 'fact'; verdict: Transition['verdict']; charge: Charge } | { kind: 'no_such_charge' };
 /** The charge with its next action; null if there is no such charge or it has ended. */
-export type SetChargeActionResult = { charge: Charge | null };
+type SetChargeActionResult = { charge: Charge | null };
 
 /** Accepts a charge once. */
 export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {

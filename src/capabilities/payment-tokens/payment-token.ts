@@ -5,7 +5,7 @@ import type { ChargeAuthorization } from '../../core/providers/payment-provider.
 export type Customer = { id: string; email: string; name: string | null };
 
 /** An unbound token has no authorization yet; a revoked one can't be charged any more. */
-export type TokenStatus = 'unbound' | 'active' | 'revoked';
+type TokenStatus = 'unbound' | 'active' | 'revoked';
 
 /** A saved payment method. It contains no card number: the provider charges it by its own authorization. */
 export type PaymentToken = {

@@ -9,7 +9,7 @@ import { createRecurringCharges } from './store.js';
 import { createRecurringStarter } from './workflow-starter.js';
 
 /** The parts of recurring charges. */
-export type RecurringChargeParts = ReturnType<typeof createRecurringChargeParts>;
+type RecurringChargeParts = ReturnType<typeof createRecurringChargeParts>;
 
 function createRecurringChargeParts(core: CoreDeps) {
   const { config, database, groupCommit, tenants } = core;

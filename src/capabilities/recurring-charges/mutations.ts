@@ -63,7 +63,7 @@ export type ChangeRecurringCharge = {
 export type ChangeRecurringChargeResult = AcceptResult | { kind: 'overtaken' };
 
 /** The charge of the next period. */
-export type RenewRecurringCharge = {
+type RenewRecurringCharge = {
   tenantId: string;
   id: string;
   /** The charge of the period that was next when the record was read. */
@@ -72,7 +72,7 @@ export type RenewRecurringCharge = {
 };
 
 /** Null if the period is not due: another process has charged it, or the recurring charge has changed. */
-export type RenewRecurringChargeResult = { charge: Charge | null };
+type RenewRecurringChargeResult = { charge: Charge | null };
 
 /** Accepts a recurring charge once. */
 export const acceptRecurringCharge: Mutation<AcceptRecurringCharge, AcceptResult> = {

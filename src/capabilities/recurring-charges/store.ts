@@ -24,14 +24,14 @@ import {
 } from './recurring-charge.js';
 
 /** The page and the filter of a list of recurring charges. */
-export type RecurringListing = {
+type RecurringListing = {
   page: number;
   limit: number;
   status?: RecurringStatus | undefined;
 };
 
 /** The result of a renewal: a charge, nothing because another process was faster, or a record with nothing due. */
-export type Renewal =
+type Renewal =
   | { kind: 'renewed'; charge: Charge }
   | { kind: 'overtaken' }
   | { kind: 'not_due'; recurring: RecurringCharge };

@@ -4,7 +4,7 @@ import { nextPeriod } from './periods.js';
 import { isOver, type RecurringCharge, type Unpaid } from './recurring-charge.js';
 
 /** The event of a change. */
-export type StepEvent = 'renewed' | 'past_due' | 'ended';
+type StepEvent = 'renewed' | 'past_due' | 'ended';
 /** The next record with the events of the change. */
 export type Step = { next: RecurringCharge; events: StepEvent[] };
 /** A change by a request. */

@@ -19,7 +19,7 @@ import { createRefunds } from './store.js';
 import { refundContract } from './workflow-contract.js';
 
 /** The parts of refunds. */
-export type RefundParts = ReturnType<typeof createRefundParts>;
+type RefundParts = ReturnType<typeof createRefundParts>;
 
 function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargeParts, 'store'> }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;

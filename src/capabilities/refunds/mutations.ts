@@ -36,7 +36,7 @@ export type AcceptRefund = {
 export type RefundKey = Pick<Refund, '_id' | 'tenant_id' | 'charge_id'>;
 
 /** A fact about a refund. */
-export type ApplyRefundFact = {
+type ApplyRefundFact = {
   tenantId: string;
   id: string;
   charge: string;
@@ -44,7 +44,7 @@ export type ApplyRefundFact = {
 };
 
 /** `made`: the refund, if this request has created it. */
-export type AcceptRefundResult = AcceptResult & { made?: Refund };
+type AcceptRefundResult = AcceptResult & { made?: Refund };
 /** The verdict, and the refund after the fact. */
 export type ApplyRefundFactResult =
   | { kind: 'fact'; verdict: RefundTransition['verdict']; refund: Refund }

@@ -18,7 +18,7 @@ export { newTransfer } from './create.js';
 export { transferBody, type TransferBody } from './schema.js';
 
 /** The parts of transfers. */
-export type TransferParts = ReturnType<typeof createTransferParts>;
+type TransferParts = ReturnType<typeof createTransferParts>;
 
 function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
   const { config, database, groupCommit, providers, completionWaiters } = core;

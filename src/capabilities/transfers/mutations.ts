@@ -28,9 +28,9 @@ export type AcceptTransfer = {
   answer: SavedResponse;
 };
 /** A fact about a transfer. */
-export type ApplyTransferFact = { tenantId: string; id: string; fact: TransferFact };
+type ApplyTransferFact = { tenantId: string; id: string; fact: TransferFact };
 /** A permit to submit, which changes the record in a commit because webhooks report the change. */
-export type GrantTransferPermit = {
+type GrantTransferPermit = {
   tenantId: string;
   id: string;
   request: SubmitPermitRequest;
@@ -41,7 +41,7 @@ export type ApplyTransferFactResult =
   | { kind: 'fact'; verdict: Transition['verdict']; transfer: Transfer }
   | { kind: 'no_such_transfer' };
 /** Null if the permit is denied. */
-export type GrantTransferPermitResult = { transfer: Transfer | null };
+type GrantTransferPermitResult = { transfer: Transfer | null };
 
 /** Accepts a transfer once: hold, daily limit, reference, record and response in one commit. */
 export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {

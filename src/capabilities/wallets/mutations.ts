@@ -4,10 +4,9 @@ import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
 
 /** Money from outside for a tenant's wallet. `id` is the id of its posting. */
-export type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
+type ApplyCredit = { tenantId: string; id: string; amountMinor: bigint };
 /** The balance after the credit. A conflict: the posting exists with another amount. */
-export type CreditResult =
-  { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
+type CreditResult = { kind: 'credited'; availableMinor: bigint } | { kind: 'credit_conflict' };
 
 /** Credits a wallet once per posting id. The tenant's receivable is paid first. */
 export const applyCredit: Mutation<ApplyCredit, CreditResult> = {

@@ -20,7 +20,7 @@ import {
 } from './unit-of-work.js';
 
 /** The collections that every commit uses. */
-export type LedgerCollections = ReturnType<typeof ledgerCollections>;
+type LedgerCollections = ReturnType<typeof ledgerCollections>;
 
 /** The collections that every commit may read and write, and `records` for those that mutations name. */
 export function ledgerCollections(db: Db) {

@@ -36,7 +36,7 @@ const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= max;
 
 /** The answer to a command, and its effect beyond applying the provider's answer. */
-export type CommandDecision = OperatorAnswer & {
+type CommandDecision = OperatorAnswer & {
   effect: 'nothing' | 'release' | 'confirm' | 'operator_retry';
 };
 

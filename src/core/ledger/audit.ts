@@ -4,7 +4,7 @@ import { addTo, type RecordAudit } from './audit-checks.js';
 import { ledgerCollections } from '../commit/store.js';
 
 /** The result of the ledger audit. */
-export type AuditReport = {
+type AuditReport = {
   postings: number;
   /** The number of audited records of each kind. */
   counts: Record<string, number>;

@@ -54,7 +54,7 @@ export function createProviderEventReplayStore(
 }
 
 /** Accepts a replay of an event; of an event without a tenant only for operators. */
-export type ReplayProviderEvent = (
+type ReplayProviderEvent = (
   event: Pick<ProviderEvent, '_id' | 'provider' | 'tenant_id'>,
   claim: Claim | null,
 ) => Promise<{ answer: SavedResponse; resource: string | null; replayed: boolean }>;

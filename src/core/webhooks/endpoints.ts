@@ -44,7 +44,7 @@ export const endpointsCollection: CollectionSpec = {
 };
 
 /** An endpoint as operators see it: never with a secret. */
-export type Endpoint = {
+type Endpoint = {
   id: string;
   tenantId: string;
   url: string;
@@ -58,7 +58,7 @@ export type Endpoint = {
  * The target of a delivery. Secrets are opened only to sign, and those that can't be opened are left out: a secret that was
  * sealed under another pepper must not block the commits that write events.
  */
-export type Listener = { id: string; url: string; secrets: () => string[] };
+type Listener = { id: string; url: string; secrets: () => string[] };
 
 /** The store of webhook endpoints. */
 export type Endpoints = ReturnType<typeof createEndpoints>;
