@@ -153,7 +153,7 @@ describe('a payment', () => {
   });
 });
 
-describe('declined is a payment', () => {
+describe('a payment is declined', () => {
   const codeOf = async (id: string, payment: Parameters<IssuerClient['pay']>[1] = {}) => {
     const { approved, code } = await issuer.pay(id, payment);
     return approved ? 'approved' : code;

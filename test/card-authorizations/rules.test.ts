@@ -1,4 +1,8 @@
-import { evaluateAuthorization } from '../../src/capabilities/card-authorizations/rules.js';
+import { readFileSync } from 'node:fs';
+import {
+  DECLINES,
+  evaluateAuthorization,
+} from '../../src/capabilities/card-authorizations/rules.js';
 import { OPEN_SECURITY, type Card, type CardSecurity } from '../../src/capabilities/cards/card.js';
 import type { AuthorizationRequest } from '../../src/core/providers/card-issuer.js';
 import { request } from '../support/authorizations.js';
@@ -111,4 +115,9 @@ test('a just-in-time card spends what is on it, otherwise what the wallet has', 
   expect(codeFor({ ...jit, available_minor: 4_999n }, {}, { wallet: 4_999n })).toBe(
     'insufficient_balance',
   );
+});
+
+test('the guide lists every code of a decline', () => {
+  const guide = readFileSync(new URL('../../docs/guide/using-cards.md', import.meta.url), 'utf8');
+  expect(DECLINES.filter((code) => !guide.includes(`\`${code}\``))).toEqual([]);
 });
