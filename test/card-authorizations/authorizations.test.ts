@@ -193,14 +193,17 @@ describe('declined is a payment', () => {
 
   test('a payment with an unknown card, of zero, or in another currency is declined', async () => {
     const card = await jitCard();
-    const ask = async (name: string, changes: Record<string, unknown> = {}) =>
+    const requestAuthorization = async (name: string, changes: Record<string, unknown> = {}) =>
       (await issuer.send(authorizationRequest(name, changes))).body;
-    expect(await ask('card_of_nobody')).toEqual({ approved: false, code: 'card_unknown' });
-    expect(await ask(card.name, { amount_minor: 0 })).toEqual({
+    expect(await requestAuthorization('card_of_nobody')).toEqual({
+      approved: false,
+      code: 'card_unknown',
+    });
+    expect(await requestAuthorization(card.name, { amount_minor: 0 })).toEqual({
       approved: false,
       code: 'invalid_amount',
     });
-    expect(await ask(card.name, { currency: 'USD' })).toEqual({
+    expect(await requestAuthorization(card.name, { currency: 'USD' })).toEqual({
       approved: false,
       code: 'currency_not_supported',
     });

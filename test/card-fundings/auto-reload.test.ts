@@ -46,7 +46,7 @@ function end(state: Snapshot, kind: 'succeeded' | 'rejected'): Snapshot {
   return commit(state, { kind: 'applyCardFundingFact', tenantId: 'ten_a', id, card: CARD, fact });
 }
 
-const commit = (state: Snapshot, item: AnyMutation) => run(state, [[item]]).state;
+const commit = (state: Snapshot, mutation: AnyMutation) => run(state, [[mutation]]).state;
 
 const put = (state: Snapshot, changes: Partial<AutoReload> = {}) => {
   const { enabled, threshold_minor, amount_minor, daily_cap_minor } = reloadOf(changes);

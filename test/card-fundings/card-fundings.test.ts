@@ -197,8 +197,8 @@ describe('jit-fund, by the table of test values', () => {
     expect((await fundReversalOf(id)).status).toBe('failed');
     expect(await journalOf(id)).toEqual(['funded', 'funding_reversed']);
     expect(await available(own.id)).toBe(0);
-    const told = (await stored(id)).timeline.map(({ type }) => type);
-    expect(told.at(-1)).toBe('released');
+    const eventTypes = (await stored(id)).timeline.map(({ type }) => type);
+    expect(eventTypes.at(-1)).toBe('released');
   });
 
   test('013: late and not reversible: the card keeps it, the wallet pays, an operator sees it', async () => {

@@ -55,7 +55,7 @@ const ended = (operation: string) =>
   untilIs(operation, ({ status }) => status === 'completed' || status === 'failed');
 
 /** Waits until the card has no open operation and its workflow has ended. */
-async function settled(card: string): Promise<Card> {
+async function onceSettled(card: string): Promise<Card> {
   await eventually(`nothing is under way for ${card}`, async () =>
     (await stored(card)).state_control.pending_operation_id === null ? true : undefined,
   );
@@ -107,7 +107,7 @@ describe('lock and unlock', () => {
     expect(await ended(unlock)).toMatchObject({ status: 'completed' });
     expect((await cards.get(id)).status).toBe('active');
     expect(await atIssuer(id)).toEqual(['open', 2]);
-    await settled(id);
+    await onceSettled(id);
   });
 
   test('an issuer that refuses first, says nothing or fails: the lock holds all the time, and is set once', async () => {
@@ -120,8 +120,8 @@ describe('lock and unlock', () => {
         expect(await ended(lock)).toMatchObject({ status: 'completed', attention: null });
         expect(await changesOf(service, id)).toEqual(['card_locked']);
         expect(await atIssuer(id)).toEqual(['locked', 1]);
-        const told = await lines(lock);
-        expect(told.some((line) => line.includes('not_now'))).toBe(suffix === '002');
+        const logLines = await lines(lock);
+        expect(logLines.some((line) => line.includes('not_now'))).toBe(suffix === '002');
       }),
     );
   });
@@ -146,7 +146,7 @@ describe('lock and unlock', () => {
     const funded = (await Promise.all(fundings)).filter((reply) => reply.status === 201);
     for (const { body } of funded) await ended(body.data.id);
     expect((await cards.balance(id)).available_minor).toBe(1_000 * funded.length);
-    const { status, state_control: control } = await settled(id);
+    const { status, state_control: control } = await onceSettled(id);
     expect(control.confirmed_sequence).toBe(control.sequence);
     expect(await atIssuer(id)).toEqual([control.desired, control.sequence]);
     expect(status).toBe(control.desired === 'open' ? 'active' : 'locked');
@@ -177,7 +177,7 @@ describe('lock and unlock', () => {
       ),
     );
     expect(replies[0]?.text).toBe(replies[1]?.text);
-    await settled(id);
+    await onceSettled(id);
     const again = await cards.act(id, 'lock', {}, { key: `lock ${id}` });
     expect(again.text).toBe(replies[0]?.text);
     expect(again.headers.get('idempotent-replayed')).toBe('true');
@@ -303,7 +303,7 @@ describe('operators', () => {
     expect(await lines(lock)).toContainEqual(
       'completed: the card stays locked here; the issuer has not confirmed it',
     );
-    expect((await settled(id)).status).toBe('locked');
+    expect((await onceSettled(id)).status).toBe('locked');
 
     // With nothing under way a command is answered all the same.
     const late = { done: false, message: 'The lock is failed already.' };

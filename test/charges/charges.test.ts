@@ -1,6 +1,6 @@
 import {
   activeToken,
-  chargeOrder,
+  chargeBody,
   FEE_MINOR,
   acquirerEffects,
   newCustomer,
@@ -120,7 +120,7 @@ describe('tokens', () => {
 describe('a charge on the provider’s page', () => {
   test('sends the customer there, and credits the wallet when it is paid', async () => {
     const before = await tenant.balance();
-    const order = chargeOrder('789', { return_url: 'https://shop.example/paid?cart=7' });
+    const order = chargeBody('789', { return_url: 'https://shop.example/paid?cart=7' });
     const accepted = await payments.charge(order, { headers: { prefer: 'wait=10' } });
     expect(accepted.status).toBe(201);
     expect(accepted.headers.get('location')).toBe(`/api/v1/payments/charges/${order.reference}`);
@@ -227,7 +227,7 @@ describe('a merchant-initiated charge', () => {
     const { token, customer } = await activeToken(payments, choice);
     const { payment_token_id } = token;
     const capture_mode = 'merchant_initiated';
-    return chargeOrder(suffix, { capture_mode, payment_token_id, customer });
+    return chargeBody(suffix, { capture_mode, payment_token_id, customer });
   };
 
   test('ends as the table of test values has it, and is charged once where it is', async () => {
@@ -281,7 +281,7 @@ describe('a merchant-initiated charge', () => {
     const client = paymentClient(own);
     const { token, customer } = await activeToken(client, 'later_low_funds');
     const { payment_token_id } = token;
-    const order = chargeOrder('789', {
+    const order = chargeBody('789', {
       capture_mode: 'merchant_initiated',
       payment_token_id,
       customer,

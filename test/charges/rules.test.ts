@@ -2,7 +2,7 @@ import { bursar } from '../support/cli.js';
 import { eventually } from '../support/eventually.js';
 import {
   activeToken,
-  chargeOrder,
+  chargeBody,
   newCustomer,
   onPage,
   paymentClient,
@@ -35,13 +35,13 @@ afterAll(async () => {
 });
 
 const merchantOrder = (changes: Record<string, unknown> = {}) =>
-  chargeOrder('789', { capture_mode: 'merchant_initiated', ...changes });
+  chargeBody('789', { capture_mode: 'merchant_initiated', ...changes });
 
 describe('a public key', () => {
   test('makes tokens and charges for a customer who is there, and nothing else', async () => {
     const customer = newCustomer();
     const token = await browser.token(customer);
-    const order = chargeOrder('789', { customer, payment_token_id: token.payment_token_id });
+    const order = chargeBody('789', { customer, payment_token_id: token.payment_token_id });
     expect((await browser.charge(order)).status).toBe(201);
     const merchant = merchantOrder({ customer, payment_token_id: token.payment_token_id });
     const path = `/payments/charges/${order.reference}`;
@@ -60,7 +60,7 @@ describe('a public key', () => {
 
   test('changes no token that is bound, whatever is paid with it', async () => {
     const { token, customer } = await activeToken(payments);
-    const order = chargeOrder('789', { customer, payment_token_id: token.payment_token_id });
+    const order = chargeBody('789', { customer, payment_token_id: token.payment_token_id });
     const { body } = await browser.charge(order, { headers: { prefer: 'wait=10' } });
     await onPage(String(body.data.next_action?.url), 'later_declined');
     await payments.waitFor(order.reference, 'completed');
@@ -88,7 +88,7 @@ describe('bad input is refused, and says where', () => {
     ['a card', { card: { number: '1' } }, 'card'],
     ['a security code', { metadata: { cvv: '123' } }, 'metadata.cvv'],
   ])('%s', async (_what, changes, field) => {
-    const { status, body } = await payments.charge(chargeOrder('789', changes));
+    const { status, body } = await payments.charge(chargeBody('789', changes));
     expect([status, body.error.code, body.error.field]).toEqual([400, 'validation_error', field]);
   });
 
@@ -133,7 +133,7 @@ describe('bad input is refused, and says where', () => {
 
 describe('a charge is made once', () => {
   test('under its key: the same bytes again, another request is refused, a reference stays taken', async () => {
-    const order = chargeOrder();
+    const order = chargeBody();
     const key = `key of ${order.reference}`;
     const [first, ...others] = await Promise.all(
       Array.from({ length: 6 }, () => payments.charge(order, { key })),
@@ -145,7 +145,7 @@ describe('a charge is made once', () => {
     expect(again.headers.get('location')).toBe(`/api/v1/payments/charges/${order.reference}`);
     const changed = await payments.charge({ ...order, amount_minor: 1 }, { key });
     expect(changed.body.error.code).toBe('idempotency_key_reused');
-    const taken = await payments.charge({ ...chargeOrder(), reference: order.reference });
+    const taken = await payments.charge({ ...chargeBody(), reference: order.reference });
     expect([taken.status, taken.body.error.code]).toEqual([422, 'duplicate_reference']);
     // The ids that the refusal names exist.
     expect((await payments.get(String(taken.body.error.details?.id))).reference).toBe(
@@ -154,7 +154,7 @@ describe('a charge is made once', () => {
     const { db } = service.deps.database;
     expect(await db.collection('charges').countDocuments({ reference: order.reference })).toBe(1);
     // A public key's keys are its own.
-    const pk = await browser.charge({ ...chargeOrder() }, { key });
+    const pk = await browser.charge({ ...chargeBody() }, { key });
     expect(pk.status).toBe(201);
   });
 
@@ -168,8 +168,8 @@ describe('a charge is made once', () => {
   });
 
   test('a reference that looks like a path is found by it', async () => {
-    const reference = `a/b%2F?c#${chargeOrder().reference}`;
-    const made = await payments.charge({ ...chargeOrder(), reference });
+    const reference = `a/b%2F?c#${chargeBody().reference}`;
+    const made = await payments.charge({ ...chargeBody(), reference });
     expect(made.status).toBe(201);
     expect((await payments.get(reference)).reference).toBe(reference);
     const at = String(made.headers.get('location'));
@@ -187,7 +187,7 @@ test('lists are filtered, in a stable order, and turned by pages', async () => {
     const changes = i < 3 ? { customer } : {};
     open.push((await client.page('789', changes)).reference);
   }
-  await client.call('POST', '/payments/charges', chargeOrder());
+  await client.call('POST', '/payments/charges', chargeBody());
   const [first] = open;
   await onPage(String((await client.get(String(first))).next_action?.url));
   await client.waitFor(String(first), 'completed');
@@ -245,7 +245,7 @@ describe('operators', () => {
     const order = merchantOrder({
       customer,
       payment_token_id: token.payment_token_id,
-      reference: `${chargeOrder().reference}-006`,
+      reference: `${chargeBody().reference}-006`,
     });
     await payments.charge(order);
     await payments.waitFor(order.reference, ({ attention }) => attention !== null);

@@ -2,7 +2,7 @@ import { transferWorkflowId } from '../../src/capabilities/transfers/transfer.js
 import { transferMicroBatchWorkflowId } from '../../src/capabilities/transfers/micro-batches.js';
 import { startService, type Service } from '../support/service.js';
 import { eventually } from '../support/eventually.js';
-import { order, type TestTenant } from '../support/tenant.js';
+import { transferBody, type TestTenant } from '../support/tenant.js';
 
 /** Transfers that take different paths through the workflow. */
 const WAYS = ['789', '001', '002', '004', '005', '008', '010', '011'];
@@ -22,7 +22,7 @@ beforeAll(async () => {
   service = await startService({ env: ENVIRONMENT });
   tenant = await service.tenant();
   const orders = WAYS.map((suffix) =>
-    order(suffix, { narration: NARRATION, metadata: { note: METADATA } }),
+    transferBody(suffix, { narration: NARRATION, metadata: { note: METADATA } }),
   );
   const replies = await Promise.all(
     orders.map((body, i) => tenant.transfer(body, { key: `idempotency-key-${i}` })),
@@ -37,7 +37,7 @@ beforeAll(async () => {
     ),
   );
   // Refused and failing requests are logged too.
-  const bad = order('789', { recipient_account: '01234567890', narration: NARRATION });
+  const bad = transferBody('789', { recipient_account: '01234567890', narration: NARRATION });
   await tenant.transfer(bad, { key: 'idempotency-key-bad' });
   const names = await Promise.all(ids.map(async (id) => (await tenant.get(id)).recipient_name));
   secrets = [

@@ -93,11 +93,11 @@ async function startSlowNetwork(bankUrl: string) {
     req.on('end', () => {
       const { authorization = '' } = req.headers;
       const headers = { authorization, 'content-type': 'application/json' };
-      const isOrder = req.method === 'POST' && req.url === '/v1/transfers';
+      const isRequest = req.method === 'POST' && req.url === '/v1/transfers';
       const body = req.method === 'POST' ? { body: Buffer.concat(chunks).toString() } : {};
       const deliver = () =>
         forward(req.url ?? '/', { method: req.method ?? 'GET', headers, ...body }, res);
-      if (isOrder && keeps) kept.push({ reference: referenceIn(chunks), deliver });
+      if (isRequest && keeps) kept.push({ reference: referenceIn(chunks), deliver });
       else deliver().catch(() => res.destroy());
     });
   });
@@ -137,7 +137,7 @@ describe('a request that the network holds back until after "not found"', () => 
 
   afterAll(() => network?.close());
 
-  async function keepOrders(count: number) {
+  async function holdRequests(count: number) {
     network.keep(true);
     const ids = await Promise.all(Array.from({ length: count }, () => tenant.send()));
     for (const id of ids) {
@@ -151,7 +151,7 @@ describe('a request that the network holds back until after "not found"', () => 
   }
 
   test('a held-back request that the bank still accepts after the first "not found" is not submitted again', async () => {
-    const ids = await keepOrders(5);
+    const ids = await holdRequests(5);
     const answers = await network.deliver();
     await expectPaidOnce(ids);
     for (const id of ids) {
@@ -160,7 +160,7 @@ describe('a request that the network holds back until after "not found"', () => 
   });
 
   test('a held-back request that arrives after the second submission is rejected, and the transfer is paid once', async () => {
-    const ids = await keepOrders(5);
+    const ids = await holdRequests(5);
     await expectPaidOnce(ids);
     const answers = await network.deliver();
     await expectPaidOnce(ids);
