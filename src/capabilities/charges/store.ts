@@ -72,8 +72,8 @@ function chargeQueries(collection: Collection<Charge>) {
     byReference: (tenantId: string, reference: string) =>
       collection.findOne({ tenant_id: tenantId, reference }),
 
-    /** Those that have ended, or whose customer has somewhere to go. */
-    async waitedFor(ids: string[]): Promise<Charge[]> {
+    /** Of these charges, those that have ended or wait for an action of the customer. */
+    async endedOrActionable(ids: string[]): Promise<Charge[]> {
       const filter = {
         _id: { $in: ids },
         $or: [{ status: { $in: ['completed', 'failed'] } }, { next_action: { $ne: null } }],

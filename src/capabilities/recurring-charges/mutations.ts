@@ -107,9 +107,9 @@ export const renewRecurringCharge: Mutation<RenewRecurringCharge, RenewRecurring
   leavesWallet: () => true,
 };
 
-function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): AcceptResult {
-  const { recurring, answer, id, tenantId } = item;
-  return acceptOnce(uow, item, now, {
+function decideAccept(uow: UnitOfWork, input: AcceptRecurringCharge, now: Date): AcceptResult {
+  const { recurring, answer, id, tenantId } = input;
+  return acceptOnce(uow, input, now, {
     collection: recurringCharges,
     id,
     response: () => answer,
@@ -132,22 +132,22 @@ function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): 
 
 function decideChange(
   uow: UnitOfWork,
-  item: ChangeRecurringCharge,
+  input: ChangeRecurringCharge,
   now: Date,
 ): ChangeRecurringChargeResult {
-  const earlier = findSavedResponse(uow, item.claim, null, now);
+  const earlier = findSavedResponse(uow, input.claim, null, now);
   if (earlier) return earlier;
-  const recurring = ownOf(uow, item);
-  if (!recurring) return saveResponse(uow, item, refusalResponse(new ApiError('not_found')));
-  const step = changed(recurring, item);
-  if (step instanceof ApiError) return saveResponse(uow, item, refusalResponse(step));
+  const recurring = ownOf(uow, input);
+  if (!recurring) return saveResponse(uow, input, refusalResponse(new ApiError('not_found')));
+  const step = changed(recurring, input);
+  if (step instanceof ApiError) return saveResponse(uow, input, refusalResponse(step));
   if (step) {
-    const pending = item.change === 'cancel' ? openCharges(recurring) : [];
-    if (pending.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
+    const pending = input.change === 'cancel' ? openCharges(recurring) : [];
+    if (pending.some((charge) => !input.charges.includes(charge))) return { kind: 'overtaken' };
     applyStep(uow, step);
-    for (const charge of pending) tryNoMore(uow, item, uow.get(charges, charge));
+    for (const charge of pending) tryNoMore(uow, input, uow.get(charges, charge));
   }
-  return saveResponse(uow, item, item.answer(ownOf(uow, item) ?? recurring));
+  return saveResponse(uow, input, input.answer(ownOf(uow, input) ?? recurring));
 }
 
 /** The change; null where it is so already. */
@@ -195,12 +195,12 @@ function tryNoMore(
 }
 
 /** One period, once: its charge is written in the commit that makes the next period the one that is due. */
-function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurringChargeResult {
-  const { charge, at } = item;
+function decideRenew(uow: UnitOfWork, input: RenewRecurringCharge): RenewRecurringChargeResult {
+  const { charge, at } = input;
   // My own earlier commit, whose result never reached me.
   const own = uow.get(charges, charge._id);
   if (own) return { charge: own };
-  const recurring = ownOf(uow, item);
+  const recurring = ownOf(uow, input);
   if (!recurring || !isDue(recurring, at) || recurring.next_period !== charge.recurring?.period) {
     return { charge: null };
   }

@@ -83,9 +83,9 @@ export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
 
 /** Applies a fact about a transfer. Repeats and facts out of order are safe. */
 export const applyTransferFact: Mutation<ApplyTransferFact, ApplyTransferFactResult> = {
-  reads: (item) => ({
-    records: [transfers.ref(item.id)],
-    wallets: isPaid(item) ? [] : [item.tenantId],
+  reads: (input) => ({
+    records: [transfers.ref(input.id)],
+    wallets: isPaid(input) ? [] : [input.tenantId],
   }),
   decide: decideFact,
   leavesWallet: isPaid,
@@ -115,41 +115,41 @@ function readsOf(tenantId: string, items: readonly Transfer[], claim: Claim | nu
 const referenceOf = ({ tenant_id: tenantId, reference }: Transfer) =>
   ({ collection: transfers, tenantId, reference }) as const;
 
-function decideAccept(uow: UnitOfWork, item: AcceptTransfer, now: Date): AcceptResult {
-  const { transfer, answer } = item;
-  return acceptOnce(uow, item, now, {
+function decideAccept(uow: UnitOfWork, input: AcceptTransfer, now: Date): AcceptResult {
+  const { transfer, answer } = input;
+  return acceptOnce(uow, input, now, {
     collection: transfers,
     id: transfer._id,
     response: () => answer,
-    admit: () => admit(uow, item, transfer) ?? transfer,
+    admit: () => admit(uow, input, transfer) ?? transfer,
     needsFullRead: true,
   });
 }
 
 /** Decides each transfer as if it had come alone after those before it, and saves one response for all. */
-function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
-  const { _id: id } = item.bulkTransfer;
-  const earlier = findSavedResponse(uow, item.claim, id, now);
+function decideBulk(uow: UnitOfWork, input: AcceptBulkTransfer, now: Date): AcceptResult {
+  const { _id: id } = input.bulkTransfer;
+  const earlier = findSavedResponse(uow, input.claim, id, now);
   if (earlier) return earlier;
   const own = uow.get(bulkTransfers, id);
-  if (own) return { kind: 'answered', answer: item.answer(own), resource: id, replayed: false };
+  if (own) return { kind: 'answered', answer: input.answer(own), resource: id, replayed: false };
 
   const refused = new Map<string, ApiError>();
-  for (const transfer of item.transfers) {
-    const refusal = admit(uow, item, transfer);
+  for (const transfer of input.transfers) {
+    const refusal = admit(uow, input, transfer);
     if (refusal) refused.set(transfer._id, refusal);
   }
-  const bulkTransfer = refuseItems(item.bulkTransfer, refused);
+  const bulkTransfer = refuseItems(input.bulkTransfer, refused);
   uow.create(bulkTransfers, bulkTransfer);
-  return saveResponse(uow, item, item.answer(bulkTransfer), id);
+  return saveResponse(uow, input, input.answer(bulkTransfer), id);
 }
 
 type Admission = { tenantId: string; dailyLimitMinor: bigint };
 
 /** Accepts a transfer: holds its total, counts its day, creates the record. Or returns a refusal, and changes nothing. */
-function admit(uow: UnitOfWork, item: Admission, transfer: Transfer): ApiError | null {
-  const wallet = uow.wallet(item.tenantId);
-  const refusal = refuse(uow, item, transfer, wallet);
+function admit(uow: UnitOfWork, input: Admission, transfer: Transfer): ApiError | null {
+  const wallet = uow.wallet(input.tenantId);
+  const refusal = refuse(uow, input, transfer, wallet);
   if (refusal) return refusal;
   const { day, usedMinor } = usedOn(wallet, transfer.limit_day);
   const held: Transfer = { ...transfer, limit_day: day };
@@ -169,7 +169,7 @@ function admit(uow: UnitOfWork, item: Admission, transfer: Transfer): ApiError |
 /** The refusal of this transfer, or null. A refusal takes neither reference nor limit. */
 function refuse(
   uow: UnitOfWork,
-  item: Admission,
+  input: Admission,
   transfer: Transfer,
   wallet: Wallet,
 ): ApiError | null {
@@ -179,19 +179,19 @@ function refuse(
     return refuseUncovered(transfer.total_minor, wallet.availableMinor);
   }
   const { usedMinor } = usedOn(wallet, transfer.limit_day);
-  if (usedMinor + transfer.amount_minor > item.dailyLimitMinor) {
+  if (usedMinor + transfer.amount_minor > input.dailyLimitMinor) {
     return new ApiError('limit_exceeded', {
-      details: { limit: toWireAmount(item.dailyLimitMinor), used: toWireAmount(usedMinor) },
+      details: { limit: toWireAmount(input.dailyLimitMinor), used: toWireAmount(usedMinor) },
     });
   }
   return null;
 }
 
-function decideFact(uow: UnitOfWork, item: ApplyTransferFact, now: Date): ApplyTransferFactResult {
-  const transfer = uow.get(transfers, item.id);
-  if (!transfer || transfer.tenant_id !== item.tenantId) return { kind: 'no_such_transfer' };
-  const wallet = uow.wallet(item.tenantId);
-  const transition = transitionTransfer(transfer, item.fact, now, wallet);
+function decideFact(uow: UnitOfWork, input: ApplyTransferFact, now: Date): ApplyTransferFactResult {
+  const transfer = uow.get(transfers, input.id);
+  if (!transfer || transfer.tenant_id !== input.tenantId) return { kind: 'no_such_transfer' };
+  const wallet = uow.wallet(input.tenantId);
+  const transition = transitionTransfer(transfer, input.fact, now, wallet);
   const changed = transition.next !== transfer;
   const next = changed ? change(uow, transfer, transition.next) : transfer;
   transition.postings.forEach(uow.post);
@@ -210,12 +210,12 @@ function decideFact(uow: UnitOfWork, item: ApplyTransferFact, now: Date): ApplyT
 
 function decidePermit(
   uow: UnitOfWork,
-  item: GrantTransferPermit,
+  input: GrantTransferPermit,
   now: Date,
 ): GrantTransferPermitResult {
-  const transfer = uow.get(transfers, item.id);
-  const own = transfer?.tenant_id === item.tenantId ? transfer : undefined;
-  const next = own ? grantPermit(own, item.request, now) : null;
+  const transfer = uow.get(transfers, input.id);
+  const own = transfer?.tenant_id === input.tenantId ? transfer : undefined;
+  const next = own ? grantPermit(own, input.request, now) : null;
   return { transfer: own && next ? change(uow, own, next) : null };
 }
 
