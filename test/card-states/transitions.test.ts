@@ -239,7 +239,7 @@ describe('the state of a card', () => {
         status,
         state_control: { pending_operation_id: null },
       });
-      // Nobody knows how the issuer has it: the next order goes out whatever it is.
+      // The state at the issuer is unknown, so the next request is always submitted.
       const again = stateRequest(type === 'unlock' ? 'lock' : type);
       const { state: after } = run(failed.state, [[again]]);
       expect(operationIn(after, again)).toMatchObject({ status: 'pending' });

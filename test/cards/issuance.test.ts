@@ -83,25 +83,25 @@ describe('issuing by the table of test values', () => {
     expect((await cards.get(id)).status).toBe('pending');
     const command = async (line: string) => {
       const { code, out } = await bursar(`cards ${line} --json`, service.env);
-      return { code, told: JSON.parse(out) as unknown };
+      return { code, output: JSON.parse(out) as unknown };
     };
-    expect((await command('list --attention')).told).toContainEqual(
+    expect((await command('list --attention')).output).toContainEqual(
       expect.objectContaining({ id: stuck._id, card: id, type: 'issue', status: 'processing' }),
     );
     const fail = `fail ${stuck._id} --actor ada --reason asked-by-phone --yes`;
-    expect(await command(fail)).toMatchObject({ code: 1, told: { done: false } });
+    expect(await command(fail)).toMatchObject({ code: 1, output: { done: false } });
     expect(await command(`${fail} --force`)).toMatchObject({
       code: 0,
-      told: { done: true, status: 'failed' },
+      output: { done: true, status: 'failed' },
     });
     expect(await cards.get(id)).toMatchObject({ status: 'failed', failure: { code: 'operator' } });
-    expect((await command(`show ${stuck._id}`)).told).toMatchObject({
+    expect((await command(`show ${stuck._id}`)).output).toMatchObject({
       card_id: id,
       timeline: expect.arrayContaining([
         expect.objectContaining({ type: 'operator', actor: 'ada' }),
       ]) as unknown,
     });
-    expect((await command(`show ${id}`)).told).toMatchObject({
+    expect((await command(`show ${id}`)).output).toMatchObject({
       id,
       operations: [{ id: stuck._id, type: 'issue' }],
     });

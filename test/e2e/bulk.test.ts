@@ -17,7 +17,7 @@ afterAll(async () => {
   await service?.close();
 });
 
-const orders = (count: number, suffix?: string) =>
+const bodies = (count: number, suffix?: string) =>
   Array.from({ length: count }, () => transferBody(suffix));
 
 const transfersOf = ({ id }: TestTenant) =>
@@ -97,7 +97,7 @@ describe('POST /transfers/bulk', () => {
     const tenant = await service.tenant({ balanceMinor: 1_000 * ORDER_TOTAL_MINOR });
     const bulk = bulkClient(tenant);
     const special = ['001', '002', '004', '005', '006', '007', '008', '009', '010', '011'];
-    const items = [...special.map((suffix) => transferBody(suffix)), ...orders(990)];
+    const items = [...special.map((suffix) => transferBody(suffix)), ...bodies(990)];
     const reply = await bulk.send(items, { headers: { prefer: 'wait=0' } });
     expect([reply.status, reply.body.data.counts.accepted]).toEqual([201, 1_000]);
     const ids = acceptedIds(reply.body.data);
@@ -133,7 +133,7 @@ describe('POST /transfers/bulk', () => {
     const tenant = await service.tenant();
     const at = service.apis.map(({ url }) => bulkClient(tenant.at(url)));
     const [one, other] = at as [(typeof at)[0], (typeof at)[0]];
-    const items = [...orders(20), { ...transferBody(), narration: '' }];
+    const items = [...bodies(20), { ...transferBody(), narration: '' }];
     const replies = await Promise.all(
       Array.from({ length: 8 }, (_, i) =>
         (i % 2 === 0 ? one : other).send(items, { key: 'one batch' }),
@@ -160,7 +160,7 @@ describe('POST /transfers/bulk', () => {
   test('with Prefer: wait a bulk transfer is answered when all its items have ended', async () => {
     const tenant = await service.tenant();
     const bulk = bulkClient(tenant);
-    const reply = await bulk.send([...orders(30), transferBody('002')], {
+    const reply = await bulk.send([...bodies(30), transferBody('002')], {
       headers: { prefer: 'wait=20' },
     });
     expect(reply.headers.get('preference-applied')).toBe('wait=20');
@@ -189,7 +189,7 @@ describe('POST /transfers/bulk', () => {
         new Promise((resolve) => setTimeout(resolve, i * 15)).then(() => answered(client)),
       ),
     );
-    const batches = clients.map((client) => bulkClient(client).send(orders(200)));
+    const batches = clients.map((client) => bulkClient(client).send(bodies(200)));
     const replies = await Promise.all(singles);
     const accepted = (await Promise.all(batches)).map(({ body }) => body.data.counts.accepted);
     const made = replies.filter(({ status }) => status === 201).length;
@@ -240,10 +240,10 @@ describe('invalid bulk transfers', () => {
     const level = { tenantId: tenant.id, level: 'read', kind: 'secret' } as const;
     const { key } = await service.deps.apiKeys.create(level);
     const headers = { authorization: `Bearer ${key}` };
-    const reply = await bulkClient(tenant).send(orders(1), { headers });
+    const reply = await bulkClient(tenant).send(bodies(1), { headers });
     expect(reply.status).toBe(403);
 
-    const { body } = await bulkClient(tenant).send(orders(1));
+    const { body } = await bulkClient(tenant).send(bodies(1));
     const other = bulkClient(await service.tenant());
     for (const id of [body.data.id, 'btr_01m7yr04qfeh29r645zf36b5fg', 'nothing']) {
       const found = await other.get(id);

@@ -21,11 +21,11 @@ let ids: string[];
 beforeAll(async () => {
   service = await startService({ env: ENVIRONMENT });
   tenant = await service.tenant();
-  const orders = WAYS.map((suffix) =>
+  const bodies = WAYS.map((suffix) =>
     transferBody(suffix, { narration: NARRATION, metadata: { note: METADATA } }),
   );
   const replies = await Promise.all(
-    orders.map((body, i) => tenant.transfer(body, { key: `idempotency-key-${i}` })),
+    bodies.map((body, i) => tenant.transfer(body, { key: `idempotency-key-${i}` })),
   );
   ids = replies.map(({ body }) => body.data.id);
   await Promise.all(
@@ -41,7 +41,7 @@ beforeAll(async () => {
   await tenant.transfer(bad, { key: 'idempotency-key-bad' });
   const names = await Promise.all(ids.map(async (id) => (await tenant.get(id)).recipient_name));
   secrets = [
-    ...orders.map(({ recipient_account: account }) => account),
+    ...bodies.map(({ recipient_account: account }) => account),
     bad.recipient_account,
     ...names.filter((name) => name !== null),
     tenant.key,

@@ -156,7 +156,7 @@ describe('callbacks of the bank', () => {
 
   const handled = (body: string) =>
     eventually('the callback was applied', () => callbacks.outcomeOf(body));
-  const settlements = async (id: string) =>
+  const outcomes = async (id: string) =>
     (await tenant.stored(id)).timeline.filter(({ type }) => type === 'captured');
 
   test.each([
@@ -218,7 +218,7 @@ describe('callbacks of the bank', () => {
     expect(replies.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
     expect(await handled(body)).toBe('unchanged');
     expect(await callbacks.countStored()).toBe(before + 1);
-    expect(await settlements(id)).toHaveLength(1);
+    expect(await outcomes(id)).toHaveLength(1);
   });
 
   test('a callback before the answer to the request completes the transfer, which is paid once whatever the answer', async () => {
@@ -235,7 +235,7 @@ describe('callbacks of the bank', () => {
         ? true
         : undefined,
     );
-    expect(await settlements(id)).toHaveLength(1);
+    expect(await outcomes(id)).toHaveLength(1);
     expect(await service.bank.journal(id)).toHaveLength(1);
   });
 

@@ -83,19 +83,19 @@ test('a revoked key is refused by both API processes within a second, however bu
   const tenant = await service.tenant();
   const wanted = { tenantId: tenant.id, level: 'read', kind: 'secret' } as const;
   const { id, key } = await service.deps.apiKeys.create(wanted);
-  const ask = async (api: (typeof service.apis)[number]) => {
+  const listTransfers = async (api: (typeof service.apis)[number]) => {
     const { body } = await apiClient(api.url, key).call('GET', '/transfers', undefined);
     return body.error?.code ?? 'served';
   };
-  expect(await Promise.all(service.apis.map(ask))).toEqual(['served', 'served']);
+  expect(await Promise.all(service.apis.map(listTransfers))).toEqual(['served', 'served']);
   // Like the command line, this process cannot reach the memory of either API.
   await service.deps.apiKeys.revoke(id);
   const until = performance.now() + 1_000;
   // Stops after the first refusal, because an address has few requests without a valid key.
   const lastAnswer = async (api: (typeof service.apis)[number]) => {
-    let answer = await ask(api);
-    while (answer === 'served' && performance.now() < until) answer = await ask(api);
-    return answer === 'served' ? ask(api) : answer;
+    let answer = await listTransfers(api);
+    while (answer === 'served' && performance.now() < until) answer = await listTransfers(api);
+    return answer === 'served' ? listTransfers(api) : answer;
   };
   expect(await Promise.all(service.apis.map(lastAnswer))).toEqual(['expired_key', 'expired_key']);
 });

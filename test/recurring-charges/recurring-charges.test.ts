@@ -52,8 +52,8 @@ async function accepted(changes: Partial<RecurringCharge> = {}): Promise<Recurri
   });
   const { _id: id } = recurring;
   const answer = { status: 201, body: '{}' };
-  const item = { kind: 'acceptRecurring', tenantId, id, recurring, claim: null, answer } as const;
-  expect(await recurringCharges.accept(item)).toMatchObject({ resource: id });
+  const input = { kind: 'acceptRecurring', tenantId, id, recurring, claim: null, answer } as const;
+  expect(await recurringCharges.accept(input)).toMatchObject({ resource: id });
   return recurring;
 }
 
@@ -122,7 +122,7 @@ describe('a recurring charge', () => {
     ]);
     const waiting = new Map<string, Charge>();
     const dates: string[] = [];
-    const told: string[] = [];
+    const eventNames: string[] = [];
 
     for (let day = 0; day < 25 * 31; day += 1) {
       now = new Date(START.getTime() + day * DAY_MS);
@@ -138,7 +138,7 @@ describe('a recurring charge', () => {
         await charges.applyFact(charge, left > 0 ? declined('soft') : paid);
         if (left > 0) waiting.set(charge._id, charge);
         else waiting.delete(charge._id);
-        told.push((await stored(recurring)).status);
+        eventNames.push((await stored(recurring)).status);
       }
     }
 
@@ -152,7 +152,7 @@ describe('a recurring charge', () => {
     // The one that fell into the outage, and the one after it.
     expect(dates.slice(12, 14)).toEqual(['2027-02-02', '2027-02-28']);
     // Past due while one of the two was tried again, and only then.
-    expect(told.filter((status) => status === 'past_due')).toHaveLength(3);
+    expect(eventNames.filter((status) => status === 'past_due')).toHaveLength(3);
     expect(await stored(recurring)).toMatchObject({
       status: 'ended',
       charged_periods: 24,
@@ -275,11 +275,11 @@ describe('a recurring charge', () => {
 
   test('cancelled by who has not seen the latest decline: that is not tried again either', async () => {
     const recurring = await accepted({ interval: 'day' });
-    const seen = await stored(recurring);
+    const stale = await stored(recurring);
     const [charge] = await renew(recurring);
     await charges.applyFact(charge as Charge, declined('soft'));
     const answer = () => ({ status: 200, body: '' });
-    await recurringCharges.change(seen, { change: 'cancel', claim: null, answer });
+    await recurringCharges.change(stale, { change: 'cancel', claim: null, answer });
     expect(await chargesOf(recurring)).toMatchObject([
       { status: 'failed', failure: { code: 'recurring_cancelled' } },
     ]);

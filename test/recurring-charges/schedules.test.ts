@@ -123,7 +123,7 @@ describe('a recurring charge and its Schedule', () => {
       last_paid_reference: `${id}-0`,
       description: 'Gold plan',
     });
-    await eventually('it is told', () => at.events(id)[0]);
+    await eventually('the event arrives', () => at.events(id)[0]);
     expect(at.events(id)).toMatchObject([
       { event: 'recurring_charge.renewed', sequence: 1, data: await get(id) },
     ]);
@@ -233,9 +233,9 @@ describe('a recurring charge and its Schedule', () => {
     );
     const failed = await payments.waitFor(`${id}-0`, 'failed');
     expect(failed.failure?.code).toBe('token_revoked');
-    const events = await eventually('it is told', () => {
-      const told = at.events(id).map(({ event, sequence }) => [event, sequence]);
-      return told.length > 0 ? told : undefined;
+    const events = await eventually('the event arrives', () => {
+      const received = at.events(id).map(({ event, sequence }) => [event, sequence]);
+      return received.length > 0 ? received : undefined;
     });
     // Its only period: it has ended, and so it says no more than that.
     expect(events).toEqual([['recurring_charge.ended', 1]]);

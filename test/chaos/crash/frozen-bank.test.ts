@@ -75,8 +75,8 @@ test('requests that are too old when the bank is thawed are proven absent, submi
 
 /** A network that holds requests back and delivers them when a test says so, after the sender has timed out. */
 async function startSlowNetwork(bankUrl: string) {
-  const kept: { reference: string; deliver: () => Promise<number> }[] = [];
-  let keeps = false;
+  const heldRequests: { reference: string; deliver: () => Promise<number> }[] = [];
+  let isHolding = false;
 
   async function forward(url: string, init: RequestInit, res: ServerResponse): Promise<number> {
     const answer = await fetch(bankUrl + url, init);
@@ -97,7 +97,7 @@ async function startSlowNetwork(bankUrl: string) {
       const body = req.method === 'POST' ? { body: Buffer.concat(chunks).toString() } : {};
       const deliver = () =>
         forward(req.url ?? '/', { method: req.method ?? 'GET', headers, ...body }, res);
-      if (isRequest && keeps) kept.push({ reference: referenceIn(chunks), deliver });
+      if (isRequest && isHolding) heldRequests.push({ reference: referenceIn(chunks), deliver });
       else deliver().catch(() => res.destroy());
     });
   });
@@ -105,12 +105,12 @@ async function startSlowNetwork(bankUrl: string) {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    keep: (on: boolean) => void (keeps = on),
+    hold: (on: boolean) => void (isHolding = on),
     /** Delivers the requests that were held back; returns the bank's status by reference. */
     deliver: async () =>
       new Map(
         await Promise.all(
-          kept
+          heldRequests
             .splice(0)
             .map(async (each) => [each.reference, await each.deliver()] as [string, number]),
         ),
@@ -138,7 +138,7 @@ describe('a request that the network holds back until after "not found"', () => 
   afterAll(() => network?.close());
 
   async function holdRequests(count: number) {
-    network.keep(true);
+    network.hold(true);
     const ids = await Promise.all(Array.from({ length: count }, () => tenant.send()));
     for (const id of ids) {
       await until(id, 'the bank does not know it', async () => {
@@ -146,7 +146,7 @@ describe('a request that the network holds back until after "not found"', () => 
         return absent.length > 0;
       });
     }
-    network.keep(false);
+    network.hold(false);
     return ids;
   }
 
