@@ -103,7 +103,7 @@ describe('a payment', () => {
   test.each([
     ['reversed', 'reversed'],
     ['expired', 'expired'],
-  ] as const)('that is %s gives its hold back', async (outcome, status) => {
+  ] as const)('an authorization that is %s releases its hold', async (outcome, status) => {
     const card = await jitCard();
     const { token } = await issuer.pay(card.id);
     await issuer.end(token, outcome);
@@ -209,7 +209,7 @@ describe('declined is a payment', () => {
     });
   });
 
-  test('a payment is declined after the card’s month, and with a card that is locked here and not yet at the issuer', async () => {
+  test('a payment is declined after the card’s month, and with a card that is locked in Bursar and not yet at the issuer', async () => {
     const card = await jitCard();
     const all = service.deps.database.db.collection<Card>('cards');
     const expiry = { 'issued.expiry_year': 2025, 'issued.expiry_month': 12 };
@@ -281,7 +281,7 @@ test('50 concurrent payments on three cards of one wallet never hold more than i
     Array.from({ length: 50 }, (_, n) => issuer.pay(ids[n % 3] ?? '')),
   );
   const approved = answers.filter((answer) => answer.approved).length;
-  await eventually('what was declined holds nothing', async () =>
+  await eventually('the declined payments hold nothing', async () =>
     (await card.balance()).held === approved * 5_000 ? true : undefined,
   );
   const { available, held } = await card.balance();

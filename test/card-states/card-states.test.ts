@@ -110,7 +110,7 @@ describe('lock and unlock', () => {
     await onceSettled(id);
   });
 
-  test('an issuer that refuses first, says nothing or fails: the lock holds all the time, and is set once', async () => {
+  test('a lock holds and is set once at an issuer that refuses first, does not answer or fails', async () => {
     const suffixes = ['002', '004', '005', '007'];
     await Promise.all(
       suffixes.map(async (suffix) => {
@@ -243,15 +243,18 @@ describe('invalid requests', () => {
     [{ metadata: 'text' }, 'metadata'],
     [{ number: '4111111111111111' }, 'number'],
     [{ a: { b: { c: { d: { e: { f: 1 } } } } } }, 'a.b.c.d.e'],
-  ])('%j: the field at fault is named, and nothing happens', async (body, field) => {
-    const { id } = await issued();
-    for (const action of ['lock', 'unlock', 'close']) {
-      const { status, body: answer } = await cards.act(id, action, body);
-      expect([status, answer.error.code]).toEqual([400, 'validation_error']);
-      expect(answer.error.field).toBe(field);
-    }
-    expect((await stored(id)).state_control.sequence).toBe(0);
-  });
+  ])(
+    'the body %j is refused by the name of its wrong field, and changes nothing',
+    async (body, field) => {
+      const { id } = await issued();
+      for (const action of ['lock', 'unlock', 'close']) {
+        const { status, body: answer } = await cards.act(id, action, body);
+        expect([status, answer.error.code]).toEqual([400, 'validation_error']);
+        expect(answer.error.field).toBe(field);
+      }
+      expect((await stored(id)).state_control.sequence).toBe(0);
+    },
+  );
 
   test('without a body; of an unknown card; of another tenant; one that is not issued yet', async () => {
     const { id } = await cards.issue();
@@ -282,7 +285,7 @@ describe('operators', () => {
   const command = async (operation: string, kind: 'complete' | 'fail' | 'verify', force = false) =>
     service.deps.cards.starter.command(await operationOf(operation), kind, payload(force));
 
-  test('an issuer that does not agree calls an operator; nothing is ended against its word but by force, and the card stays shut', async () => {
+  test('a card that differs at the issuer raises attention; only a forced failure ends its operation, and the card stays locked', async () => {
     const { id } = await cards.issue();
     await failing();
     const lock = await act(id, 'lock');

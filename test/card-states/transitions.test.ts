@@ -173,24 +173,27 @@ describe('the state of a card', () => {
         },
       },
     ],
-  ] as const)('%s of a card that is so already is done at once and changes nothing', (type, so) => {
-    const mutation = stateRequest(type);
-    const { state, commits } = run(withCard(so), [[mutation]]);
-    expect(cardIn(state)).toEqual(card(so));
-    expect(operationIn(state, mutation)).toMatchObject({
-      status: 'completed',
-      state_sequence: null,
-      next_check_at: null,
-    });
-    expect(eventsIn(commits)).toEqual([['card.operation.completed', 1]]);
-  });
+  ] as const)(
+    '%s of a card already in that state completes at once and changes nothing',
+    (type, so) => {
+      const mutation = stateRequest(type);
+      const { state, commits } = run(withCard(so), [[mutation]]);
+      expect(cardIn(state)).toEqual(card(so));
+      expect(operationIn(state, mutation)).toMatchObject({
+        status: 'completed',
+        state_sequence: null,
+        next_check_at: null,
+      });
+      expect(eventsIn(commits)).toEqual([['card.operation.completed', 1]]);
+    },
+  );
 
   test.each([
     ['pending', ['lock', 'unlock', 'close']],
     ['failed', ['lock', 'unlock', 'close']],
     ['closed', ['lock', 'unlock']],
     ['expired', ['lock', 'unlock']],
-  ] as const)('a card that is %s takes no %s, and says so', (status, types) => {
+  ] as const)('a card that is %s refuses %s with its state', (status, types) => {
     for (const type of types) {
       const { state, outcomes, commits } = run(withCard({ status }), [[stateRequest(type, type)]]);
       const [outcome] = outcomes;
@@ -201,7 +204,7 @@ describe('the state of a card', () => {
     }
   });
 
-  test('closing ends an unlock under way, holds at once, and gives the balance back to the wallet', () => {
+  test('closing ends an open unlock, takes effect at once, and returns the balance to the wallet', () => {
     const before = withCard({ available_minor: 700n });
     const [lock, unlock, close] = [
       stateRequest('lock'),
@@ -225,7 +228,7 @@ describe('the state of a card', () => {
     ['unlock', 'locked', 'stays locked'],
     ['close', 'closed', 'stays closed here'],
   ] as const)(
-    '%s that an operator fails: the card stays shut with us, and that is said',
+    '%s failed by an operator leaves the card not spendable, and its timeline records that',
     (type, status, details) => {
       const lock = stateRequest('lock');
       const mutation = stateRequest(type);
@@ -246,7 +249,7 @@ describe('the state of a card', () => {
     },
   );
 
-  test('a failing that is good only for what never left us does nothing once an order has', () => {
+  test('a rejection valid only before submission has no effect once a request was submitted', () => {
     const lock = stateRequest('lock');
     const { state } = run(withCard(), [[lock]]);
     const sent = operationIn(state, lock);

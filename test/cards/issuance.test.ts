@@ -65,7 +65,7 @@ describe('issuing by the table of test values', () => {
     expect(await journalOf(card.id)).toEqual(['issued']);
   });
 
-  test('002: refused, the card has failed and says why', async () => {
+  test('002: a card that its issuer refuses has failed and names the reason', async () => {
     const { body } = await cards.create(newCard('002'));
     const card = await cards.waitFor(body.data.id, 'failed');
     expect(card.failure?.code).toBe('not_eligible');
@@ -130,13 +130,16 @@ describe('POST /cards', () => {
     ['name', { name: '4111 1111 1111 1111' }],
     ['metadata.pan', { metadata: { pan: '4111111111111111' } }],
     ['cvv', { cvv: '123' }],
-  ])('names %s where it is wrong, and makes nothing', async (field, changes) => {
-    const before = (await cards.list()).body.pagination?.total;
-    const { status, body } = await cards.create(newCard('789', changes));
-    expect(status).toBe(400);
-    expect(body.error).toMatchObject({ code: 'validation_error', field });
-    expect((await cards.list()).body.pagination?.total).toBe(before);
-  });
+  ])(
+    'a request with a wrong %s is refused by that name, and creates nothing',
+    async (field, changes) => {
+      const before = (await cards.list()).body.pagination?.total;
+      const { status, body } = await cards.create(newCard('789', changes));
+      expect(status).toBe(400);
+      expect(body.error).toMatchObject({ code: 'validation_error', field });
+      expect((await cards.list()).body.pagination?.total).toBe(before);
+    },
+  );
 });
 
 describe('reading', () => {

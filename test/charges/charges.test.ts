@@ -163,7 +163,7 @@ describe('a charge on the provider’s page', () => {
     expect(found).toEqual(table.map(([what, , , code]) => [what, code, null, code ? 0 : 1]));
   });
 
-  test('of which another amount is paid is not completed: an operator is called, and nothing is booked', async () => {
+  test('of which another amount is paid is not completed: attention is raised, and nothing is posted', async () => {
     const before = await tenant.balance();
     const { reference, url } = await payments.page('014');
     await onPage(url);
@@ -278,7 +278,7 @@ describe('a merchant-initiated charge', () => {
     expect(await timesPaid(sentBody.reference)).toBe(0);
   });
 
-  test('takes its tenant’s own days', async () => {
+  test('a charge is counted in its tenant’s own days', async () => {
     const own = await service.tenant({ balanceMinor: 0 });
     await service.deps.tenants.update(own.id, { dunningDays: [] });
     const client = paymentClient(own);

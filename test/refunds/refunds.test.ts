@@ -118,7 +118,7 @@ describe('a refund', () => {
     );
   });
 
-  test('is never more than is left, however many are asked for at once', async () => {
+  test('never exceeds the remaining amount, however many are requested at once', async () => {
     const own = await payments.paid();
     const body = () =>
       refundRequest('789', { charge_reference: own.reference, amount_minor: 10_000 });
@@ -158,7 +158,7 @@ describe('a refund', () => {
   });
 });
 
-describe('bad input is refused, and says where', () => {
+describe('bad input is refused with the field’s name', () => {
   test.each([
     ['nothing', { amount_minor: 0 }, 'amount_minor'],
     ['less than nothing', { amount_minor: -1 }, 'amount_minor'],
@@ -246,7 +246,7 @@ describe('operators', () => {
     expect((await tenant.balance()).held).toBe(0);
   });
 
-  test('adopt what they had given up and the network did all the same', async () => {
+  test('complete a refund that they had failed and the network executed nevertheless', async () => {
     const { reference } = await accepted(payments, refundRequest('006'));
     await waitFor(reference, ({ attention }) => attention !== null);
     const before = await payments.get(charge.reference);

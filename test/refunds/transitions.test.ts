@@ -183,7 +183,7 @@ const after = (mutations: AnyMutation[], snapshot = snapshotWith()) => {
 };
 
 describe('acceptance', () => {
-  test('takes never more than is left, those under way counted; without an amount all of it', () => {
+  test('never exceeds the remaining amount, open refunds included; without an amount it takes all of it', () => {
     const { outcomes, charge } = after([accept('ref_a'), accept('ref_b', null), accept('ref_c')], {
       ...snapshotWith({}, 2_000n),
     });
@@ -195,7 +195,7 @@ describe('acceptance', () => {
     expect(charge).toMatchObject({ refund_pending_minor: CHARGED, refunded_minor: 0n });
   });
 
-  test('says how much is left where more is asked for', () => {
+  test('names the remaining amount if more is requested', () => {
     const { outcomes } = after([accept('ref_a'), accept('ref_b', 701n)]);
     expect(answersOf(outcomes)[1]).toEqual([
       'invalid_state',
@@ -238,7 +238,7 @@ describe('acceptance', () => {
 });
 
 describe('a refund', () => {
-  test('that is done is captured, and its charge says so', () => {
+  test('that completes is captured, and its charge counts it', () => {
     const { refund, charge, steps, available } = after([accept('ref_a'), paid(), paid()]);
     expect(refund).toMatchObject({
       status: 'completed',
@@ -249,7 +249,7 @@ describe('a refund', () => {
     expect([steps, available]).toEqual([['hold', 'resolve'], START - 300n]);
   });
 
-  test('that is refused is released, and what is left can be asked for again', () => {
+  test('that is rejected is released, and its amount can be refunded again', () => {
     const { refund, charge, available, outcomes } = after([
       accept('ref_a'),
       refused(),
@@ -267,7 +267,7 @@ describe('a refund', () => {
     expect([steps, charge?.refunded_minor]).toEqual([['hold', 'resolve'], 300n]);
   });
 
-  test('of another amount than was ordered moves nothing', () => {
+  test('of another amount than was requested moves nothing', () => {
     const { refund, steps } = after([
       accept('ref_a'),
       applyFact('ref_a', factOf('succeeded', 'poll', 1n)),
@@ -279,7 +279,7 @@ describe('a refund', () => {
     expect(steps).toEqual(['hold']);
   });
 
-  test('that shows up after it was given up takes its part of the charge until an operator decides', () => {
+  test('that appears after an operator failed it reserves its part of the charge until an operator decides', () => {
     const late = [accept('ref_a'), refused(), paid()];
     const { refund, charge, steps } = after(late);
     expect(refund).toMatchObject({ status: 'failed', in_suspense: true });

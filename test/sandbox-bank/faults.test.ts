@@ -120,7 +120,7 @@ test('callbacks are sent again until a 2xx, each time with a signature of its ow
   expect(receiver.about(request.reference)).toHaveLength(3);
 });
 
-test('001 stays pending for those who ask until its callback was taken', async () => {
+test('001 is read as pending until its callback was accepted', async () => {
   refusals = 1;
   const request = client.transferRequest('001');
   await client.submit(request);

@@ -45,7 +45,7 @@ test.each([
   ['requested_at', 'yesterday'],
   ['requested_at', 1_700_000_000_000],
   ['extra', true],
-])('an order whose %s is %j is refused, naming the field', async (field, value) => {
+])('a request whose %s is %j is refused, naming the field', async (field, value) => {
   const request = client.transferRequest('789', { [field]: value });
   const { status, body } = await client.submit(request);
   expect([status, body.error?.code, body.error?.field]).toEqual([400, 'invalid_request', field]);

@@ -106,7 +106,7 @@ test.each([
   ['forward', HOUR_MS],
   ['backward', -HOUR_MS],
 ])(
-  'an hour %s for all workers, at a bank that goes by the age of orders: nothing is paid, operators are called, and push it on',
+  'an hour %s for all workers, at a bank that refuses old requests: nothing is paid, attention is raised, and operators retry',
   async (_, aheadMs) => {
     const requests = await allWorkersAreWrong(aheadMs);
     expect(await lossesOnceQuiet(cluster.service, requests)).toEqual([]);

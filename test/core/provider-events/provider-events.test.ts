@@ -88,7 +88,7 @@ describe('a provider event', () => {
     expect((await cards.balance(card.id)).available_minor).toBe(FUNDED_MINOR);
   });
 
-  test('before our own answer is what issues the card', async () => {
+  test('before the answer to our request issues the card', async () => {
     const { body } = await cards.create(newCard('001'));
     const card = await cards.waitFor(body.data.id, 'active');
     await issuer.allProcessed();
@@ -108,7 +108,7 @@ describe('a provider event', () => {
     expect((await cards.balance(card.id)).available_minor).toBe(0);
   });
 
-  test('about no card of ours is stored, answered and ignored, and nothing of it is kept that it should not', async () => {
+  test('about no card of ours is stored without sensitive data, answered and ignored', async () => {
     const pan = '4111111111111111';
     const about = issuer.about('card.funded', { reference: pan, card: 'ic_nobody' });
     const { id } = about;
@@ -155,7 +155,7 @@ describe('a provider event', () => {
 });
 
 describe('an event that can’t be applied', () => {
-  test('is tried again, then given up with an operator called; a replay applies it, and more of them nothing more', async () => {
+  test('is retried, then fails and raises attention; one replay applies it, and further replays change nothing', async () => {
     const card = await cards.issue();
     const operation = newId('cardOperation');
     const data = { reference: operation, card: await fundings.issuedAs(card) };
@@ -188,7 +188,7 @@ describe('an event that can’t be applied', () => {
     await workflow.result();
   });
 
-  test('is applied by itself if what it is about comes while it is tried', async () => {
+  test('is applied without an operator if its record is created while it is retried', async () => {
     const card = await cards.issue();
     const operation = newId('cardOperation');
     await issuer.post(

@@ -88,7 +88,7 @@ describe('issuing a card', () => {
     }
   });
 
-  test('one reference is one card, and another order under it is a conflict', async () => {
+  test('one reference is one card, and another request under it is a conflict', async () => {
     const request = client.cardRequest('789');
     const answers = await Promise.all(Array.from({ length: 20 }, () => client.issue(request)));
     expect(new Set(answers.map(({ body }) => body.card)).size).toBe(1);
