@@ -281,7 +281,7 @@ const fact = fc
   );
 const facts = fc.uniqueArray(fact, {
   maxLength: 6,
-  // Two things at one moment have no order.
+  // Events at the same moment have no order.
   selector: ({ fact: { at } }) => at.getTime(),
 });
 

@@ -129,7 +129,7 @@ describe('a charge on the provider’s page', () => {
     const back = await onPage(String(action?.url));
     const returned = new URL(String(back.headers.get('location')));
     expect(returned.searchParams.get('cart')).toBe('7');
-    // The reference that the customer comes back with leads to the charge, too.
+    // The reference in the return URL also leads to the charge.
     const verified = await payments.verify(String(returned.searchParams.get('reference')));
     expect(verified.body.data).toMatchObject({
       reference: sentBody.reference,
@@ -174,7 +174,7 @@ describe('a charge on the provider’s page', () => {
     expect(await tenant.balance()).toEqual(before);
   });
 
-  test('is completed once, whatever comes how often and in which order: return, callback, verify', async () => {
+  test('is completed once, for returns, callbacks and verifications in any number and order', async () => {
     const before = await tenant.balance();
     let seed = 11;
     const random = () => (seed = (seed * 48_271) % 2_147_483_647) / 2_147_483_647;

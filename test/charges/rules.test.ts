@@ -180,7 +180,7 @@ describe('a charge is made once', () => {
   });
 });
 
-test('lists are filtered, in a stable order, and turned by pages', async () => {
+test('lists are filtered, in a stable order, and read page by page', async () => {
   const own = await service.tenant();
   const client = paymentClient(own);
   const customer = newCustomer();

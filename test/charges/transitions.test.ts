@@ -174,7 +174,7 @@ describe('a decline', () => {
     const due: unknown[] = [];
     for (const day of [0, 1, 3, 5, 7]) {
       charge = sent(charge, days(day));
-      // A decline that is heard late moves nothing: the days count from the first.
+      // A decline that arrives late changes no date: the days count from the first attempt.
       charge = transition(charge, refused({ attempt: charge.attempt }), days(day)).next;
       due.push(charge.next_attempt_at);
     }

@@ -81,7 +81,7 @@ test('a start waits for a supervisor that is stopping', async () => {
   (await opening).release();
 });
 
-test('secrets and dev.json are for their owner alone, and are never seen half-written', async () => {
+test('secrets and dev.json are for their owner alone, and are never readable half-written', async () => {
   const home = await openDataDir(join(root, 'files'), quiet);
   const secrets = home.secrets();
   expect(secrets.key_pepper.length).toBeGreaterThanOrEqual(32);

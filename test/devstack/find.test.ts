@@ -28,7 +28,7 @@ function machine() {
 const quiet = () => {};
 const printsVersion = (version: string) => `echo "db version v${version}"`;
 
-/** A python3 whose pip "installs" a mongod, and notes that it was asked. */
+/** A python3 whose pip "installs" a mongod, and records its arguments. */
 function python(file: string, ...lines: string[]): string {
   return program(
     file,

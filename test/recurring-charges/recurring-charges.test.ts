@@ -111,7 +111,7 @@ const periodsOf = (made: readonly Charge[]) => made.map(({ recurring }) => recur
 describe('a recurring charge', () => {
   test('24 months on the 31st, with three days of outage and two declines: 24 charges, one for each period, the oldest first', async () => {
     const recurring = await accepted({ count: 24 });
-    // Nobody looks on these days, the 31st among them.
+    // Nothing is renewed on these days, the 31st among them.
     const outage = {
       from: new Date('2027-01-30T00:00:00Z'),
       until: new Date('2027-02-02T00:00:00Z'),
@@ -225,7 +225,7 @@ describe('a recurring charge', () => {
     expect(await stored(recurring)).toMatchObject({ status: 'past_due' });
     await charges.applyFact(second as Charge, paid);
     expect(await stored(recurring)).toMatchObject({ status: 'active', unpaid: [] });
-    // A payment that is proven late is told, and contradicts nothing.
+    // A payment that is proven late emits an event and contradicts no earlier one.
     await charges.applyFact(first as Charge, paid);
     const { status, last_paid_reference: lastPaid } = await stored(recurring);
     expect([status, lastPaid]).toEqual(['active', `${recurring._id}-0`]);
@@ -292,7 +292,7 @@ describe('a recurring charge', () => {
     await charges.applyFact(charge as Charge, declined('soft'));
     expect(await stored(recurring)).toMatchObject({ status: 'paused' });
     await change(recurring, 'resume');
-    // Its one event, as it is told of every other that is past due.
+    // Its only event, as for every other recurring charge that is past due.
     expect(await stored(recurring)).toMatchObject({ status: 'past_due', event_sequence: 1 });
   });
 

@@ -84,7 +84,7 @@ export function firstSight(state: Snapshot, mutations: AnyMutation[]): Snapshot 
   };
 }
 
-/** Tells whether a unique index would refuse these writes. */
+/** True if a unique index would refuse these writes. */
 export const collides = (state: Snapshot, { newKeys, created }: Writes): boolean =>
   newKeys.some(({ id }) => state.keys.has(id)) ||
   created

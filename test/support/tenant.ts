@@ -90,7 +90,7 @@ export function transferBody(suffix = '789', changes: Record<string, unknown> = 
   };
 }
 
-/** The total of a transfer of `order()`: the amount and its fee. */
+/** The total of a transfer of `transferBody()`: the amount and its fee. */
 export const ORDER_TOTAL_MINOR = 151_000;
 
 /** The properties of a test's tenant. */

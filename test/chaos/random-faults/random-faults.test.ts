@@ -30,7 +30,7 @@ const CLIENTS = Number(env['CHAOS_CLIENTS'] ?? '56');
 const READERS = 3;
 /** Open work that has not decreased for this long is stuck. A slow machine may take longer in total. */
 const STUCK_AFTER_MS = 1_000 * Number(env['CHAOS_STUCK_SECONDS'] ?? '180');
-/** Runs of eight minutes and more are those of docs/reliability.md, and must reach the figures promised there. */
+/** Runs of eight minutes and more are those of docs/reliability.md, and must reach the figures that it guarantees. */
 const IS_LONG = MINUTES >= 8;
 const GOALS = { kills: 120, transfers: 3_000 };
 /** Time without open work after which the run is over. */

@@ -50,7 +50,7 @@ export function createStateReader(
   };
 }
 
-/** The latest state that any reader has seen, by resource. */
+/** The latest state that any reader has read, by resource. */
 function createMemory(allowed: AllowedTransitions, problems: string[]) {
   const latest = new Map<string, string>();
   return {

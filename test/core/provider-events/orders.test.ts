@@ -14,8 +14,8 @@ import { startService, type Service } from '../../support/service.js';
 import type { TestTenant } from '../../support/tenant.js';
 
 /**
- * Nobody is told of what an issuer says in the order in which it happened, nor once. Here no worker runs: the events are
- * applied one by one, in every order that comes up.
+ * Events of an issuer may arrive in any order, and repeatedly. No worker runs in this test: it applies the events one by
+ * one, in many generated sequences.
  */
 let service: Service;
 let tenant: TestTenant;

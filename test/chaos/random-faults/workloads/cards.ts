@@ -46,7 +46,7 @@ export function createCards(cluster: ChaosCluster, random: Random): Workload {
   // A repeat of these requests returns the operation's present state, so its answers may differ.
   const inTime = createRequests<NamedBody>(cluster, random, []);
   const cards: ChaosCard[] = [];
-  /** Cards that were requested and not yet seen as issued. */
+  /** Cards that were requested and not yet read as issued. */
   const unissued: ChaosCard[] = [];
   const payers = createPayers(cluster, random, problems);
   const reader = createReader(cluster, random, problems, () => [
