@@ -21,7 +21,7 @@ const days = (n: number) => new Date(NOW.getTime() + n * DAY_MS);
 const noDebt = { owedMinor: 0n };
 const customer = { id: 'customer-1', email: 'ada@example.com', name: null };
 
-const sentBody: ChargeOrder = {
+const chargeFields: ChargeOrder = {
   tenant_id: 'ten_a',
   amount_minor: 300_000n,
   capture_mode: 'merchant_initiated',
@@ -33,7 +33,7 @@ const sentBody: ChargeOrder = {
   dunning_days: [1, 3, 5, 7],
 };
 const merchantCharge = (changes: Partial<ChargeOrder> = {}) =>
-  newCharge({ ...sentBody, ...changes }, NOW);
+  newCharge({ ...chargeFields, ...changes }, NOW);
 const pageCharge = (changes: Partial<ChargeOrder> = {}) =>
   merchantCharge({ capture_mode: 'customer_action_required', expiresAfterMs: DAY_MS, ...changes });
 
