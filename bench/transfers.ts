@@ -74,14 +74,14 @@ export type MakeMutation = (tenant: Tenant) => Promise<AcceptTransfer>;
  * step returns the mutation. Each has its own key, id and reference.
  */
 export function createMutationMaker(provider: string): MakeMutation {
-  const itemOf = new WeakMap<SavedResponse, AcceptTransfer>();
+  const inputOf = new WeakMap<SavedResponse, AcceptTransfer>();
   let count = 0;
   const create = createTransferCreation({
     // The code uses nothing else of the store and the starter.
     transfers: {
-      async accept(item: AcceptTransfer) {
-        itemOf.set(item.answer, item);
-        return { kind: 'answered', answer: item.answer, resource: null, replayed: false };
+      async accept(input: AcceptTransfer) {
+        inputOf.set(input.answer, input);
+        return { kind: 'answered', answer: input.answer, resource: null, replayed: false };
       },
     } as unknown as Transfers,
     starter: {} as TransferStarter,
@@ -100,8 +100,8 @@ export function createMutationMaker(provider: string): MakeMutation {
       now: new Date(),
     });
     const { answer } = await create(tenant, { ...body, currency: 'NGN' }, claim);
-    const item = itemOf.get(answer);
-    if (!item) throw new Error('no item was made');
-    return item;
+    const input = inputOf.get(answer);
+    if (!input) throw new Error('no item was made');
+    return input;
   };
 }

@@ -13,11 +13,16 @@ const rich = { available_minor: 1_000_000n };
 
 function codeFor(
   card: Partial<Card>,
-  asked: Partial<AuthorizationRequest> = {},
-  { wallet = 0n, now = NOW } = {},
+  changes: Partial<AuthorizationRequest> = {},
+  { wallet: availableMinor = 0n, now = NOW } = {},
 ): string {
-  const purse = { availableMinor: wallet };
-  const verdict = evaluateAuthorization(openCard({ ...rich, ...card }), purse, request(asked), now);
+  const wallet = { availableMinor };
+  const verdict = evaluateAuthorization(
+    openCard({ ...rich, ...card }),
+    wallet,
+    request(changes),
+    now,
+  );
   return verdict.approved ? `approved of ${verdict.fundingSource}` : verdict.code;
 }
 

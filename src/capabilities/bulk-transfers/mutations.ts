@@ -38,19 +38,19 @@ export const acceptBulkTransfer: Mutation<AcceptBulkTransfer, AcceptResult> = {
 };
 
 /** Decides each transfer as if it had been accepted alone after those before it, and saves one response for all. */
-function decideBulk(uow: UnitOfWork, item: AcceptBulkTransfer, now: Date): AcceptResult {
-  const { _id: id } = item.bulkTransfer;
-  const earlier = findSavedResponse(uow, item.claim, id, now);
+function decideBulk(uow: UnitOfWork, input: AcceptBulkTransfer, now: Date): AcceptResult {
+  const { _id: id } = input.bulkTransfer;
+  const earlier = findSavedResponse(uow, input.claim, id, now);
   if (earlier) return earlier;
   const own = uow.get(bulkTransfers, id);
-  if (own) return { kind: 'answered', answer: item.answer(own), resource: id, replayed: false };
+  if (own) return { kind: 'answered', answer: input.answer(own), resource: id, replayed: false };
 
   const refused = new Map<string, ApiError>();
-  for (const transfer of item.transfers) {
-    const refusal = admitTransfer(uow, item, transfer);
+  for (const transfer of input.transfers) {
+    const refusal = admitTransfer(uow, input, transfer);
     if (refusal) refused.set(transfer._id, refusal);
   }
-  const bulkTransfer = refuseItems(item.bulkTransfer, refused);
+  const bulkTransfer = refuseItems(input.bulkTransfer, refused);
   uow.create(bulkTransfers, bulkTransfer);
-  return saveResponse(uow, item, item.answer(bulkTransfer), id);
+  return saveResponse(uow, input, input.answer(bulkTransfer), id);
 }

@@ -35,7 +35,7 @@ function createChargeParts(
     store,
     starter,
     providerCalls: createChargeCalls({ charges: store, tokens: paymentTokens.store, providers }),
-    waiter: completionWaiters.create({ findEnded: (ids) => store.waitedFor(ids) }),
+    waiter: completionWaiters.create({ findEnded: (ids) => store.endedOrActionable(ids) }),
     create: createChargeCreation({
       charges: store,
       chargeStarter: starter,

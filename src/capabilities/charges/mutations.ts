@@ -65,16 +65,16 @@ export const acceptCharge: Mutation<AcceptCharge, AcceptResult> = {
 
 /** Applies a fact about a charge, with its effects on the wallet, the payment token and the recurring charge. */
 export const applyChargeFact: Mutation<ApplyChargeFact, ApplyChargeFactResult> = {
-  reads: (item) => ({
+  reads: (input) => ({
     records: [
-      charges.ref(item.id),
-      ...(item.of.payment_token_id === null ? [] : [paymentTokens.ref(item.of.payment_token_id)]),
-      ...(item.of.recurring === null ? [] : [recurringCharges.ref(item.of.recurring.id)]),
+      charges.ref(input.id),
+      ...(input.of.payment_token_id === null ? [] : [paymentTokens.ref(input.of.payment_token_id)]),
+      ...(input.of.recurring === null ? [] : [recurringCharges.ref(input.of.recurring.id)]),
     ],
-    wallets: moves(item) ? [item.tenantId] : [],
+    wallets: moves(input) ? [input.tenantId] : [],
   }),
   decide: decideFact,
-  leavesWallet: (item) => !moves(item),
+  leavesWallet: (input) => !moves(input),
 };
 
 /** Stores the page on which the customer continues. */
@@ -127,9 +127,9 @@ function refuse(uow: UnitOfWork, charge: Charge): ApiError | null {
   return new ApiError('invalid_state', { field, message, details: { status: token.status } });
 }
 
-function decideAccept(uow: UnitOfWork, item: AcceptCharge, now: Date): AcceptResult {
-  const { charge, answer } = item;
-  return acceptOnce(uow, item, now, {
+function decideAccept(uow: UnitOfWork, input: AcceptCharge, now: Date): AcceptResult {
+  const { charge, answer } = input;
+  return acceptOnce(uow, input, now, {
     collection: charges,
     id: charge._id,
     response: () => answer,
@@ -137,11 +137,11 @@ function decideAccept(uow: UnitOfWork, item: AcceptCharge, now: Date): AcceptRes
   });
 }
 
-function decideFact(uow: UnitOfWork, item: ApplyChargeFact, now: Date): ApplyChargeFactResult {
-  const charge = own(uow, item);
+function decideFact(uow: UnitOfWork, input: ApplyChargeFact, now: Date): ApplyChargeFactResult {
+  const charge = own(uow, input);
   if (!charge) return { kind: 'no_such_charge' };
-  const wallet = uow.wallet(item.tenantId);
-  const transition = transitionCharge(charge, item.fact, now, wallet);
+  const wallet = uow.wallet(input.tenantId);
+  const transition = transitionCharge(charge, input.fact, now, wallet);
   const changed = transition.next !== charge;
   const next = changed ? changeCharge(uow, charge, transition.next) : charge;
   transition.postings.forEach(uow.post);
@@ -153,8 +153,8 @@ function decideFact(uow: UnitOfWork, item: ApplyChargeFact, now: Date): ApplyCha
       owedMinor: wallet.owedMinor + owedMinor,
     });
   }
-  if (item.fact.kind === 'succeeded') bind(uow, next, item.fact, now);
-  if (item.fact.kind === 'rejected') revoke(uow, next, item.fact, now);
+  if (input.fact.kind === 'succeeded') bind(uow, next, input.fact, now);
+  if (input.fact.kind === 'rejected') revoke(uow, next, input.fact, now);
   return { kind: 'fact', verdict: transition.verdict, charge: next };
 }
 
@@ -188,18 +188,18 @@ function revoke(
   uow.change(paymentTokens, revokedToken(token, now));
 }
 
-function decideAction(uow: UnitOfWork, item: SetChargeAction, now: Date): SetChargeActionResult {
-  const charge = own(uow, item);
-  if (!charge || !isOpen(charge) || charge.next_action?.url === item.url) {
+function decideAction(uow: UnitOfWork, input: SetChargeAction, now: Date): SetChargeActionResult {
+  const charge = own(uow, input);
+  if (!charge || !isOpen(charge) || charge.next_action?.url === input.url) {
     return { charge: charge ?? null };
   }
   const entry = timelineEntry(now, 'provider_answer', charge.provider, {
     detail: 'redirect: the customer’s turn',
-    providerRequestId: item.providerRequestId,
+    providerRequestId: input.providerRequestId,
   });
   const next: Charge = {
     ...charge,
-    next_action: { type: 'redirect', url: item.url },
+    next_action: { type: 'redirect', url: input.url },
     version: charge.version + 1,
     updated_at: now,
     timeline: [...charge.timeline, entry],

@@ -76,7 +76,7 @@ function chargeQueries(collection: Collection<Charge>) {
       collection.findOne({ tenant_id: tenantId, reference }),
 
     /** Returns the charges that have ended or have a next action. */
-    async waitedFor(ids: string[]): Promise<Charge[]> {
+    async endedOrActionable(ids: string[]): Promise<Charge[]> {
       const filter = {
         _id: { $in: ids },
         $or: [{ status: { $in: ['completed', 'failed'] } }, { next_action: { $ne: null } }],

@@ -107,9 +107,9 @@ export const renewRecurringCharge: Mutation<RenewRecurringCharge, RenewRecurring
   leavesWallet: () => true,
 };
 
-function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): AcceptResult {
-  const { recurring, answer, id, tenantId } = item;
-  return acceptOnce(uow, item, now, {
+function decideAccept(uow: UnitOfWork, input: AcceptRecurringCharge, now: Date): AcceptResult {
+  const { recurring, answer, id, tenantId } = input;
+  return acceptOnce(uow, input, now, {
     collection: recurringCharges,
     id,
     response: () => answer,
@@ -132,30 +132,30 @@ function decideAccept(uow: UnitOfWork, item: AcceptRecurringCharge, now: Date): 
 
 function decideChange(
   uow: UnitOfWork,
-  item: ChangeRecurringCharge,
+  input: ChangeRecurringCharge,
   now: Date,
 ): ChangeRecurringChargeResult {
-  const earlier = findSavedResponse(uow, item.claim, null, now);
+  const earlier = findSavedResponse(uow, input.claim, null, now);
   if (earlier) return earlier;
-  const recurring = ownOf(uow, item);
-  if (!recurring) return saveResponse(uow, item, refusalResponse(new ApiError('not_found')));
-  const step = changed(recurring, item);
-  if (step instanceof ApiError) return saveResponse(uow, item, refusalResponse(step));
+  const recurring = ownOf(uow, input);
+  if (!recurring) return saveResponse(uow, input, refusalResponse(new ApiError('not_found')));
+  const step = changed(recurring, input);
+  if (step instanceof ApiError) return saveResponse(uow, input, refusalResponse(step));
   if (step) {
-    const pending = item.change === 'cancel' ? openCharges(recurring) : [];
-    if (pending.some((charge) => !item.charges.includes(charge))) return { kind: 'overtaken' };
+    const pending = input.change === 'cancel' ? openCharges(recurring) : [];
+    if (pending.some((charge) => !input.charges.includes(charge))) return { kind: 'overtaken' };
     applyStep(uow, step);
     const reason = {
       code: 'recurring_cancelled',
       note: 'its recurring charge was cancelled',
-      at: item.at,
+      at: input.at,
     };
     for (const id of pending) {
       const charge = uow.get(charges, id);
-      if (charge?.tenant_id === item.tenantId) stopRetries(uow, charge, reason);
+      if (charge?.tenant_id === input.tenantId) stopRetries(uow, charge, reason);
     }
   }
-  return saveResponse(uow, item, item.answer(ownOf(uow, item) ?? recurring));
+  return saveResponse(uow, input, input.answer(ownOf(uow, input) ?? recurring));
 }
 
 /** Returns the change, or null if the recurring charge already has that status. */
@@ -175,12 +175,12 @@ function changed(
 const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as const;
 
 /** Charges one period once: the commit that creates its charge also moves the record to the next period. */
-function decideRenew(uow: UnitOfWork, item: RenewRecurringCharge): RenewRecurringChargeResult {
-  const { charge, at } = item;
+function decideRenew(uow: UnitOfWork, input: RenewRecurringCharge): RenewRecurringChargeResult {
+  const { charge, at } = input;
   // An earlier commit of this mutation, whose result was lost.
   const own = uow.get(charges, charge._id);
   if (own) return { charge: own };
-  const recurring = ownOf(uow, item);
+  const recurring = ownOf(uow, input);
   if (!recurring || !isDue(recurring, at) || recurring.next_period !== charge.recurring?.period) {
     return { charge: null };
   }

@@ -2,7 +2,7 @@ import { Temporal } from 'temporal-polyfill';
 import type { RecurringCharge } from './recurring-charge.js';
 
 type Rhythm = Pick<RecurringCharge, 'start_at' | 'interval' | 'interval_count' | 'timezone'>;
-type Course = Rhythm & Pick<RecurringCharge, 'end_at' | 'count' | 'pauses'>;
+type BillingSchedule = Rhythm & Pick<RecurringCharge, 'end_at' | 'count' | 'pauses'>;
 
 /** The start in local time of the recurring charge's zone. */
 export const localStart = ({ start_at: at, timezone }: Rhythm): Temporal.ZonedDateTime =>
@@ -36,14 +36,17 @@ export function firstPeriodAt(rhythm: Rhythm, at: Date, from = 0): number {
 }
 
 /** Returns the next period to charge, not before `from`, with its time. Null if no period is left. */
-export function nextPeriod(course: Course, from: number): { period: number; at: Date } | null {
+export function nextPeriod(
+  schedule: BillingSchedule,
+  from: number,
+): { period: number; at: Date } | null {
   for (let period = from; ;) {
-    if (course.count !== null && period >= course.count) return null;
-    const at = periodStart(course, period);
-    if (course.end_at !== null && at >= course.end_at) return null;
-    const pause = course.pauses.find(({ from: since, until }) => since <= at && at < until);
+    if (schedule.count !== null && period >= schedule.count) return null;
+    const at = periodStart(schedule, period);
+    if (schedule.end_at !== null && at >= schedule.end_at) return null;
+    const pause = schedule.pauses.find(({ from: since, until }) => since <= at && at < until);
     if (!pause) return { period, at };
-    period = firstPeriodAt(course, pause.until, period + 1);
+    period = firstPeriodAt(schedule, pause.until, period + 1);
   }
 }
 

@@ -78,33 +78,33 @@ const referenceOf = ({ tenant_id: tenantId, reference }: Pick<Refund, 'tenant_id
 /** The response to an accepted refund. */
 const acceptedAnswer = (refund: Refund) => successResponse(presentRefund(refund));
 
-function decideAccept(uow: UnitOfWork, item: AcceptRefund, now: Date): AcceptRefundResult {
-  const { claim, amountMinor } = item;
-  const { _id: id, charge_id: chargeId } = item.refund;
+function decideAccept(uow: UnitOfWork, input: AcceptRefund, now: Date): AcceptRefundResult {
+  const { claim, amountMinor } = input;
+  const { _id: id, charge_id: chargeId } = input.refund;
   const own = uow.get(refunds, id);
   const earlier = findSavedResponse(uow, claim, id, now);
   if (earlier) return { ...earlier, ...(own && { made: own }) };
   if (own) {
     // An earlier commit of this mutation, whose result was lost.
-    const answer = acceptedAnswer({ ...item.refund, amount_minor: own.amount_minor });
+    const answer = acceptedAnswer({ ...input.refund, amount_minor: own.amount_minor });
     return { kind: 'answered', answer, resource: id, replayed: false, made: own };
   }
   const charge = uow.get(charges, chargeId);
   const leftMinor = charge ? leftOf(charge) : 0n;
   const refund: Refund = {
-    ...item.refund,
+    ...input.refund,
     amount_minor: amountMinor ?? leftMinor,
     ...(charge && { provider_charge_reference: attemptReference(charge) }),
   };
   const refusal = refuse(uow, refund, charge);
-  if (refusal) return saveResponse(uow, item, refusalResponse(refusal));
-  const wallet = uow.wallet(item.tenantId);
+  if (refusal) return saveResponse(uow, input, refusalResponse(refusal));
+  const wallet = uow.wallet(input.tenantId);
   uow.changeWallet({ ...wallet, availableMinor: wallet.availableMinor - refund.amount_minor });
   uow.create(refunds, refund);
   uow.takeReference(referenceOf(refund), id);
   uow.post(holdPosting(holdOf(refund)));
   changeCharge(uow, chargeId, { refundingMinor: refund.amount_minor, refundedMinor: 0n }, now);
-  return { ...saveResponse(uow, item, acceptedAnswer(refund), id), made: refund };
+  return { ...saveResponse(uow, input, acceptedAnswer(refund), id), made: refund };
 }
 
 /** The refundable rest of a charge. Only a refund that is proven after its hold was released can make it negative. */
@@ -143,13 +143,13 @@ function refuse(uow: UnitOfWork, refund: Refund, charge: Charge | undefined): Ap
   return refuseUncovered(refund.amount_minor, availableMinor, message);
 }
 
-function decideFact(uow: UnitOfWork, item: ApplyRefundFact, now: Date): ApplyRefundFactResult {
-  const refund = uow.get(refunds, item.id);
-  if (!refund || refund.tenant_id !== item.tenantId || refund.charge_id !== item.charge) {
+function decideFact(uow: UnitOfWork, input: ApplyRefundFact, now: Date): ApplyRefundFactResult {
+  const refund = uow.get(refunds, input.id);
+  if (!refund || refund.tenant_id !== input.tenantId || refund.charge_id !== input.charge) {
     return { kind: 'no_such_refund' };
   }
-  const wallet = uow.wallet(item.tenantId);
-  const { verdict, next, postings, ...added } = transitionRefund(refund, item.fact, now, wallet);
+  const wallet = uow.wallet(input.tenantId);
+  const { verdict, next, postings, ...added } = transitionRefund(refund, input.fact, now, wallet);
   if (next === refund) return { kind: 'fact', verdict, refund };
   postings.forEach(uow.post);
   if (added.availableMinor !== 0n || added.owedMinor !== 0n) {

@@ -25,7 +25,7 @@ export function createRefundCalls({ refunds, providers }: Deps) {
     resendSafetyOf: ({ provider }: Refund): ResendSafety =>
       providers.payment(provider).payments.refunds,
 
-    async send(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
+    async submit(refund: Refund, requestedAt: Date, signal: AbortSignal): Promise<ProviderOutcome> {
       const answer = await providers.payment(refund.provider).refund(
         {
           charge: refund.provider_charge_reference,

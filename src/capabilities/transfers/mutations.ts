@@ -57,9 +57,9 @@ export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
 
 /** Applies a fact about a transfer. Repeats and facts out of order are safe. */
 export const applyTransferFact: Mutation<ApplyTransferFact, ApplyTransferFactResult> = {
-  reads: (item) => ({
-    records: [transfers.ref(item.id)],
-    wallets: isPaid(item) ? [] : [item.tenantId],
+  reads: (input) => ({
+    records: [transfers.ref(input.id)],
+    wallets: isPaid(input) ? [] : [input.tenantId],
   }),
   decide: decideFact,
   leavesWallet: isPaid,
@@ -94,13 +94,13 @@ export function readsOfTransfers(
 const referenceOf = ({ tenant_id: tenantId, reference }: Transfer) =>
   ({ collection: transfers, tenantId, reference }) as const;
 
-function decideAccept(uow: UnitOfWork, item: AcceptTransfer, now: Date): AcceptResult {
-  const { transfer, answer } = item;
-  return acceptOnce(uow, item, now, {
+function decideAccept(uow: UnitOfWork, input: AcceptTransfer, now: Date): AcceptResult {
+  const { transfer, answer } = input;
+  return acceptOnce(uow, input, now, {
     collection: transfers,
     id: transfer._id,
     response: () => answer,
-    admit: () => admitTransfer(uow, item, transfer) ?? transfer,
+    admit: () => admitTransfer(uow, input, transfer) ?? transfer,
     needsFullRead: true,
   });
 }
@@ -110,11 +110,11 @@ type Admission = { tenantId: string; dailyLimitMinor: bigint };
 /** Accepts a transfer: holds its total, counts its day, creates the record. Or returns a refusal, and changes nothing. */
 export function admitTransfer(
   uow: UnitOfWork,
-  item: Admission,
+  input: Admission,
   transfer: Transfer,
 ): ApiError | null {
-  const wallet = uow.wallet(item.tenantId);
-  const refusal = refuse(uow, item, transfer, wallet);
+  const wallet = uow.wallet(input.tenantId);
+  const refusal = refuse(uow, input, transfer, wallet);
   if (refusal) return refusal;
   const { day, usedMinor } = usedOn(wallet, transfer.limit_day);
   const held: Transfer = { ...transfer, limit_day: day };
@@ -134,7 +134,7 @@ export function admitTransfer(
 /** Returns the refusal of this transfer, or null. A refusal uses neither reference nor limit. */
 function refuse(
   uow: UnitOfWork,
-  item: Admission,
+  input: Admission,
   transfer: Transfer,
   wallet: Wallet,
 ): ApiError | null {
@@ -144,19 +144,19 @@ function refuse(
     return refuseUncovered(transfer.total_minor, wallet.availableMinor);
   }
   const { usedMinor } = usedOn(wallet, transfer.limit_day);
-  if (usedMinor + transfer.amount_minor > item.dailyLimitMinor) {
+  if (usedMinor + transfer.amount_minor > input.dailyLimitMinor) {
     return new ApiError('limit_exceeded', {
-      details: { limit: toWireAmount(item.dailyLimitMinor), used: toWireAmount(usedMinor) },
+      details: { limit: toWireAmount(input.dailyLimitMinor), used: toWireAmount(usedMinor) },
     });
   }
   return null;
 }
 
-function decideFact(uow: UnitOfWork, item: ApplyTransferFact, now: Date): ApplyTransferFactResult {
-  const transfer = uow.get(transfers, item.id);
-  if (!transfer || transfer.tenant_id !== item.tenantId) return { kind: 'no_such_transfer' };
-  const wallet = uow.wallet(item.tenantId);
-  const transition = transitionTransfer(transfer, item.fact, now, wallet);
+function decideFact(uow: UnitOfWork, input: ApplyTransferFact, now: Date): ApplyTransferFactResult {
+  const transfer = uow.get(transfers, input.id);
+  if (!transfer || transfer.tenant_id !== input.tenantId) return { kind: 'no_such_transfer' };
+  const wallet = uow.wallet(input.tenantId);
+  const transition = transitionTransfer(transfer, input.fact, now, wallet);
   const changed = transition.next !== transfer;
   const next = changed ? change(uow, transfer, transition.next) : transfer;
   transition.postings.forEach(uow.post);
@@ -175,12 +175,12 @@ function decideFact(uow: UnitOfWork, item: ApplyTransferFact, now: Date): ApplyT
 
 function decidePermit(
   uow: UnitOfWork,
-  item: GrantTransferPermit,
+  input: GrantTransferPermit,
   now: Date,
 ): GrantTransferPermitResult {
-  const transfer = uow.get(transfers, item.id);
-  const own = transfer?.tenant_id === item.tenantId ? transfer : undefined;
-  const next = own ? grantPermit(own, item.request, now) : null;
+  const transfer = uow.get(transfers, input.id);
+  const own = transfer?.tenant_id === input.tenantId ? transfer : undefined;
+  const next = own ? grantPermit(own, input.request, now) : null;
   return { transfer: own && next ? change(uow, own, next) : null };
 }
 

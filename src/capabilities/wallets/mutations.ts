@@ -14,22 +14,22 @@ export const applyCredit: Mutation<ApplyCredit, CreditResult> = {
   decide: decideCredit,
 };
 
-function decideCredit(uow: UnitOfWork, item: ApplyCredit, now: Date): CreditResult {
-  const wallet = uow.wallet(item.tenantId);
-  const earlier = uow.posting(item.id);
+function decideCredit(uow: UnitOfWork, input: ApplyCredit, now: Date): CreditResult {
+  const wallet = uow.wallet(input.tenantId);
+  const earlier = uow.posting(input.id);
   if (earlier) {
     const moved = earlier.legs.find((leg) => leg.account === accounts.external)?.amountMinor;
-    return moved === -item.amountMinor
+    return moved === -input.amountMinor
       ? { kind: 'credited', availableMinor: wallet.availableMinor }
       : { kind: 'credit_conflict' };
   }
-  const { repaidMinor, restMinor } = payReceivable(wallet, item.amountMinor);
+  const { repaidMinor, restMinor } = payReceivable(wallet, input.amountMinor);
   const availableMinor = wallet.availableMinor + restMinor;
   uow.post(
-    posting(item.id, item.tenantId, now, [
-      { account: accounts.external, amountMinor: -item.amountMinor },
-      { account: accounts.receivable(item.tenantId), amountMinor: repaidMinor },
-      { account: accounts.available(item.tenantId), amountMinor: restMinor },
+    posting(input.id, input.tenantId, now, [
+      { account: accounts.external, amountMinor: -input.amountMinor },
+      { account: accounts.receivable(input.tenantId), amountMinor: repaidMinor },
+      { account: accounts.available(input.tenantId), amountMinor: restMinor },
     ]),
   );
   uow.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaidMinor });

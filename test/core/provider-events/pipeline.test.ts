@@ -229,7 +229,7 @@ describe('many events that need an operator', () => {
       expect(status.name).toBe('RUNNING');
     }
 
-    // A readable event of the type has no place for a workflow, and comes to its end all the same.
+    // A readable event of the type has no place for a workflow, and is processed nevertheless.
     const reference = newId('transfer');
     const said = { dedupeKey: randomUUID(), reference, name: type, occurredAt: null };
     const state = { kind: 'succeeded', amountMinor: 1n, sessionId: null } as const;

@@ -164,14 +164,14 @@ describe('doctor', () => {
   });
 });
 test('a command names the dependency that does not answer', async () => {
-  const nobody = await all.service.deadPort();
+  const unusedPort = await all.service.deadPort();
   const at = await all.receiver();
   const { tenant } = await all.tenant(at);
   const id = await tenant.send('006');
-  const withoutTemporal = { TEMPORAL_ADDRESS: `127.0.0.1:${nobody}` };
+  const withoutTemporal = { TEMPORAL_ADDRESS: `127.0.0.1:${unusedPort}` };
   const [delivery] = await all.inState(tenant, 'delivered');
   const withoutMongo = {
-    MONGODB_URI: `mongodb://127.0.0.1:${nobody}/?directConnection=true&serverSelectionTimeoutMS=500`,
+    MONGODB_URI: `mongodb://127.0.0.1:${unusedPort}/?directConnection=true&serverSelectionTimeoutMS=500`,
   };
   // Concurrent, because each command waits for its own connection to fail.
   const [shown, redelivered, unread] = await Promise.all([
