@@ -306,7 +306,7 @@ describe('events of the issuer in any order, with repeats', () => {
           expect(stored.open_holds).toBe(authorization.held_minor > 0n ? 1 : 0);
           expect(state.wallets.get('ten_a')).toMatchObject({
             availableMinor: ledger.wallet,
-            owedMinor: ledger.owed,
+            receivableMinor: ledger.owed,
           });
           expect(ledger.card >= 0n && ledger.wallet >= 0n && ledger.owed >= 0n).toBe(true);
           // The sum of all balances is constant.

@@ -81,7 +81,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   const card = records.get(cards, CARD);
   check('wallet', wallet?.availableMinor === START + balance('wallet:ten_a:available'));
   check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
-  check('owed', wallet?.owedMinor === -balance('receivable:ten_a'));
+  check('owed', wallet?.receivableMinor === -balance('receivable:ten_a'));
   check('card', card?.available_minor === balance(`card:${CARD}:available`));
   check('card below zero', (card?.available_minor ?? -1n) >= 0n);
   const operations = records.all(cardOperations);

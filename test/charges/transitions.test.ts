@@ -18,7 +18,7 @@ import { byProvider, emptySnapshot, NOW } from '../support/transfers.js';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const days = (n: number) => new Date(NOW.getTime() + n * DAY_MS);
-const noDebt = { owedMinor: 0n };
+const noDebt = { receivableMinor: 0n };
 const customer = { id: 'customer-1', email: 'ada@example.com', name: null };
 
 const chargeFields: NewCharge = {
@@ -86,17 +86,17 @@ const transition = (charge: Charge, fact: ChargeFact, now = NOW, wallet = noDebt
 
 describe('a payment', () => {
   test('completes the charge and credits the amount less the fee, after the receivable is paid', () => {
-    const { next, postings, availableMinor, owedMinor } = transition(
+    const { next, postings, availableMinor, receivableMinor } = transition(
       sent(pageCharge()),
       paid(),
       NOW,
       {
-        owedMinor: 100_000n,
+        receivableMinor: 100_000n,
       },
     );
     expect(next).toMatchObject({ status: 'completed', next_action: null, next_check_at: null });
     expect(availableMinor).toBe(185_500n);
-    expect(owedMinor).toBe(-100_000n);
+    expect(receivableMinor).toBe(-100_000n);
     expect(postings[0]?.legs.map(({ amountMinor }) => amountMinor)).toEqual([
       -300_000n,
       14_500n,

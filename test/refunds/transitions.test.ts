@@ -131,7 +131,7 @@ function problemsOf({ wallets, records }: Snapshot, sums: Map<string, bigint>): 
   const done = sum(({ status }) => status === 'completed');
   check('wallet', wallet?.availableMinor === START + balance('wallet:ten_a:available'));
   check('wallet below zero', (wallet?.availableMinor ?? -1n) >= 0n);
-  check('owed', wallet?.owedMinor === -balance('receivable:ten_a'));
+  check('owed', wallet?.receivableMinor === -balance('receivable:ten_a'));
   check('held', sum(isOpen) === balance('wallet:ten_a:held'));
   const late = sum((refund) => refund.in_suspense);
   check('clearing', balance('clearing:sandbox-bank') === done + late);

@@ -208,14 +208,14 @@ function applyFact(
 ): CardAuthorization {
   const wallet = uow.wallet(card.tenant_id);
   const transition = transitionAuthorization(authorization, { card, wallet }, input, now);
-  const { next, postings, card: set, availableMinor, owedMinor } = transition;
+  const { next, postings, card: set, availableMinor, receivableMinor } = transition;
   postings.forEach(uow.post);
   // Most facts change only the card. The wallet's document has many writers, so it is written only if it changes.
-  if (availableMinor !== 0n || owedMinor !== 0n) {
+  if (availableMinor !== 0n || receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
       availableMinor: wallet.availableMinor + availableMinor,
-      owedMinor: wallet.owedMinor + owedMinor,
+      receivableMinor: wallet.receivableMinor + receivableMinor,
     });
   }
   if (set) changeCard(uow, card, set, now);

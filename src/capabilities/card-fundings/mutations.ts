@@ -164,20 +164,20 @@ function decideFundingFact(
   if (late?.fundReversal) return { ...applyExpiry(uow, operation, late, now), verdict: 'stale' };
   const wallet = uow.wallet(input.tenantId);
   const { available_minor: cardMinor } = card;
-  const { availableMinor, owedMinor } = wallet;
+  const { availableMinor, receivableMinor } = wallet;
   const transition = transitionCardFunding(operation, input.fact, now, {
     availableMinor,
-    owedMinor,
+    receivableMinor,
     cardMinor,
   });
   const { verdict, next, postings, ...added } = transition;
   if (next === operation) return { kind: 'applied', verdict, operation };
   postings.forEach(uow.post);
-  if (added.availableMinor !== 0n || added.owedMinor !== 0n) {
+  if (added.availableMinor !== 0n || added.receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
       availableMinor: availableMinor + added.availableMinor,
-      owedMinor: owedMinor + added.owedMinor,
+      receivableMinor: receivableMinor + added.receivableMinor,
     });
   }
   const reload = afterReloadEnded(card, operation, next, now);

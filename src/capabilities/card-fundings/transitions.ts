@@ -25,14 +25,14 @@ type NotReversible = { kind: 'not_reversible'; amountMinor: bigint | null };
 export type FundingFact = InstructionFact | (FactSource & NotReversible);
 
 /** The available balances of wallet and card, and the receivable of the wallet. */
-export type WalletBalances = { availableMinor: bigint; owedMinor: bigint; cardMinor: bigint };
+export type WalletBalances = { availableMinor: bigint; receivableMinor: bigint; cardMinor: bigint };
 
 /** The effect of a fact: the next record, its postings, and the changes of the balances (negative: decreases). */
 type FundingTransition = Pick<TransitionResult<CardOperation>, 'verdict' | 'next'> &
   HoldMovement &
   WalletBalances;
 
-const NO_EFFECTS = { postings: [], availableMinor: 0n, owedMinor: 0n, cardMinor: 0n };
+const NO_EFFECTS = { postings: [], availableMinor: 0n, receivableMinor: 0n, cardMinor: 0n };
 
 /**
  * The state machine of fundings and fund reversals. core/instructions/held-transitions.ts decides the transition; this
@@ -121,7 +121,7 @@ function applyLedgerEffects(
 
 const plus = (a: WalletBalances, b: WalletBalances): WalletBalances => ({
   availableMinor: a.availableMinor + b.availableMinor,
-  owedMinor: a.owedMinor + b.owedMinor,
+  receivableMinor: a.receivableMinor + b.receivableMinor,
   cardMinor: a.cardMinor + b.cardMinor,
 });
 

@@ -138,7 +138,7 @@ function returnCardBalance(uow: UnitOfWork, card: Card, now: Date): Card {
   uow.changeWallet({
     ...wallet,
     availableMinor: wallet.availableMinor + restMinor,
-    owedMinor: wallet.owedMinor - repaidMinor,
+    receivableMinor: wallet.receivableMinor - repaidMinor,
   });
   return { ...card, available_minor: 0n };
 }

@@ -145,12 +145,12 @@ function decideFact(uow: UnitOfWork, input: ApplyChargeFact, now: Date): ApplyCh
   const changed = transition.next !== charge;
   const next = changed ? changeCharge(uow, charge, transition.next) : charge;
   transition.postings.forEach(uow.post);
-  const { availableMinor, owedMinor } = transition;
-  if (availableMinor !== 0n || owedMinor !== 0n) {
+  const { availableMinor, receivableMinor } = transition;
+  if (availableMinor !== 0n || receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
       availableMinor: wallet.availableMinor + availableMinor,
-      owedMinor: wallet.owedMinor + owedMinor,
+      receivableMinor: wallet.receivableMinor + receivableMinor,
     });
   }
   if (input.fact.kind === 'succeeded') bind(uow, next, input.fact, now);

@@ -45,13 +45,13 @@ export type Transition = {
   postings: Posting[];
   availableMinor: bigint;
   /** Negative: the repaid part of the receivable. */
-  owedMinor: bigint;
+  receivableMinor: bigint;
 };
 
 type ChargeChange = Change<Charge> & {
   postings?: Posting[];
   availableMinor?: bigint;
-  owedMinor?: bigint;
+  receivableMinor?: bigint;
 };
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -63,10 +63,10 @@ export function transitionCharge(
   charge: Charge,
   fact: ChargeFact,
   now: Date,
-  wallet: Pick<Wallet, 'owedMinor'>,
+  wallet: Pick<Wallet, 'receivableMinor'>,
 ): Transition {
   const change = decideFact(charge, fact, now, wallet);
-  const idle = { postings: [], availableMinor: 0n, owedMinor: 0n };
+  const idle = { postings: [], availableMinor: 0n, receivableMinor: 0n };
   if (typeof change === 'string') return { verdict: change, next: charge, ...idle };
   const { set, entry, verdict = 'applied', ...effects } = change;
   const next = applyChange(charge, fact, labelOf(fact), { set, entry }, now);
@@ -78,7 +78,7 @@ function decideFact(
   charge: Charge,
   fact: ChargeFact,
   now: Date,
-  wallet: Pick<Wallet, 'owedMinor'>,
+  wallet: Pick<Wallet, 'receivableMinor'>,
 ): ChargeChange | 'unchanged' | 'stale' {
   switch (fact.kind) {
     case 'succeeded':
@@ -108,7 +108,7 @@ function pay(
   charge: Charge,
   fact: Paid,
   now: Date,
-  wallet: Pick<Wallet, 'owedMinor'>,
+  wallet: Pick<Wallet, 'receivableMinor'>,
 ): ChargeChange | 'unchanged' | 'stale' {
   const mismatch = findMismatch(charge, fact);
   if (mismatch !== null) {
@@ -137,7 +137,7 @@ function pay(
     ...(out !== null && { verdict: 'attention' }),
     postings: [creditPosting(paid, now, repaidMinor)],
     availableMinor: restMinor,
-    owedMinor: -repaidMinor,
+    receivableMinor: -repaidMinor,
   };
 }
 

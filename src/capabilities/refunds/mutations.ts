@@ -152,11 +152,11 @@ function decideFact(uow: UnitOfWork, input: ApplyRefundFact, now: Date): ApplyRe
   const { verdict, next, postings, ...added } = transitionRefund(refund, input.fact, now, wallet);
   if (next === refund) return { kind: 'fact', verdict, refund };
   postings.forEach(uow.post);
-  if (added.availableMinor !== 0n || added.owedMinor !== 0n) {
+  if (added.availableMinor !== 0n || added.receivableMinor !== 0n) {
     uow.changeWallet({
       ...wallet,
       availableMinor: wallet.availableMinor + added.availableMinor,
-      owedMinor: wallet.owedMinor + added.owedMinor,
+      receivableMinor: wallet.receivableMinor + added.receivableMinor,
     });
   }
   if (added.refundingMinor !== 0n || added.refundedMinor !== 0n) {

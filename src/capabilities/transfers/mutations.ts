@@ -121,8 +121,8 @@ export function admitTransfer(
   uow.changeWallet({
     ...wallet,
     availableMinor: wallet.availableMinor - transfer.total_minor,
-    day,
-    dayUsedMinor: usedMinor + transfer.amount_minor,
+    limitDay: day,
+    limitUsedMinor: usedMinor + transfer.amount_minor,
   });
   uow.create(transfers, held);
   uow.takeReference(referenceOf(held), held._id);
@@ -161,12 +161,12 @@ function decideFact(uow: UnitOfWork, input: ApplyTransferFact, now: Date): Apply
   const next = changed ? change(uow, transfer, transition.next) : transfer;
   transition.postings.forEach(uow.post);
   // A capture does not change the wallet: it must not compete with acceptances for the wallet's document.
-  const { availableMinor, owedMinor, dayMinor } = transition;
-  if (availableMinor !== 0n || owedMinor !== 0n || dayMinor !== 0n) {
+  const { availableMinor, receivableMinor, dayMinor } = transition;
+  if (availableMinor !== 0n || receivableMinor !== 0n || dayMinor !== 0n) {
     const touched = {
       ...wallet,
       availableMinor: wallet.availableMinor + availableMinor,
-      owedMinor: wallet.owedMinor + owedMinor,
+      receivableMinor: wallet.receivableMinor + receivableMinor,
     };
     uow.changeWallet(restoreDailyLimit(touched, transfer.limit_day, dayMinor));
   }

@@ -32,6 +32,10 @@ function decideCredit(uow: UnitOfWork, input: ApplyCredit, now: Date): CreditRes
       { account: accounts.available(input.tenantId), amountMinor: restMinor },
     ]),
   );
-  uow.changeWallet({ ...wallet, availableMinor, owedMinor: wallet.owedMinor - repaidMinor });
+  uow.changeWallet({
+    ...wallet,
+    availableMinor,
+    receivableMinor: wallet.receivableMinor - repaidMinor,
+  });
   return { kind: 'credited', availableMinor };
 }

@@ -37,9 +37,9 @@ export function ledgerCollections(db: Db) {
 const toWallet = (d: WalletDocument): Wallet => ({
   tenantId: d._id,
   availableMinor: d.available_minor,
-  owedMinor: d.receivable_minor,
-  day: d.limit_day,
-  dayUsedMinor: d.limit_used_minor,
+  receivableMinor: d.receivable_minor,
+  limitDay: d.limit_day,
+  limitUsedMinor: d.limit_used_minor,
   version: d.version,
 });
 
@@ -227,9 +227,9 @@ const replaceWallet = ({ tenantId, ...wallet }: Wallet): AnyBulkWriteOperation<W
     filter: { _id: tenantId, version: wallet.version - 1n },
     replacement: {
       available_minor: wallet.availableMinor,
-      receivable_minor: wallet.owedMinor,
-      limit_day: wallet.day,
-      limit_used_minor: wallet.dayUsedMinor,
+      receivable_minor: wallet.receivableMinor,
+      limit_day: wallet.limitDay,
+      limit_used_minor: wallet.limitUsedMinor,
       version: wallet.version,
     },
     upsert: true,

@@ -67,8 +67,8 @@ describe('decide', () => {
           const wallet = state.wallets.get(tenantId) ?? emptyWallet(tenantId);
           expect(wallet.availableMinor).toBe(sums.get(`wallet:${tenantId}:available`) ?? 0n);
           expect(wallet.availableMinor >= 0n).toBe(true);
-          expect(wallet.dayUsedMinor >= 0n).toBe(true);
-          expect(wallet.owedMinor).toBe(-(sums.get(`receivable:${tenantId}`) ?? 0n));
+          expect(wallet.limitUsedMinor >= 0n).toBe(true);
+          expect(wallet.receivableMinor).toBe(-(sums.get(`receivable:${tenantId}`) ?? 0n));
           const open = state.records
             .all(transfers)
             .filter(
