@@ -7,7 +7,10 @@ import type { Transfer } from './transfer.js';
 
 const instant = (at: Date | null) => at?.toISOString() ?? null;
 
-/** Presents a transfer. Every field is named here, so that a new stored field never reaches clients by accident. */
+/**
+ * Presents a transfer, in responses and in webhook events. Every field is named here, so that a new stored field never
+ * reaches clients by accident.
+ */
 export function presentTransfer(
   transfer: Omit<Transfer, 'timeline'>,
 ): z.infer<typeof transferResource> {
