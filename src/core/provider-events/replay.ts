@@ -11,7 +11,7 @@ import { supervisionOf } from '../supervision/supervision.js';
 import { newProviderEventReplay, type ProviderEvent, type ProviderEventReplay } from './event.js';
 import { acceptProviderEventReplay, type AcceptProviderEventReplay } from './mutations.js';
 import { presentReplay } from './presenter.js';
-import type { ReplayStarter } from './starter.js';
+import type { ReplayStarter } from './workflow-starter.js';
 
 /** The store of replays. */
 export type ProviderEventReplayStore = ReturnType<typeof createProviderEventReplayStore>;

@@ -1,7 +1,7 @@
 import { newDelivery, type Deliveries } from './deliveries.js';
 import type { Endpoints } from './endpoints.js';
 import type { Delivery } from './event.js';
-import type { DeliveryStarter } from './starter.js';
+import type { DeliveryStarter } from './workflow-starter.js';
 
 /** Redelivers events for operators. Recovery makes the attempts within about a second. */
 export function createRedelivery({
