@@ -1,9 +1,9 @@
 import type { z } from 'zod';
-import type { chargeResource } from '../../src/capabilities/charges/api.js';
+import type { chargeResource } from '../../src/capabilities/charges/schema.js';
 import type { Charge } from '../../src/capabilities/charges/charge.js';
-import type { refundResource } from '../../src/capabilities/refunds/api.js';
+import type { refundResource } from '../../src/capabilities/refunds/schema.js';
 import type { Refund } from '../../src/capabilities/refunds/refund.js';
-import type { tokenResource } from '../../src/capabilities/payment-tokens/api.js';
+import type { tokenResource } from '../../src/capabilities/payment-tokens/schema.js';
 import type { Deps } from '../../src/composition/deps.js';
 import { eventually } from './eventually.js';
 import type { Service } from './service.js';
