@@ -14,6 +14,7 @@ const SHAPE = [
   'store.ts',
   'provider-calls.ts',
   'provider-events.ts',
+  'webhook-events.ts',
   'workflow-contract.ts',
   'audit.ts',
 ];

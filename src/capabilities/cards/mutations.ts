@@ -1,19 +1,14 @@
+import { cardEventName, withOperationEvent } from './webhook-events.js';
 import { acceptOnce } from '../../core/commit/accept.js';
 import type { Mutation } from '../../core/commit/mutation.js';
-import {
-  type AcceptResult,
-  type SavedResponse,
-  type Claim,
-} from '../../core/commit/saved-response.js';
+import type { AcceptResult, SavedResponse, Claim } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { accounts, posting } from '../../core/ledger/posting.js';
 import { payReceivable } from '../../core/ledger/receivable.js';
-import { countEvent } from '../../core/instructions/events.js';
-import { isOpen } from '../../core/instructions/instruction.js';
 import { autoReloadAfter } from '../card-fundings/mutations.js';
 import { cards, isTerminal, type Card } from './card.js';
-import { cardOperations, isShown, type CardOperation } from './card-operation.js';
-import { presentCard, presentOperation } from './presenter.js';
+import { cardOperations, type CardOperation } from './card-operation.js';
+import { presentCard } from './presenter.js';
 import { transitionIssuance, type IssuanceFact, type IssuanceTransition } from './transitions.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
 
@@ -150,19 +145,13 @@ export function changeCardAndEmit(
   set: Partial<Card>,
   now: Date,
 ): Card {
-  const name = eventNameOf(before, { ...before, ...set });
+  const name = cardEventName(before, { ...before, ...set });
   if (!name) return changeCard(uow, before, set, now);
   const sequence = before.event_sequence + 1;
   const next = changeCard(uow, before, { ...set, event_sequence: sequence }, now);
   const { tenant_id: tenantId, _id: resource } = next;
   uow.emit({ tenantId, resource, sequence, at: now, name, data: presentCard(next) });
   return next;
-}
-
-function eventNameOf(before: Card, { status }: Card): string | null {
-  if (status === before.status) return null;
-  if (status === 'locked') return 'card.locked';
-  return status === 'active' && before.status === 'locked' ? 'card.unlocked' : null;
 }
 
 /**
@@ -174,14 +163,7 @@ export function changeOperation(
   before: CardOperation,
   after: CardOperation,
 ): CardOperation {
-  if (!isShown(after) || isOpen(after)) {
-    uow.change(cardOperations, after);
-    return after;
-  }
-  const { next, event } = countEvent(before, after, (_, ended) => ({
-    name: `card.operation.${ended.status}`,
-    data: presentOperation(ended),
-  }));
+  const { next, event } = withOperationEvent(before, after);
   uow.change(cardOperations, next);
   uow.emit(event);
   return next;

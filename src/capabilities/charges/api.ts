@@ -108,13 +108,3 @@ export const chargeOperations = {
   getChargeTimeline,
   verifyCharge,
 };
-
-/** The webhook events of charges. */
-export const chargeEvents = {
-  when: {
-    'charge.requires_action': 'the customer of a charge must act on a page',
-    'charge.completed': 'a charge is paid, and the wallet is credited',
-    'charge.failed': 'a charge is proven to be unpaid, or an operator failed it',
-  },
-  data: chargeResource,
-};

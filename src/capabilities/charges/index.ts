@@ -7,7 +7,7 @@ import {
 import { supervised } from '../../core/supervision/supervision.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import { paymentTokenCapability, type PaymentTokenParts } from '../payment-tokens/index.js';
-import { chargeEvents, chargeOperations } from './api.js';
+import { chargeOperations } from './api.js';
 import { auditCharges } from './audit.js';
 import { charges, chargeWorkflowId, type Charge } from './charge.js';
 import { createChargeCreation } from './create.js';
@@ -17,6 +17,7 @@ import { chargeEventHandler } from './provider-events.js';
 import { chargeRoutes } from './routes.js';
 import { createCharges } from './store.js';
 import { chargeContract } from './workflow-contract.js';
+import { chargeEvents } from './webhook-events.js';
 
 export type { Charges } from './store.js';
 

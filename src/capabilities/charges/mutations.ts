@@ -8,10 +8,9 @@ import { isOpen } from '../../core/instructions/instruction.js';
 import { timelineEntry } from '../../core/instructions/timeline.js';
 import { onChargeChanged } from '../recurring-charges/mutations.js';
 import { paymentTokens, bindToken, revokedToken } from '../payment-tokens/payment-token.js';
-import { charges, type Charge, statusOf, type ChargeStatus } from './charge.js';
+import { charges, type Charge } from './charge.js';
 import { transitionCharge, type ChargeFact, type Transition } from './transitions.js';
-import type { EventDraft } from '../../core/webhooks/event.js';
-import { presentCharge } from './presenter.js';
+import { withChargeEvent } from './webhook-events.js';
 
 /** A new charge with its idempotency key. */
 export type AcceptCharge = {
@@ -214,7 +213,7 @@ const own = (uow: UnitOfWork, { tenantId, id }: { tenantId: string; id: string }
 
 /** Changes a charge and emits its event. Returns the charge with the event counted. */
 export function changeCharge(uow: UnitOfWork, before: Charge, after: Charge): Charge {
-  const { next, event } = withEvent(before, after);
+  const { next, event } = withChargeEvent(before, after);
   uow.change(charges, next);
   uow.emit(event);
   onChargeChanged(uow, before, next);
@@ -249,20 +248,4 @@ export function stopRetries(
   const detail = `${note}: not tried again`;
   const timeline = [...charge.timeline, timelineEntry(at, 'note', 'bursar', { detail })];
   uow.change(charges, { ...last, timeline, version: charge.version + 1, updated_at: at });
-}
-
-const EMITTED: ReadonlySet<ChargeStatus> = new Set(['requires_action', 'completed', 'failed']);
-
-/**
- * Returns the event of a change, and the charge with that event counted. A charge that waits for its next attempt emits
- * none.
- */
-function withEvent(before: Charge, after: Charge): { next: Charge; event: EventDraft | null } {
-  const status = statusOf(after);
-  if (status === statusOf(before) || !EMITTED.has(status)) return { next: after, event: null };
-  const sequence = before.event_sequence + 1;
-  const next = { ...after, event_sequence: sequence };
-  const { tenant_id: tenantId, _id: resource, updated_at: at } = next;
-  const emitted = { name: `charge.${status}`, data: presentCharge(next) };
-  return { next, event: { tenantId, resource, sequence, at, ...emitted } };
 }

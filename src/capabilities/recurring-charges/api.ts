@@ -136,14 +136,3 @@ export const recurringChargeOperations = {
   resumeRecurringCharge,
   cancelRecurringCharge,
 };
-
-/** The webhook events of recurring charges. */
-export const recurringChargeEvents = {
-  when: {
-    'recurring_charge.renewed': 'a period of a recurring charge is paid',
-    'recurring_charge.past_due':
-      'a period of a recurring charge could not be charged; the charge says whether it is retried',
-    'recurring_charge.ended': 'a recurring charge has ended or was cancelled',
-  },
-  data: recurringChargeResource,
-};

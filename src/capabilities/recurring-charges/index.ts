@@ -1,12 +1,13 @@
 import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
-import { recurringChargeEvents, recurringChargeOperations } from './api.js';
+import { recurringChargeOperations } from './api.js';
 import { recurringChanges } from './create.js';
 import { recurringCharges } from './recurring-charge.js';
 import { recurringChargeRoutes } from './routes.js';
 import { createRecurringCharges } from './store.js';
 import { createRecurringStarter } from './workflow-starter.js';
+import { recurringChargeEvents } from './webhook-events.js';
 
 /** The parts of recurring charges. */
 type RecurringChargeParts = ReturnType<typeof createRecurringChargeParts>;

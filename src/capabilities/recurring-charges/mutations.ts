@@ -1,3 +1,4 @@
+import { withRecurringChargeEvents } from './webhook-events.js';
 import { acceptOnce } from '../../core/commit/accept.js';
 import { paymentTokens } from '../payment-tokens/payment-token.js';
 import { ApiError } from '../../shared/errors.js';
@@ -30,7 +31,6 @@ import {
   openCharges,
   type RecurringCharge,
 } from './recurring-charge.js';
-import { presentRecurringCharge } from './presenter.js';
 
 /** A new recurring charge with its idempotency key. */
 export type AcceptRecurringCharge = {
@@ -210,15 +210,9 @@ export function onChargeChanged(uow: UnitOfWork, before: Charge, after: Charge):
 }
 
 /** Writes a change and emits its events. Returns the recurring charge with them counted. */
-function applyStep(uow: UnitOfWork, { next, events }: Step): RecurringCharge {
-  const before = next.event_sequence;
-  const counted = events.length === 0 ? next : { ...next, event_sequence: before + events.length };
-  uow.change(recurringCharges, counted);
-  const { tenant_id: tenantId, _id: resource, updated_at: at } = counted;
-  for (const [i, name] of events.entries()) {
-    const data = presentRecurringCharge(counted);
-    const sequence = before + i + 1;
-    uow.emit({ tenantId, resource, sequence, at, name: `recurring_charge.${name}`, data });
-  }
-  return counted;
+function applyStep(uow: UnitOfWork, step: Step): RecurringCharge {
+  const { next, events } = withRecurringChargeEvents(step);
+  uow.change(recurringCharges, next);
+  events.forEach(uow.emit);
+  return next;
 }

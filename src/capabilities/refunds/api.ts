@@ -70,13 +70,3 @@ export const getRefundTimeline = operation({
 
 /** The operations on refunds. */
 export const refundOperations = { createRefund, getRefund, getRefundTimeline };
-
-/** The webhook events of refunds. */
-export const refundEvents = {
-  when: {
-    'refund.completed': 'the provider has refunded the customer',
-    'refund.failed':
-      'a refund is proven to have failed, or an operator failed it; the amount is in the wallet again',
-  },
-  data: refundResource,
-};

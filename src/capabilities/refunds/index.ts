@@ -7,7 +7,7 @@ import {
 import { supervised } from '../../core/supervision/supervision.js';
 import { paymentRateLimitKey } from '../../platform/temporal/queues.js';
 import { chargeCapability, type ChargeParts } from '../charges/index.js';
-import { refundEvents, refundOperations } from './api.js';
+import { refundOperations } from './api.js';
 import { auditRefunds } from './audit.js';
 import { createRefundCreation } from './create.js';
 import { createRefundCalls } from './provider-calls.js';
@@ -17,6 +17,7 @@ import { refundEventHandler } from './provider-events.js';
 import { refundRoutes } from './routes.js';
 import { createRefunds } from './store.js';
 import { refundContract } from './workflow-contract.js';
+import { refundEvents } from './webhook-events.js';
 
 /** The parts of refunds. */
 type RefundParts = ReturnType<typeof createRefundParts>;

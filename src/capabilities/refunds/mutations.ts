@@ -12,12 +12,11 @@ import {
 } from '../../core/commit/saved-response.js';
 import type { UnitOfWork } from '../../core/commit/unit-of-work.js';
 import { toWireAmount } from '../../shared/money.js';
-import { countEvent } from '../../core/instructions/events.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
-import { isOpen } from '../../core/instructions/instruction.js';
 import { charges, attemptReference, type Charge } from '../charges/charge.js';
 import { transitionRefund, type RefundTransition } from './transitions.js';
 import { holdOf } from './postings.js';
+import { withRefundEvent } from './webhook-events.js';
 import { presentRefund } from './presenter.js';
 import { refunds, type Refund } from './refund.js';
 
@@ -167,14 +166,7 @@ function decideFact(uow: UnitOfWork, input: ApplyRefundFact, now: Date): ApplyRe
 
 /** Changes a refund, and emits the event of its end. */
 function changeRefund(uow: UnitOfWork, before: Refund, after: Refund): Refund {
-  if (isOpen(after)) {
-    uow.change(refunds, after);
-    return after;
-  }
-  const { next, event } = countEvent(before, after, (_, is) => ({
-    name: `refund.${is.status}`,
-    data: presentRefund(is),
-  }));
+  const { next, event } = withRefundEvent(before, after);
   uow.change(refunds, next);
   uow.emit(event);
   return next;

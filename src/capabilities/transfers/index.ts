@@ -2,7 +2,7 @@ import { defineCapability, type CoreDeps } from '../../core/capability.js';
 import { starterSettings } from '../../core/instructions/instruction-starter.js';
 import { supervised } from '../../core/supervision/supervision.js';
 import { bankCapability, type BankParts } from '../banks/index.js';
-import { transferEvents, transferOperations } from './api.js';
+import { transferOperations } from './api.js';
 import { auditTransfers } from './audit.js';
 import { transferMonthlyCounts } from './counts.js';
 import { createTransferCreation } from './create.js';
@@ -13,6 +13,7 @@ import { createTransfers } from './store.js';
 import { transfers, type Transfer } from './transfer.js';
 import { createTransferStarter } from './workflow-starter.js';
 import { transferContract } from './workflow-contract.js';
+import { transferEvents } from './webhook-events.js';
 
 export { newTransfer } from './create.js';
 export { transferBody, type TransferBody } from './schema.js';

@@ -12,9 +12,9 @@ import { restoreDailyLimit, usedOn, type Wallet } from '../../core/ledger/wallet
 import { toWireAmount } from '../../shared/money.js';
 import { grantPermit, type SubmitPermitRequest } from '../../core/instructions/submit-permit.js';
 import { countChange, transferMonthlyCounts } from './counts.js';
-import { withEvent } from './presenter.js';
 import { transitionTransfer, type TransferFact, type Transition } from './transitions.js';
 import { holdOf } from './postings.js';
+import { withTransferEvent } from './webhook-events.js';
 import { transfers, type Transfer } from './transfer.js';
 
 /** A new transfer with its idempotency key. */
@@ -186,7 +186,7 @@ function decidePermit(
 
 /** Changes a transfer and emits its event. Returns the transfer with the event counted. */
 function change(uow: UnitOfWork, before: Transfer, after: Transfer): Transfer {
-  const { next, event } = withEvent(before, after);
+  const { next, event } = withTransferEvent(before, after);
   uow.count(transferMonthlyCounts, countChange(before, after));
   uow.change(transfers, next);
   uow.emit(event);
