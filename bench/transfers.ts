@@ -12,7 +12,6 @@ import { createTenants } from '../src/platform/tenants/store.js';
 import type { Tenant } from '../src/platform/tenants/tenant.js';
 import { createTransferCreation } from '../src/capabilities/transfers/create.js';
 import type { TransferStarter } from '../src/capabilities/transfers/workflow-starter.js';
-import type { Transfers } from '../src/capabilities/transfers/store.js';
 
 /** More than a bench can spend: it measures acceptance, not refusals. */
 const BALANCE_MINOR = 1_000_000_000_000_000n;
@@ -77,13 +76,12 @@ export function createMutationMaker(provider: string): MakeMutation {
   const inputOf = new WeakMap<SavedResponse, AcceptTransfer>();
   let count = 0;
   const create = createTransferCreation({
-    // The code uses nothing else of the store and the starter.
-    transfers: {
-      async accept(input: AcceptTransfer) {
+    groupCommit: {
+      async commit(_mutation: unknown, input: AcceptTransfer) {
         inputOf.set(input.answer, input);
         return { kind: 'answered', answer: input.answer, resource: null, replayed: false };
       },
-    } as unknown as Transfers,
+    } as unknown as GroupCommit,
     starter: {} as TransferStarter,
     nameEnquiry: async () => ({ kind: 'found', name: 'ADAEZE OKAFOR', bankName: 'GTBank' }),
     provider,

@@ -1,3 +1,4 @@
+import { acceptRecurringCharge } from '../../src/capabilities/recurring-charges/mutations.js';
 import { audits } from '../../src/composition/capabilities.js';
 import { newId } from '../../src/shared/ids.js';
 import { auditLedger } from '../../src/core/ledger/audit.js';
@@ -53,7 +54,9 @@ async function accepted(changes: Partial<RecurringCharge> = {}): Promise<Recurri
   const { _id: id } = recurring;
   const answer = { status: 201, body: '{}' };
   const input = { kind: 'acceptRecurring', tenantId, id, recurring, claim: null, answer } as const;
-  expect(await recurringCharges.accept(input)).toMatchObject({ resource: id });
+  expect(await createGroupCommit(database).commit(acceptRecurringCharge, input)).toMatchObject({
+    resource: id,
+  });
   return recurring;
 }
 

@@ -1,3 +1,4 @@
+import { acceptRecurringCharge } from '../../src/capabilities/recurring-charges/mutations.js';
 import { randomUUID } from 'node:crypto';
 import { nextPeriod } from '../../src/capabilities/recurring-charges/periods.js';
 import {
@@ -155,7 +156,7 @@ describe('a recurring charge and its Schedule', () => {
     // Committed by a process that died before it did anything else.
     const { _id: id } = recurring;
     const answer = { status: 201, body: '{}' };
-    await service.deps.recurringCharges.store.accept({
+    await service.deps.groupCommit.commit(acceptRecurringCharge, {
       tenantId: tenant.id,
       id,
       recurring,

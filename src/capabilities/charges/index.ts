@@ -38,7 +38,7 @@ function createChargeParts(
     providerCalls: createChargeCalls({ charges: store, tokens: paymentTokens.store, providers }),
     waiter: completionWaiters.create({ findEnded: (ids) => store.endedOrActionable(ids) }),
     create: createChargeCreation({
-      charges: store,
+      groupCommit,
       chargeStarter: starter,
       provider: providers.forPayments.name,
       dunningDays,

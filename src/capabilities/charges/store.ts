@@ -1,17 +1,13 @@
 import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import type { AcceptResult } from '../../core/commit/saved-response.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import { CHARGE_INDEXES } from './charge.js';
-import type { Charge, ChargeStatus } from './charge.js';
+import { CHARGE_INDEXES, type Charge, type ChargeStatus } from './charge.js';
 import type { ChargeFact } from './transitions.js';
 import {
-  acceptCharge,
   applyChargeFact,
   setChargeAction,
-  type AcceptCharge,
   type ApplyChargeFactResult,
   type ChargeKey,
 } from './mutations.js';
@@ -47,8 +43,6 @@ export function createCharges(
       stallTimeoutMs,
     }),
     ...chargeQueries(collection),
-
-    accept: (input: AcceptCharge): Promise<AcceptResult> => groupCommit.commit(acceptCharge, input),
 
     /** Applies a fact by the rules of the transition. Returns the verdict and the charge afterwards. */
     applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ApplyChargeFactResult> =>

@@ -20,6 +20,7 @@ function createRecurringChargeParts(core: CoreDeps) {
   });
   const starter = createRecurringStarter(starterSettings(core));
   const { createRecurring, changeRecurring } = recurringChanges({
+    groupCommit,
     recurringCharges: store,
     recurringStarter: starter,
   });

@@ -2,26 +2,22 @@ import type { Collection, Filter } from 'mongodb';
 import type { Database } from '../../platform/database/client.js';
 import { unchangedSince, type Supervised } from '../../core/supervision/supervision.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
 import type { AcceptResult } from '../../core/commit/saved-response.js';
-import type { Charge } from '../charges/charge.js';
-import { newCharge } from '../charges/charge.js';
-import { RECURRING_INDEXES } from './recurring-charge.js';
-import type { PaymentToken } from '../payment-tokens/payment-token.js';
+import { type Charge, newCharge } from '../charges/charge.js';
 import {
-  acceptRecurringCharge,
-  changeRecurringCharge,
-  renewRecurringCharge,
-  type AcceptRecurringCharge,
-  type ChangeRecurringChargeResult,
-  type ChangeRecurringCharge,
-} from './mutations.js';
-import {
+  RECURRING_INDEXES,
   isDue,
   openCharges,
   type RecurringCharge,
   type RecurringStatus,
 } from './recurring-charge.js';
+import type { PaymentToken } from '../payment-tokens/payment-token.js';
+import {
+  changeRecurringCharge,
+  renewRecurringCharge,
+  type ChangeRecurringChargeResult,
+  type ChangeRecurringCharge,
+} from './mutations.js';
 
 /** The page and the filter of a list of recurring charges. */
 type RecurringListing = {
@@ -61,11 +57,6 @@ export function createRecurringCharges(
   return {
     ...recurringQueries(collection),
     ...recoveryQueries(collection, stallTimeoutMs, clock),
-
-    accept: (input: AcceptRecurringCharge): Promise<AcceptResult> =>
-      groupCommit.commit(acceptRecurringCharge, input),
-    saveRefusal: (input: SaveRefusal): Promise<AcceptResult> =>
-      groupCommit.commit(saveRefusal, input),
 
     /** Pauses, resumes or cancels. The response shows the changed record. */
     async change(

@@ -33,7 +33,7 @@ function createRefundParts(core: CoreDeps, { charges }: { charges: Pick<ChargePa
     waiter: completionWaiters.create({ findEnded: (ids) => store.findEnded(ids) }),
     create: createRefundCreation({
       charges: charges.store,
-      refunds: store,
+      groupCommit,
       refundStarter: starter,
     }),
     idle: starter.idle,

@@ -1,16 +1,9 @@
 import type { Database } from '../../platform/database/client.js';
 import type { GroupCommit } from '../../core/commit/group-commit.js';
-import { saveRefusal, type SaveRefusal } from '../../core/idempotency/save-refusal.js';
 import type { InstructionFact } from '../../core/instructions/fact.js';
 import type { InstructionRecord } from '../../core/instructions/instruction.js';
 import { createInstructionStore } from '../../core/instructions/store.js';
-import {
-  acceptRefund,
-  applyRefundFact,
-  type AcceptRefund,
-  type ApplyRefundFactResult,
-  type RefundKey,
-} from './mutations.js';
+import { applyRefundFact, type ApplyRefundFactResult, type RefundKey } from './mutations.js';
 import type { Refund } from './refund.js';
 
 /** The store of refunds. */
@@ -30,9 +23,6 @@ export function createRefunds(
       clock,
       stallTimeoutMs,
     }),
-
-    accept: (input: AcceptRefund) => groupCommit.commit(acceptRefund, input),
-    saveRefusal: (input: SaveRefusal) => groupCommit.commit(saveRefusal, input),
 
     /** Applies a fact by the rules of the transition. Returns the verdict and the refund afterwards. */
     applyFact: (

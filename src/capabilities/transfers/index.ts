@@ -30,7 +30,7 @@ function createTransferParts(core: CoreDeps, { banks }: { banks: BankParts }) {
     starter,
     waiter: completionWaiters.create({ findEnded: (ids) => store.findEnded(ids) }),
     create: createTransferCreation({
-      transfers: store,
+      groupCommit,
       starter,
       nameEnquiry: banks.nameEnquiry,
       provider: providers.forTransfers.name,
