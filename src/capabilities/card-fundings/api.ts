@@ -39,8 +39,8 @@ export const jitFundCard = operation({
   path: '/cards/{id}/jit-fund',
   summary: 'Fund a card just in time',
   description:
-    'Answers when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding fails for good ' +
-    'with `deadline_exceeded`. Its amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.',
+    'The response comes when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding ' +
+    'fails for good with `deadline_exceeded`. Its amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.',
   feature: 'cards',
   params: cardParams,
   body: fundBody,
@@ -96,7 +96,7 @@ export const cardOperationEvents = {
   when: {
     'card.operation.completed': 'a funding, a reload, a lock, an unlock or a closing is completed',
     'card.operation.failed':
-      'such an operation was definitely not done, missed its deadline, was replaced by a newer one, was ended by the expiry of its card, or was failed by an operator',
+      'such an operation was not carried out, missed its deadline, was replaced by a newer one, was ended by the expiry of its card, or was failed by an operator',
   },
   data: cardOperationResource,
 };
