@@ -194,12 +194,9 @@ function webhook(name: string, when: string, data: z.ZodType) {
       .meta({ description: 'Id of the event: the same in every attempt, and in `webhook-id`.' }),
     event: z.literal(name),
     created_at: timestamp('Time of the event.'),
-    sequence: z
-      .int()
-      .min(1)
-      .meta({
-        description: 'Counts the changes of this resource: an event with a lower number is older.',
-      }),
+    sequence: z.int().min(1).meta({
+      description: 'Counts the changes of this resource: an event with a lower number is older.',
+    }),
     // References the component of answers instead of creating a second one for input.
     data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
   });
