@@ -103,7 +103,7 @@ describe('a payment', () => {
   test.each([
     ['another amount', { amountMinor: 150_000n }],
     ['another currency', { currency: 'USD' }],
-    ['a fee that can not be', { feeMinor: 300_001n }],
+    ['a fee above the amount', { feeMinor: 300_001n }],
   ])('with %s books nothing and calls an operator, once', (_what, changes) => {
     for (const charge of [sent(pageCharge()), tell(sent(pageCharge()), of('abandoned')).next]) {
       const first = tell(charge, paid(changes));

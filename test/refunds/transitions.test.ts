@@ -267,7 +267,7 @@ describe('a refund', () => {
     expect([steps, charge?.refunded_minor]).toEqual([['hold', 'resolve'], 300n]);
   });
 
-  test('of another amount than was ordered moves nothing', () => {
+  test('of another amount than was requested moves nothing', () => {
     const { refund, steps } = after([
       accept('ref_a'),
       told('ref_a', factOf('succeeded', 'poll', 1n)),

@@ -191,7 +191,7 @@ function decideAction(uow: UnitOfWork, item: SetChargeAction, now: Date): SetCha
     return { charge: charge ?? null };
   }
   const entry = timelineEntry(now, 'provider_answer', charge.provider, {
-    detail: 'redirect: the customer’s turn',
+    detail: 'redirect: the customer must act',
     providerRequestId: item.providerRequestId,
   });
   const next: Charge = {
