@@ -27,7 +27,7 @@ export type ErrorCode =
   | 'service_unavailable';
 
 export type NewCard = {
-  /** Your own id of the card holder. */
+  /** Your own id of the cardholder. */
   customer_id: string;
   type: 'virtual' | 'physical';
   /**
@@ -39,33 +39,33 @@ export type NewCard = {
   currency?: 'NGN';
   /** The name to print on the card. */
   name?: string;
-  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
 export type CardAutoReloadSettings = {
   enabled: boolean;
-  /** Kobo. A payment that leaves a lower balance starts a reload. */
+  /** Threshold in kobo. A payment that leaves a lower balance starts a reload. */
   threshold_minor: number;
-  /** Kobo. The bounds are the default; a tenant may have other ones. */
+  /** Amount in kobo. The bounds are the defaults; your account may have others. */
   amount_minor: number;
-  /** Kobo. The most that reloads may take from the wallet on one day in Africa/Lagos; at least amount_minor. */
+  /** Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`. */
   daily_cap_minor: number;
 };
 
-/** Fields that are not named here are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
 export type CardStateChange = {
   /** The reason for the change. */
   reason?: string;
   /** Your own id of the request. It is sent to the issuer. */
   request_id?: string;
-  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
-/** Fields that are not named here are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+/** Other fields than these are stored as metadata, with the fields of `metadata`. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
 export type CardFunding = {
-  /** Kobo. The bounds are the default; a tenant may have other ones. */
+  /** Amount in kobo. The bounds are the defaults; your account may have others. */
   amount_minor: number;
   /** @default "NGN" */
   currency?: 'NGN';
@@ -80,7 +80,7 @@ export type CardFunding = {
   reason?: string;
   /** Your own id of the request. */
   request_id?: string;
-  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
@@ -91,40 +91,40 @@ export type NewCardSecurity = {
     atm: boolean;
     contactless: boolean;
   };
-  /** Kobo. The most that one payment may be; null: no limit. */
+  /** Highest amount in kobo of one payment; null: no limit. */
   per_transaction_limit_minor: number | null;
-  /** Kobo. The most that may be approved on one calendar day in Africa/Lagos; null: no limit. */
+  /** Highest sum in kobo of the approved payments of one day in Africa/Lagos; null: no limit. */
   daily_limit_minor: number | null;
-  /** Countries of merchants that may be paid, ISO 3166; empty: all. */
+  /** Countries (ISO 3166) whose merchants may be paid; empty: all. */
   allowed_countries: string[];
-  /** Merchant categories that are declined, ISO 18245; empty: none. */
+  /** Merchant categories (ISO 18245) that are declined; empty: none. */
   blocked_merchant_categories: string[];
 };
 
 export type NewCharge = {
-  /** Kobo that the customer pays. */
+  /** Amount in kobo that the customer pays. */
   amount_minor: number;
   /** @default "NGN" */
   currency?: 'NGN';
   /** `customer_action_required`: the customer pays on the provider’s page, where `next_action` leads. `merchant_initiated`: an active payment token is charged without the customer. */
   capture_mode: 'customer_action_required' | 'merchant_initiated';
   customer: Customer;
-  /** The payment token that is charged (`merchant_initiated`, required), or that this charge binds. */
+  /** With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token that this charge binds. */
   payment_token_id?: string;
-  /** Your own name for it, unique for ever; an id of ours if you give none. */
+  /** Your own name of the charge, unique for ever. The default is its id. */
   reference?: string;
   /** Purpose of the charge. */
   description?: string;
-  /** Where the provider’s page sends the customer in the end. */
+  /** Address to which the provider’s page sends the customer at the end. */
   return_url?: string;
-  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 } & (
   | {
       capture_mode?: 'customer_action_required';
     }
   | {
-      /** The payment token that is charged (`merchant_initiated`, required), or that this charge binds. */
+      /** With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token that this charge binds. */
       payment_token_id: string;
       capture_mode?: 'merchant_initiated';
     }
@@ -134,7 +134,7 @@ export type NewCharge = {
 export type Customer = {
   /** Your own id of the customer. */
   id: string;
-  /** Where the provider sends receipts. */
+  /** Address for the provider’s receipts. */
   email: string;
   name?: string;
 };
@@ -142,50 +142,50 @@ export type Customer = {
 export type NewRecurringCharge = {
   /** The active payment token that is charged. */
   payment_token_id: string;
-  /** Kobo that each period costs. */
+  /** Amount in kobo of each period. */
   amount_minor: number;
   /** @default "NGN" */
   currency?: 'NGN';
   /** Unit of a period. */
   interval: 'day' | 'week' | 'month' | 'year';
   /**
-   * How many of them a period is, three years at the most: 1095 days, 156 weeks, 36 months, 3 years.
+   * Number of intervals in a period. At most three years: 1095 days, 156 weeks, 36 months or 3 years.
    * @default 1
    */
   interval_count?: number;
   /**
-   * IANA name of the time zone whose calendar and time of day count.
+   * IANA name of the time zone. Periods follow its calendar and its time of day.
    * @default "Africa/Lagos"
    */
   timezone?: string;
-  /** When the first period begins and is charged: now if not given. Not in the past, and within five years. */
+  /** When the first period begins and is charged. The default is now; not in the past, and within five years. */
   start_at?: string;
   /** No period begins at this time or later; before 2101. Instead of `count`. */
   end_at?: string;
-  /** How many periods there are. Instead of `end_at`. */
+  /** Number of periods. Instead of `end_at`. */
   count?: number;
   /** Purpose of the recurring charge and of each of its charges. */
   description?: string;
-  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
 export type NewRefund = {
   /** Your reference of the charge. */
   charge_reference: string;
-  /** Kobo that the customer gets back; all that is left if it is not given. */
+  /** Amount in kobo that the customer gets back. The default is the rest of the charge. */
   amount_minor?: number;
-  /** That of the charge. */
+  /** The currency of the charge. */
   currency?: 'NGN';
-  /** Why, for whoever reads it later. */
+  /** The reason for the refund. */
   reason?: string;
-  /** Your own name for it, unique for ever; an id of ours if you give none. */
+  /** Your own name of the refund, unique for ever. The default is its id. */
   reference?: string;
 };
 
 export type NewBankAccountToken = {
   customer: Customer;
-  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
   /** NUBAN account number. */
   account_number: string;
@@ -195,12 +195,12 @@ export type NewBankAccountToken = {
 
 export type NewCardToken = {
   customer: Customer;
-  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 };
 
 export type NewTransfer = {
-  /** Kobo. These are the bounds of a tenant that has not agreed on others. */
+  /** Amount in kobo. The bounds are the defaults; your account may have others. */
   amount_minor: number;
   /** NUBAN account number. */
   recipient_account?: string;
@@ -217,17 +217,17 @@ export type NewTransfer = {
    */
   destination_bank_code?: string;
   /**
-   * Taken from older callers; the name that counts is the bank’s own.
+   * Accepted from older clients and ignored: the name comes from the bank.
    * @deprecated
    */
   destination_account_name?: string;
   /** Purpose of the transfer. */
   narration: string;
-  /** Your own name for it, unique for ever; the id if you give none. */
+  /** Your own name of the transfer, unique for ever. The default is its id. */
   reference?: string;
   /** @default "NGN" */
   currency?: 'NGN';
-  /** Your own data, stored with it. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. A card number is refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the Luhn check. So is an unpaired surrogate (`\ud800` alone). */
+  /** Your own data, stored with the resource. At most 8192 bytes of JSON, 50 keys over all levels, and 5 levels. Refused are a card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part of a number, and an unpaired surrogate (`\ud800` alone). */
   metadata?: { [name: string]: unknown };
 } & (
   | {
@@ -256,7 +256,7 @@ export type NewTransfer = {
 );
 
 export type NewBulkTransfer = {
-  /** Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer. */
+  /** Each item is a body of `POST /transfers` without `idempotency_key`. An invalid item is refused alone. */
   transfers: NewTransfer[];
 };
 
@@ -276,7 +276,7 @@ export type AccountToResolve = {
    */
   destination_bank_code?: string;
   /**
-   * Taken from older callers; the name that counts is the bank’s own.
+   * Accepted from older clients and ignored: the name comes from the bank.
    * @deprecated
    */
   destination_account_name?: string;
@@ -308,7 +308,7 @@ export type AccountToResolve = {
 
 export type Card = {
   id: string;
-  /** Your own id of the card holder. */
+  /** Your own id of the cardholder. */
   customer_id: string;
   type: 'virtual' | 'physical';
   /** `prepaid`: payments spend the balance of the card. `jit`: a payment that the balance of the card does not cover is held in the wallet, in full. */
@@ -331,7 +331,7 @@ export type Card = {
     message: string;
   } | null;
   metadata: { [name: string]: unknown };
-  /** When it was accepted. */
+  /** When the card was accepted. */
   created_at: string;
 };
 
@@ -347,15 +347,15 @@ export type CardAuthorization = {
   id: string;
   card_id: string;
   status: 'approved' | 'declined' | 'cleared' | 'reversed' | 'expired';
-  /** The decision; later events do not change it. */
+  /** The decision. Later events do not change it. */
   approved: boolean;
   /** The reason for the decision. */
   code: string;
   /** The requested amount, in minor units of the currency. */
   amount_minor: number;
-  /** Kobo that are still held. */
+  /** Amount in kobo that is still held. */
   held_minor: number;
-  /** Kobo that were taken; may be less or more than the requested amount. */
+  /** Amount in kobo that was taken. It may be less or more than the requested amount. */
   cleared_minor: number;
   currency: string;
   channel: ('online' | 'pos' | 'atm' | 'contactless') | null;
@@ -366,16 +366,16 @@ export type CardAuthorization = {
     /** Country code, ISO 3166. */
     country: string;
   } | null;
-  /** Why an operator should look at it. */
+  /** Time and reason of the call for one of our operators; null without one. */
   attention: {
-    /** Since when. */
+    /** When the attention began. */
     since: string;
     reason: string;
   } | null;
   expires_at: string | null;
-  /** When it was decided. */
+  /** When the authorization was decided. */
   created_at: string;
-  /** Its last change. */
+  /** When the authorization last changed. */
   updated_at: string;
 };
 
@@ -385,15 +385,15 @@ export type CardAutoReload = {
   threshold_minor: number | null;
   amount_minor: number | null;
   daily_cap_minor: number | null;
-  /** Kobo that reloads have taken today. */
+  /** Sum in kobo of the reloads of today. */
   used_today_minor: number;
-  /** The open reload. */
+  /** Id of the open reload; null without one. */
   operation_id: string | null;
   /** The number of consecutive refusals. */
   refusals: number;
-  /** Why no reload is tried until the settings are saved again. */
+  /** The reason for which no reload is tried until the settings are saved again. */
   attention: {
-    /** Since when. */
+    /** When the attention began. */
     since: string;
     reason: string;
   } | null;
@@ -401,10 +401,10 @@ export type CardAutoReload = {
 
 export type CardBalance = {
   card_id: string;
-  /** Kobo that can be spent, less what authorizations hold. */
+  /** Kobo that can be spent: the balance less all holds of authorizations. */
   available_minor: number;
   currency: 'NGN';
-  /** When it was read. */
+  /** When the balance was read. */
   as_of: string;
 };
 
@@ -423,19 +423,19 @@ export type CardOperation = {
     code: string;
     message: string;
   } | null;
-  /** Why it waits for an operator of ours. */
+  /** Time and reason of the call for one of our operators; null without one. */
   attention: {
-    /** Since when. */
+    /** When the attention began. */
     since: string;
     reason: string;
   } | null;
-  /** When it was accepted. */
+  /** When the operation was accepted. */
   created_at: string;
   completed_at: string | null;
 };
 
 export type TimelineEntry = {
-  /** When it happened. */
+  /** Time of the step. */
   at: string;
   type:
     | 'accepted'
@@ -466,13 +466,13 @@ export type CardSecurity = {
     atm: boolean;
     contactless: boolean;
   };
-  /** Kobo. The most that one payment may be; null: no limit. */
+  /** Highest amount in kobo of one payment; null: no limit. */
   per_transaction_limit_minor: number | null;
-  /** Kobo. The most that may be approved on one calendar day in Africa/Lagos; null: no limit. */
+  /** Highest sum in kobo of the approved payments of one day in Africa/Lagos; null: no limit. */
   daily_limit_minor: number | null;
-  /** Countries of merchants that may be paid, ISO 3166; empty: all. */
+  /** Countries (ISO 3166) whose merchants may be paid; empty: all. */
   allowed_countries: string[];
-  /** Merchant categories that are declined, ISO 18245; empty: none. */
+  /** Merchant categories (ISO 18245) that are declined; empty: none. */
   blocked_merchant_categories: string[];
 };
 
@@ -499,9 +499,9 @@ export type Charge = {
     code: string;
     message: string;
   } | null;
-  /** Why it waits for an operator of ours. */
+  /** Time and reason of the call for one of our operators; null without one. */
   attention: {
-    /** Since when. */
+    /** When the attention began. */
     since: string;
     reason: string;
   } | null;
@@ -538,7 +538,7 @@ export type RecurringCharge = {
   /** When the first period begins. */
   start_at: string;
   end_at: string | null;
-  /** Number of periods, including periods skipped while paused. */
+  /** Number of periods, including periods that a pause skipped. */
   count: number | null;
   /** `past_due`: a charge was declined. Later periods are still charged. It becomes `active` again when a later charge is paid or when you resume it. */
   status: 'active' | 'paused' | 'past_due' | 'ended' | 'cancelled';
@@ -571,9 +571,9 @@ export type Refund = {
     code: string;
     message: string;
   } | null;
-  /** Why it waits for an operator of ours. */
+  /** Time and reason of the call for one of our operators; null without one. */
   attention: {
-    /** Since when. */
+    /** When the attention began. */
     since: string;
     reason: string;
   } | null;
@@ -586,7 +586,7 @@ export type Transfer = {
   id: string;
   /** Amount in kobo that the recipient gets. */
   amount_minor: number;
-  /** Kobo. */
+  /** Fee in kobo. */
   fee_minor: number;
   /** Amount and fee in kobo, taken from the wallet. */
   total_minor: number;
@@ -607,9 +607,9 @@ export type Transfer = {
     code: string;
     message: string;
   } | null;
-  /** Why it waits for an operator of ours. */
+  /** Time and reason of the call for one of our operators; null without one. */
   attention: {
-    /** Since when. */
+    /** When the attention began. */
     since: string;
     reason: string;
   } | null;
@@ -629,7 +629,7 @@ export type Bank = {
 
 export type BulkTransfer = {
   id: string;
-  /** `completed` when every transfer of it is `completed` or `failed`. */
+  /** `completed` when each of its transfers is `completed` or `failed`. */
   status: 'processing' | 'completed';
   counts: {
     total: number;
@@ -643,10 +643,10 @@ export type BulkTransfer = {
   items: {
     index: number;
     reference: string | null;
-    /** Of the transfer, if accepted. */
+    /** Id of the transfer, if the item was accepted. */
     id?: string;
     status?: 'pending' | 'processing' | 'completed' | 'failed';
-    /** Why this item was refused. */
+    /** The reason for which the item was refused. */
     error?: {
       code: string;
       message: string;
@@ -654,7 +654,7 @@ export type BulkTransfer = {
       details?: { [name: string]: unknown };
     };
   }[];
-  /** When it was taken. */
+  /** When the bulk transfer was accepted. */
   created_at: string;
 };
 
@@ -670,7 +670,7 @@ export type CardEvent = {
   id: string;
   card_id: string | null;
   provider: string;
-  /** Our name for it, whoever the issuer is. */
+  /** Type of the event. It is the same for every issuer. */
   event: string;
   /** `processed`: the event was applied or changed nothing. `failed`: the event could not be applied; a replay may succeed. */
   status: 'received' | 'processed' | 'ignored' | 'failed';
@@ -701,7 +701,7 @@ export type WebhookEvent =
       event: 'transfer.processing';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Transfer;
     }
@@ -711,7 +711,7 @@ export type WebhookEvent =
       event: 'transfer.completed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Transfer;
     }
@@ -721,7 +721,7 @@ export type WebhookEvent =
       event: 'transfer.failed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Transfer;
     }
@@ -731,7 +731,7 @@ export type WebhookEvent =
       event: 'transfer.reversed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Transfer;
     }
@@ -741,7 +741,7 @@ export type WebhookEvent =
       event: 'card.locked';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Card;
     }
@@ -751,7 +751,7 @@ export type WebhookEvent =
       event: 'card.unlocked';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Card;
     }
@@ -761,7 +761,7 @@ export type WebhookEvent =
       event: 'card.operation.completed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: CardOperation;
     }
@@ -771,7 +771,7 @@ export type WebhookEvent =
       event: 'card.operation.failed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: CardOperation;
     }
@@ -781,7 +781,7 @@ export type WebhookEvent =
       event: 'charge.requires_action';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Charge;
     }
@@ -791,7 +791,7 @@ export type WebhookEvent =
       event: 'charge.completed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Charge;
     }
@@ -801,7 +801,7 @@ export type WebhookEvent =
       event: 'charge.failed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Charge;
     }
@@ -811,7 +811,7 @@ export type WebhookEvent =
       event: 'refund.completed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Refund;
     }
@@ -821,7 +821,7 @@ export type WebhookEvent =
       event: 'refund.failed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: Refund;
     }
@@ -831,7 +831,7 @@ export type WebhookEvent =
       event: 'recurring_charge.renewed';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: RecurringCharge;
     }
@@ -841,7 +841,7 @@ export type WebhookEvent =
       event: 'recurring_charge.past_due';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: RecurringCharge;
     }
@@ -851,7 +851,7 @@ export type WebhookEvent =
       event: 'recurring_charge.ended';
       /** Time of the event. */
       created_at: string;
-      /** Number of the change of this resource: a lower one is older. */
+      /** Counts the changes of this resource: an event with a lower number is older. */
       sequence: number;
       data: RecurringCharge;
     };
@@ -861,7 +861,7 @@ export type Operations = {
   /**
    * Create a bulk transfer.
    *
-   * Up to 1,000 transfers in one request. Each item is accepted or refused by itself; the answer has the result of each.
+   * Up to 1,000 transfers in one request. Each item is accepted or refused by itself, and the response has a result for each.
    */
   createBulkTransfer: { input: NewBulkTransfer; data: BulkTransfer };
   /** Get a bulk transfer */
@@ -874,14 +874,14 @@ export type Operations = {
   /**
    * Create a transfer.
    *
-   * Sends money to a bank account. Amount and fee are held in the wallet. Every accepted transfer becomes `completed` or `failed`, also after crashes. While the bank does not answer, it is neither.
+   * Sends money to a bank account. Amount and fee are held in the wallet. Every accepted transfer becomes `completed` or `failed`, also after a crash. While its outcome is unknown, it stays `processing`.
    */
   createTransfer: { input: NewTransfer; data: Transfer };
   /** List transfers */
   listTransfers: {
     input: {
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;
@@ -890,7 +890,7 @@ export type Operations = {
        * @default 20
        */
       limit?: number;
-      /** `successful` is `completed`. */
+      /** `successful` means the same as `completed`. */
       status?: 'pending' | 'processing' | 'completed' | 'failed' | 'successful';
       /** First day of acceptance, UTC. */
       start_date?: string;
@@ -898,7 +898,7 @@ export type Operations = {
       end_date?: string;
       reference?: string;
       /**
-       * A minus is for descending order.
+       * A minus sorts in descending order.
        * @default "-created_at"
        */
       sort?: 'created_at' | '-created_at' | 'amount_minor' | '-amount_minor';
@@ -921,7 +921,7 @@ export type Operations = {
     input: {
       id: string;
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;
@@ -936,14 +936,14 @@ export type Operations = {
   /**
    * Resolve a bank account.
    *
-   * A name enquiry at the bank. Creates nothing.
+   * Asks the bank for the name of the account holder. Creates nothing.
    */
   resolveAccount: { input: AccountToResolve; data: Recipient };
   /** List banks */
   listBanks: {
     input: {
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;
@@ -970,7 +970,7 @@ export type Operations = {
        */
       limit?: number;
       /**
-       * How many to leave out; beyond the end the page is empty.
+       * Number of results to skip. Beyond the end the page is empty.
        * @default 0
        */
       offset?: number;
@@ -1014,7 +1014,7 @@ export type Operations = {
        */
       limit?: number;
       /**
-       * How many to leave out; beyond the end the page is empty.
+       * Number of results to skip. Beyond the end the page is empty.
        * @default 0
        */
       offset?: number;
@@ -1035,7 +1035,7 @@ export type Operations = {
        */
       limit?: number;
       /**
-       * How many to leave out; beyond the end the page is empty.
+       * Number of results to skip. Beyond the end the page is empty.
        * @default 0
        */
       offset?: number;
@@ -1089,7 +1089,7 @@ export type Operations = {
   /**
    * Fund a card just in time.
    *
-   * Answers when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding fails for good with `deadline_exceeded`. Its amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
+   * The response comes when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding fails for good with `deadline_exceeded`. Its amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.
    */
   jitFundCard: {
     input: {
@@ -1143,7 +1143,7 @@ export type Operations = {
        */
       limit?: number;
       /**
-       * How many to leave out; beyond the end the page is empty.
+       * Number of results to skip. Beyond the end the page is empty.
        * @default 0
        */
       offset?: number;
@@ -1168,7 +1168,7 @@ export type Operations = {
       /** Your own id of the customer. */
       customer_id: string;
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;
@@ -1183,14 +1183,14 @@ export type Operations = {
   /**
    * Charge a customer.
    *
-   * With `customer_action_required` the customer pays on the provider’s page. Its address is in `next_action`: in this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is charged; a soft decline is retried on later days. A payment credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only.
+   * With `customer_action_required` the customer pays on the provider’s page. Its address is in `next_action`, also of this response if you send `Prefer: wait=5`. With `merchant_initiated` an active payment token is charged; a soft decline is retried on later days. A payment credits the wallet, less the provider’s fee. Public keys: `customer_action_required` only.
    */
   createCharge: { input: NewCharge; data: Charge };
   /** List charges */
   listCharges: {
     input: {
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;
@@ -1207,7 +1207,7 @@ export type Operations = {
       /** Last day of acceptance, UTC; not before `start_date`. */
       end_date?: string;
       /**
-       * A minus is for descending order.
+       * A minus sorts in descending order.
        * @default "-created_at"
        */
       sort?: 'created_at' | '-created_at';
@@ -1232,7 +1232,7 @@ export type Operations = {
       /** Your reference of the charge, or its id. */
       reference: string;
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;
@@ -1247,7 +1247,7 @@ export type Operations = {
   /**
    * Verify a charge with the provider.
    *
-   * Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge is returned; if the provider does not answer, nothing changes. Repeated calls are safe.
+   * Asks the provider about the charge. Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge is returned. If the provider does not answer, nothing changes. Repeated calls are safe.
    */
   verifyCharge: {
     input: {
@@ -1280,7 +1280,7 @@ export type Operations = {
       /** Your reference of the refund, or its id. */
       reference: string;
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;
@@ -1302,7 +1302,7 @@ export type Operations = {
   listRecurringCharges: {
     input: {
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;
@@ -1325,7 +1325,7 @@ export type Operations = {
   /**
    * Pause a recurring charge.
    *
-   * Periods that begin while it is paused are skipped and never charged later. An existing charge continues. If it is paused already, nothing changes.
+   * Periods that begin during the pause are skipped and never charged later. An existing charge continues. If the recurring charge is paused already, nothing changes.
    */
   pauseRecurringCharge: {
     input: {
@@ -1336,7 +1336,7 @@ export type Operations = {
   /**
    * Resume a recurring charge.
    *
-   * Charging continues with the next period that begins. If it is past due, it becomes active again, unless one of its charges is still being retried. If it is active already, nothing changes.
+   * Charging continues with the next period that begins. A recurring charge that is past due becomes active again, unless one of its charges is still being retried. If it is active already, nothing changes.
    */
   resumeRecurringCharge: {
     input: {
@@ -1347,7 +1347,7 @@ export type Operations = {
   /**
    * Cancel a recurring charge.
    *
-   * Permanent: no further period is charged, and a declined charge is not retried. If it is cancelled already, nothing changes.
+   * Ends the recurring charge for good: no further period is charged, and a declined charge is not retried. If it is cancelled already, nothing changes.
    */
   cancelRecurringCharge: {
     input: {
@@ -1364,7 +1364,7 @@ export type Operations = {
     input: {
       card_id: string;
       /**
-       * Which page; one beyond the end is empty, with the right totals.
+       * Number of the page. A page beyond the end is empty and has the right totals.
        * @default 1
        */
       page?: number;

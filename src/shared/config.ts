@@ -45,7 +45,7 @@ const fields = z.object({
   BURSAR_METRICS_HOST: z.string().min(1).optional(),
   /** Port of the metrics of Temporal's SDK, served by the worker. */
   BURSAR_TEMPORAL_METRICS_PORT: port.optional(),
-  /** Requests per minute from value address without a valid key. */
+  /** Requests per minute from one address without a valid key. */
   BURSAR_UNAUTHENTICATED_PER_MINUTE: z.coerce.number().int().min(1).default(60),
   /** Kills the process at a named point; see failpoints.ts. For tests only: refused in live. */
   BURSAR_FAILPOINT: z.string().min(1).optional(),
@@ -127,7 +127,7 @@ const environment = fields
 export type Config = ReturnType<typeof loadConfig>;
 
 /**
- * Reads and checks the environment variables; no other code reads them. Throws value error that lists every invalid
+ * Reads and checks the environment variables; no other code reads them. Throws an error that lists every invalid
  * setting.
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env) {

@@ -11,9 +11,9 @@ export const FIELD_NAME = { pattern: '^(?!\\$)(?!__proto__$)[^\\u0000]*$' };
 
 /** The bounds in words, because JSON Schema cannot express most of them. */
 export const METADATA_BOUNDS =
-  `At most ${MAX_BYTES} bytes of JSON, ${MAX_KEYS} keys over all levels, and ${MAX_DEPTH} levels. A card number is ` +
-  'refused, in a text, a name or the integer part of a number: 13 to 19 digits that begin with 3 to 6 and pass the ' +
-  'Luhn check. So is an unpaired surrogate (`\\ud800` alone).';
+  `At most ${MAX_BYTES} bytes of JSON, ${MAX_KEYS} keys over all levels, and ${MAX_DEPTH} levels. Refused are a ` +
+  'card number (13 to 19 digits that begin with 3 to 6 and pass the Luhn check) in a text, a name or the integer part ' +
+  'of a number, and an unpaired surrogate (`\\ud800` alone).';
 
 /**
  * The nesting limit as JSON Schema, one component for each level: `nested(1)` is the deepest level that holds values.
@@ -41,7 +41,7 @@ export const metadata = z
     if (problem) ctx.addIssue({ code: 'custom', path: problem.path, message: problem.message });
   })
   .meta({
-    description: `Your own data, stored with it. ${METADATA_BOUNDS}`,
+    description: `Your own data, stored with the resource. ${METADATA_BOUNDS}`,
     example: { order: '1042' },
     override: { ...nested(MAX_DEPTH), type: 'object', items: undefined },
   });

@@ -108,7 +108,7 @@ describe('a payment', () => {
   test.each([
     ['another amount', { amountMinor: 150_000n }],
     ['another currency', { currency: 'USD' }],
-    ['a fee that can not be', { feeMinor: 300_001n }],
+    ['a fee above the amount', { feeMinor: 300_001n }],
   ])('with %s posts nothing and raises attention, once', (_what, changes) => {
     for (const charge of [
       sent(pageCharge()),

@@ -17,7 +17,7 @@ export const resolveAccount = operation({
   method: 'post',
   path: '/transfers/resolve-account',
   summary: 'Resolve a bank account',
-  description: 'A name enquiry at the bank. Creates nothing.',
+  description: 'Asks the bank for the name of the account holder. Creates nothing.',
   body: resolveAccountBody,
   safe: true,
   answer: { status: 200, data: recipientResource },

@@ -22,7 +22,7 @@ export const recipientFields = {
     .meta({ deprecated: true, description: 'Older name of `recipient_bank_code`.' }),
   destination_account_name: plainText(200).optional().meta({
     deprecated: true,
-    description: 'Taken from older callers; the name that counts is the bank’s own.',
+    description: 'Accepted from older clients and ignored: the name comes from the bank.',
   }),
 };
 

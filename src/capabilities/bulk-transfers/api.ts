@@ -47,8 +47,8 @@ export const createBulkTransfer = operation({
   path: '/transfers/bulk',
   summary: 'Create a bulk transfer',
   description:
-    'Up to 1,000 transfers in one request. Each item is accepted or refused by itself; the answer has the result of ' +
-    'each.',
+    'Up to 1,000 transfers in one request. Each item is accepted or refused by itself, and the response has a result ' +
+    'for each.',
   body: bulkTransfersBody,
   maxBodyBytes: MAX_BULK_BYTES,
   idempotent: true,

@@ -21,7 +21,7 @@ export const bulkTransfersBody = z
   .strictObject({
     transfers: z.array(bulkItem).min(1).max(MAX_BULK_ITEMS).meta({
       description:
-        'Bodies of `POST /transfers`, without a key of their own. A bad one is refused alone, in the answer.',
+        'Each item is a body of `POST /transfers` without `idempotency_key`. An invalid item is refused alone.',
     }),
     idempotency_key: idempotencyKey.optional(),
   })
@@ -30,7 +30,9 @@ export const bulkTransfersBody = z
 const bulkTransferItem = z.object({
   index: z.int().min(0),
   reference: z.string().nullable(),
-  id: idSchema('transfer').optional().meta({ description: 'Of the transfer, if accepted.' }),
+  id: idSchema('transfer')
+    .optional()
+    .meta({ description: 'Id of the transfer, if the item was accepted.' }),
   status: instructionStatus.optional(),
   error: z
     .object({
@@ -40,7 +42,7 @@ const bulkTransferItem = z.object({
       details: z.record(z.string(), z.unknown()).optional(),
     })
     .optional()
-    .meta({ description: 'Why this item was refused.' }),
+    .meta({ description: 'The reason for which the item was refused.' }),
 });
 
 const count = z.int().min(0);
@@ -51,7 +53,7 @@ export const bulkTransferResource = z
     id: idSchema('bulkTransfer'),
     status: z
       .enum(['processing', 'completed'])
-      .meta({ description: '`completed` when every transfer of it is `completed` or `failed`.' }),
+      .meta({ description: '`completed` when each of its transfers is `completed` or `failed`.' }),
     counts: z.object({
       total: count,
       accepted: count,
@@ -62,6 +64,6 @@ export const bulkTransferResource = z
       failed: count,
     }),
     items: z.array(bulkTransferItem),
-    created_at: timestamp('When it was taken.'),
+    created_at: timestamp('When the bulk transfer was accepted.'),
   })
   .meta({ id: 'BulkTransfer' });

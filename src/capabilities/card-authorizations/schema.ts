@@ -13,15 +13,15 @@ const codes = (pattern: RegExp, message: string, maximum: number) =>
     .meta({ uniqueItems: true });
 
 const settings = {
-  per_transaction_limit_minor: limit('Kobo. The most that one payment may be; null: no limit.'),
+  per_transaction_limit_minor: limit('Highest amount in kobo of one payment; null: no limit.'),
   daily_limit_minor: limit(
-    'Kobo. The most that may be approved on one calendar day in Africa/Lagos; null: no limit.',
+    'Highest sum in kobo of the approved payments of one day in Africa/Lagos; null: no limit.',
   ),
   allowed_countries: codes(/^[A-Z]{2}$/, 'must be two capital letters (ISO 3166)', 250).meta({
-    description: 'Countries of merchants that may be paid, ISO 3166; empty: all.',
+    description: 'Countries (ISO 3166) whose merchants may be paid; empty: all.',
   }),
   blocked_merchant_categories: codes(/^[0-9]{4}$/, 'must be four digits (ISO 18245)', 1_000).meta({
-    description: 'Merchant categories that are declined, ISO 18245; empty: none.',
+    description: 'Merchant categories (ISO 18245) that are declined; empty: none.',
   }),
 };
 const channels = {
@@ -74,12 +74,12 @@ export const cardAuthorizationResource = z
     id: idSchema('authorization'),
     card_id: idSchema('card'),
     status: z.enum(['approved', 'declined', 'cleared', 'reversed', 'expired']),
-    approved: z.boolean().meta({ description: 'The decision; later events do not change it.' }),
+    approved: z.boolean().meta({ description: 'The decision. Later events do not change it.' }),
     code: z.string().meta({ description: 'The reason for the decision.' }),
     amount_minor: amountMinor('The requested amount, in minor units of the currency.'),
-    held_minor: amountMinor('Kobo that are still held.'),
+    held_minor: amountMinor('Amount in kobo that is still held.'),
     cleared_minor: amountMinor(
-      'Kobo that were taken; may be less or more than the requested amount.',
+      'Amount in kobo that was taken. It may be less or more than the requested amount.',
     ),
     currency: z.string(),
     channel: z.enum(['online', 'pos', 'atm', 'contactless']).nullable(),
@@ -91,11 +91,13 @@ export const cardAuthorizationResource = z
       })
       .nullable(),
     attention: z
-      .object({ since: timestamp('Since when.'), reason: z.string() })
+      .object({ since: timestamp('When the attention began.'), reason: z.string() })
       .nullable()
-      .meta({ description: 'Why an operator should look at it.' }),
-    expires_at: timestamp('When its hold ends if the issuer reports nothing.').nullable(),
-    created_at: timestamp('When it was decided.'),
-    updated_at: timestamp('Its last change.'),
+      .meta({
+        description: 'Time and reason of the call for one of our operators; null without one.',
+      }),
+    expires_at: timestamp('When the hold ends if the issuer reports nothing.').nullable(),
+    created_at: timestamp('When the authorization was decided.'),
+    updated_at: timestamp('When the authorization last changed.'),
   })
   .meta({ id: 'CardAuthorization', example: exampleAuthorization });

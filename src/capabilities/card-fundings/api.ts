@@ -38,8 +38,8 @@ export const jitFundCard = operation({
   path: '/cards/{id}/jit-fund',
   summary: 'Fund a card just in time',
   description:
-    'Answers when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding fails for good ' +
-    'with `deadline_exceeded`. Its amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.',
+    'The response comes when the issuer has funded the card, or at the deadline (2 s). At the deadline the funding ' +
+    'fails for good with `deadline_exceeded`. Its amount stays held until it is certain that nothing of it is on the card. Unknown fields of the body are kept as metadata.',
   feature: 'cards',
   params: cardParams,
   body: fundBody,

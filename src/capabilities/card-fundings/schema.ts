@@ -10,7 +10,7 @@ const amount = z
   .int()
   .min(1, BELOW_MINIMUM)
   .meta({
-    description: 'Kobo. The bounds are the default; a tenant may have other ones.',
+    description: 'Amount in kobo. The bounds are the defaults; your account may have others.',
     example: 500_000,
     override: { minimum: 100, maximum: 500_000_000 },
   });
@@ -59,10 +59,13 @@ const minor = (description: string, example: number) =>
 export const autoReloadBody = z
   .strictObject({
     enabled: z.boolean(),
-    threshold_minor: minor('Kobo. A payment that leaves a lower balance starts a reload.', 100_000),
+    threshold_minor: minor(
+      'Threshold in kobo. A payment that leaves a lower balance starts a reload.',
+      100_000,
+    ),
     amount_minor: amount,
     daily_cap_minor: minor(
-      'Kobo. The most that reloads may take from the wallet on one day in Africa/Lagos; at least amount_minor.',
+      'Highest sum in kobo of the reloads of one day in Africa/Lagos. At least `amount_minor`.',
       2_000_000,
     ),
   })
@@ -88,14 +91,20 @@ export const autoReloadResource = z
   .object({
     card_id: idSchema('card'),
     enabled: z.boolean(),
-    threshold_minor: amountMinor('Kobo; null until the settings are saved.').nullable(),
-    amount_minor: amountMinor('Kobo of one reload.').nullable(),
-    daily_cap_minor: amountMinor('Kobo for one day in Africa/Lagos.').nullable(),
-    used_today_minor: amountMinor('Kobo that reloads have taken today.'),
-    operation_id: idSchema('cardOperation').nullable().meta({ description: 'The open reload.' }),
+    threshold_minor: amountMinor(
+      'Threshold in kobo; null until the settings are saved.',
+    ).nullable(),
+    amount_minor: amountMinor('Amount in kobo of one reload.').nullable(),
+    daily_cap_minor: amountMinor(
+      'Highest sum in kobo of the reloads of one day in Africa/Lagos.',
+    ).nullable(),
+    used_today_minor: amountMinor('Sum in kobo of the reloads of today.'),
+    operation_id: idSchema('cardOperation')
+      .nullable()
+      .meta({ description: 'Id of the open reload; null without one.' }),
     refusals: z.int().min(0).meta({ description: 'The number of consecutive refusals.' }),
     attention: attentionField.meta({
-      description: 'Why no reload is tried until the settings are saved again.',
+      description: 'The reason for which no reload is tried until the settings are saved again.',
     }),
   })
   .meta({

@@ -24,14 +24,14 @@ import type { CardOperations } from './store.js';
 
 const UNKNOWN_CARD: Applied = {
   kind: 'unknown',
-  reason: 'it is about no card of ours',
+  reason: 'its card is not known here',
   ends: 'ignored',
 };
 
 /** There is no such record of the card, so an operator must find out why. */
 export const NOT_THERE = {
   kind: 'unknown',
-  reason: 'it is about something that is not there',
+  reason: 'its record does not exist',
   ends: 'failed',
 } as const satisfies Applied;
 

@@ -46,7 +46,7 @@ export function freeForm<Known extends z.ZodRawShape>(id: string, known: Known) 
     })
     .meta({
       id,
-      description: `Fields that are not named here are stored as metadata, with the fields of \`metadata\`. ${METADATA_BOUNDS}`,
+      description: `Other fields than these are stored as metadata, with the fields of \`metadata\`. ${METADATA_BOUNDS}`,
       override: {
         propertyNames: FIELD_NAME,
         maxProperties: Object.keys(fields).length + MAX_KEYS,
@@ -67,7 +67,7 @@ export const createCardBody = z
       .string()
       .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
       .refine(...noCardNumber)
-      .meta({ description: 'Your own id of the card holder.', example: 'customer-7' }),
+      .meta({ description: 'Your own id of the cardholder.', example: 'customer-7' }),
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).default('prepaid').meta({
       description:
@@ -111,7 +111,7 @@ const issuedDescription = 'Null until the issuer has issued the card.';
 export const cardResource = z
   .object({
     id: idSchema('card'),
-    customer_id: z.string().meta({ description: 'Your own id of the card holder.' }),
+    customer_id: z.string().meta({ description: 'Your own id of the cardholder.' }),
     type: z.enum(['virtual', 'physical']),
     funding: z.enum(['prepaid', 'jit']).meta({
       description:
@@ -127,7 +127,7 @@ export const cardResource = z
     provider: z.string(),
     failure: failureField,
     metadata: z.record(z.string(), z.unknown()),
-    created_at: timestamp('When it was accepted.'),
+    created_at: timestamp('When the card was accepted.'),
   })
   .meta({ id: 'Card', example: exampleCard });
 
@@ -135,9 +135,11 @@ export const cardResource = z
 export const balanceResource = z
   .object({
     card_id: idSchema('card'),
-    available_minor: amountMinor('Kobo that can be spent, less what authorizations hold.'),
+    available_minor: amountMinor(
+      'Kobo that can be spent: the balance less all holds of authorizations.',
+    ),
     currency: z.literal('NGN'),
-    as_of: timestamp('When it was read.'),
+    as_of: timestamp('When the balance was read.'),
   })
   .meta({
     id: 'CardBalance',
@@ -174,7 +176,7 @@ export const cardOperationResource = z
     card_id: idSchema('card'),
     type: z.enum(SHOWN_TYPES),
     status: instructionStatus,
-    amount_minor: amountMinor('Kobo; null where no money moves.').nullable(),
+    amount_minor: amountMinor('Amount in kobo; null if no money moves.').nullable(),
     currency: z.literal('NGN'),
     transaction_reference: z.string().nullable(),
     reason: z.string().nullable(),
@@ -182,7 +184,7 @@ export const cardOperationResource = z
     metadata: z.record(z.string(), z.unknown()),
     failure: failureField,
     attention: attentionField,
-    created_at: timestamp('When it was accepted.'),
-    completed_at: timestamp('When it was completed; null while it is not.').nullable(),
+    created_at: timestamp('When the operation was accepted.'),
+    completed_at: timestamp('When the operation was completed; null until then.').nullable(),
   })
   .meta({ id: 'CardOperation', example: exampleOperation });

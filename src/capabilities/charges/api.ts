@@ -28,8 +28,8 @@ export const createCharge = operation({
   path: '/payments/charges',
   summary: 'Charge a customer',
   description:
-    'With `customer_action_required` the customer pays on the provider’s page. Its address is in `next_action`: ' +
-    'in this answer if you wait for it (`Prefer: wait=5`). With `merchant_initiated` an active payment token is ' +
+    'With `customer_action_required` the customer pays on the provider’s page. Its address is in `next_action`, ' +
+    'also of this response if you send `Prefer: wait=5`. With `merchant_initiated` an active payment token is ' +
     'charged; a soft decline is retried on later days. A payment credits the wallet, less the ' +
     'provider’s fee. Public keys: `customer_action_required` only.',
   access: 'public_key',
@@ -93,8 +93,9 @@ export const verifyCharge = operation({
   path: '/payments/charges/{reference}/verify',
   summary: 'Verify a charge with the provider',
   description:
-    'Call it when the customer returns from the provider’s page. The provider’s answer is applied before the charge ' +
-    'is returned; if the provider does not answer, nothing changes. Repeated calls are safe.',
+    'Asks the provider about the charge. Call it when the customer returns from the provider’s page. The provider’s ' +
+    'answer is applied before the charge is returned. If the provider does not answer, nothing changes. Repeated ' +
+    'calls are safe.',
   params,
   safe: true,
   answer: { status: 200, data: chargeResource },

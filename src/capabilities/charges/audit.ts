@@ -29,7 +29,7 @@ export async function auditCharges(snapshot: LedgerSnapshot): Promise<AuditResul
     problems.push(...checkSteps(charge, STEPS[charge.status]));
     problems.push(...checkLegs(charge, { credit: expectedCredit(charge) }, 'charge'));
     if (needsWorkflow(charge) && charge.next_check_at === null) {
-      problems.push(`${charge._id} is ${charge.status} and open without a next check`);
+      problems.push(`${charge._id} is ${charge.status} and has no next check`);
     }
   }
   return { counts: { charges: count }, problems, held: new Map() };

@@ -193,7 +193,7 @@ function decideAction(uow: UnitOfWork, input: SetChargeAction, now: Date): SetCh
     return { charge: charge ?? null };
   }
   const entry = timelineEntry(now, 'provider_answer', charge.provider, {
-    detail: 'redirect: the customer’s turn',
+    detail: 'redirect: the customer must act',
     providerRequestId: input.providerRequestId,
   });
   const next: Charge = {

@@ -143,7 +143,7 @@ function paidOutcome(
 ): ProviderOutcome {
   const paid = { kind: 'succeeded', amountMinor, sessionId: null, providerRequestId } as const;
   if (status === 'completed') return paid;
-  const why = attention?.reason ?? 'the payment is not as it was asked for';
+  const why = attention?.reason ?? 'the payment differs from the request';
   return { ...paid, result: { kind: 'mismatch', attention: why } };
 }
 

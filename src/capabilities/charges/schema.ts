@@ -34,16 +34,19 @@ const chargeFields = {
     .int()
     .min(1)
     .max(MAX_AMOUNT_MINOR)
-    .meta({ description: 'Kobo that the customer pays.', example: 500_000 }),
+    .meta({ description: 'Amount in kobo that the customer pays.', example: 500_000 }),
   currency: z.literal('NGN').default('NGN'),
   capture_mode: captureMode,
   customer: customerBody,
-  payment_token_id: idSchema('paymentToken').optional().meta({
-    description:
-      'The payment token that is charged (`merchant_initiated`, required), or that this charge binds.',
-  }),
+  payment_token_id: idSchema('paymentToken')
+    .optional()
+    .meta({
+      description:
+        'With `merchant_initiated`, the token that is charged (required). With `customer_action_required`, the token ' +
+        'that this charge binds.',
+    }),
   reference: ownName(
-    'Your own name for it, unique for ever; an id of ours if you give none.',
+    'Your own name of the charge, unique for ever. The default is its id.',
     'subscription-9-setup',
   ).optional(),
   description: plainText(200)
@@ -56,7 +59,7 @@ const chargeFields = {
     .refine((url) => URL.canParse(url), 'must be an http or https address')
     .optional()
     .meta({
-      description: 'Where the provider’s page sends the customer in the end.',
+      description: 'Address to which the provider’s page sends the customer at the end.',
       example: 'https://shop.example/paid',
     }),
   metadata: metadata.optional(),
@@ -105,7 +108,7 @@ export const listChargesQuery = z
     sort: z
       .enum(['created_at', '-created_at'])
       .default('-created_at')
-      .meta({ description: 'A minus is for descending order.' }),
+      .meta({ description: 'A minus sorts in descending order.' }),
   })
   .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
     path: ['end_date'],

@@ -156,7 +156,7 @@ function alsoOut(charge: Charge, { attempt: paid }: Paid): string | null {
   const known = status === 'failed' && watched === null && failure?.code !== 'operator';
   return known
     ? null
-    : `another attempt was paid; ask the provider about ${attemptReference(charge)}, too`;
+    : `another attempt was paid; look up ${attemptReference(charge)} at the provider too`;
 }
 
 /** True if an operator failed the charge after attention for this reason. */
@@ -165,12 +165,13 @@ const isSettledBy = ({ failure, timeline }: Charge, reason: string): boolean =>
   timeline.some(({ type, detail }) => type === 'attention_raised' && detail === reason);
 
 function findMismatch(charge: Charge, { amountMinor, currency, feeMinor }: Paid): string | null {
-  if (currency !== charge.currency) return 'the provider reports another currency than was asked';
+  if (currency !== charge.currency)
+    return 'the provider reports another currency than was requested';
   if (amountMinor !== charge.amount_minor) {
-    return 'the provider reports another amount than was asked';
+    return 'the provider reports another amount than was requested';
   }
   if (feeMinor !== null && (feeMinor < 0n || feeMinor > amountMinor)) {
-    return 'the provider reports a fee that can not be';
+    return 'the provider reports a fee that is not between zero and the amount';
   }
   return null;
 }

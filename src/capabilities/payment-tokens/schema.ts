@@ -24,7 +24,7 @@ export const customerBody = z
     email: z
       .email()
       .max(254)
-      .meta({ description: 'Where the provider sends receipts.', example: 'ada@example.com' }),
+      .meta({ description: 'Address for the provider’s receipts.', example: 'ada@example.com' }),
     name: plainText(200).optional(),
   })
   .meta({ id: 'Customer', description: 'The paying customer.' });

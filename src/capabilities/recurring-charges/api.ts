@@ -90,8 +90,8 @@ export const pauseRecurringCharge = operation({
   path: '/payments/recurring-charges/{id}/pause',
   summary: 'Pause a recurring charge',
   description:
-    'Periods that begin while it is paused are skipped and never charged later. An existing charge continues. If it ' +
-    'is paused already, nothing changes.',
+    'Periods that begin during the pause are skipped and never charged later. An existing charge continues. If the ' +
+    'recurring charge is paused already, nothing changes.',
   examples: { body: {}, data: { ...exampleNew, status: 'paused', next_charge_at: null } },
 });
 
@@ -102,8 +102,8 @@ export const resumeRecurringCharge = operation({
   path: '/payments/recurring-charges/{id}/resume',
   summary: 'Resume a recurring charge',
   description:
-    'Charging continues with the next period that begins. If it is past due, it becomes active again, unless one of ' +
-    'its charges is still being retried. If it is active already, nothing changes.',
+    'Charging continues with the next period that begins. A recurring charge that is past due becomes active again, ' +
+    'unless one of its charges is still being retried. If it is active already, nothing changes.',
   examples: { body: {}, data: exampleNew },
 });
 
@@ -114,8 +114,8 @@ export const cancelRecurringCharge = operation({
   path: '/payments/recurring-charges/{id}/cancel',
   summary: 'Cancel a recurring charge',
   description:
-    'Permanent: no further period is charged, and a declined charge is not retried. If it is cancelled already, ' +
-    'nothing changes.',
+    'Ends the recurring charge for good: no further period is charged, and a declined charge is not retried. If it is ' +
+    'cancelled already, nothing changes.',
   examples: {
     body: {},
     data: {

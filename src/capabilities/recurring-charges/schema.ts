@@ -42,12 +42,12 @@ const recurringFields = {
     .int()
     .min(1)
     .max(MAX_AMOUNT_MINOR)
-    .meta({ description: 'Kobo that each period costs.', example: 500_000 }),
+    .meta({ description: 'Amount in kobo of each period.', example: 500_000 }),
   currency: z.literal('NGN').default('NGN'),
   interval: interval.meta({ description: 'Unit of a period.', example: 'month' }),
   interval_count: z.int().min(1).max(MAX_INTERVAL_COUNT.day).default(1).meta({
     description:
-      'How many of them a period is, three years at the most: 1095 days, 156 weeks, 36 months, 3 years.',
+      'Number of intervals in a period. At most three years: 1095 days, 156 weeks, 36 months or 3 years.',
   }),
   timezone: z
     .string()
@@ -60,11 +60,11 @@ const recurringFields = {
       return z.NEVER;
     })
     .meta({
-      description: 'IANA name of the time zone whose calendar and time of day count.',
+      description: 'IANA name of the time zone. Periods follow its calendar and its time of day.',
       override: { type: 'string', maxLength: 64, default: 'Africa/Lagos' },
     }),
   start_at: instant(
-    'When the first period begins and is charged: now if not given. Not in the past, and within five years.',
+    'When the first period begins and is charged. The default is now; not in the past, and within five years.',
   ).optional(),
   end_at: instant(
     'No period begins at this time or later; before 2101. Instead of `count`.',
@@ -74,7 +74,7 @@ const recurringFields = {
     .min(1)
     .max(MAX_COUNT)
     .optional()
-    .meta({ description: 'How many periods there are. Instead of `end_at`.', example: 24 }),
+    .meta({ description: 'Number of periods. Instead of `end_at`.', example: 24 }),
   description: plainText(200).optional().meta({
     description: 'Purpose of the recurring charge and of each of its charges.',
     example: 'Gold plan',
@@ -175,7 +175,7 @@ export const recurringChargeResource = z
     start_at: timestamp('When the first period begins.'),
     end_at: timestamp('No period begins at this time or later.').nullable(),
     count: z.int().min(1).nullable().meta({
-      description: 'Number of periods, including periods skipped while paused.',
+      description: 'Number of periods, including periods that a pause skipped.',
     }),
     status: z.enum(RECURRING_STATUSES).meta({
       description:

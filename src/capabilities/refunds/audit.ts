@@ -30,7 +30,7 @@ export async function auditRefunds(snapshot: LedgerSnapshot): Promise<AuditResul
     problems.push(...checkSteps(refund, STEPS_OF_HELD[status]));
     problems.push(...checkLegs(refund, expectedOf(refund), 'refund'));
     if (needsWorkflow(refund) && refund.next_check_at === null) {
-      problems.push(`${refund._id} is ${status} and open without a next check`);
+      problems.push(`${refund._id} is ${status} and has no next check`);
     }
     if (isOpen(refund)) addTo(held, accounts.held(refund.tenant_id), amountMinor);
     if (isOpen(refund) || refund.in_suspense) addTo(sums.refunding, charge, amountMinor);

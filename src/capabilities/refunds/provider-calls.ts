@@ -76,7 +76,7 @@ function outcomeOf(
   if (state.kind === 'pending') return { kind: 'pending', providerRequestId };
   const paid = { kind: 'succeeded', amountMinor, sessionId: id, providerRequestId } as const;
   if (refund.currency === currency) return paid;
-  const attention = 'the provider reports another currency than was ordered';
+  const attention = 'the provider reports another currency than was requested';
   return { ...paid, result: { kind: 'mismatch', attention } };
 }
 

@@ -18,15 +18,16 @@ export const createRefundBody = z
   .strictObject({
     charge_reference: ownName('Your reference of the charge.', 'subscription-9-setup'),
     amount_minor: z.int().min(1).max(MAX_AMOUNT_MINOR).optional().meta({
-      description: 'Kobo that the customer gets back; all that is left if it is not given.',
+      description:
+        'Amount in kobo that the customer gets back. The default is the rest of the charge.',
       example: 100_000,
     }),
-    currency: z.literal('NGN').optional().meta({ description: 'That of the charge.' }),
+    currency: z.literal('NGN').optional().meta({ description: 'The currency of the charge.' }),
     reason: plainText(200)
       .optional()
-      .meta({ description: 'Why, for whoever reads it later.', example: 'Returned' }),
+      .meta({ description: 'The reason for the refund.', example: 'Returned' }),
     reference: ownName(
-      'Your own name for it, unique for ever; an id of ours if you give none.',
+      'Your own name of the refund, unique for ever. The default is its id.',
       'subscription-9-refund',
     ).optional(),
     idempotency_key: idempotencyKey.optional(),

@@ -31,7 +31,7 @@ export const createTransfer = operation({
   summary: 'Create a transfer',
   description:
     'Sends money to a bank account. Amount and fee are held in the wallet. Every accepted transfer becomes ' +
-    '`completed` or `failed`, also after crashes. While the bank does not answer, it is neither.',
+    '`completed` or `failed`, also after a crash. While its outcome is unknown, it stays `processing`.',
   body: createTransferBody,
   idempotent: true,
   waits: true,

@@ -28,7 +28,7 @@ const transferFields = {
     .int()
     .min(1, BELOW_MINIMUM)
     .meta({
-      description: 'Kobo. These are the bounds of a tenant that has not agreed on others.',
+      description: 'Amount in kobo. The bounds are the defaults; your account may have others.',
       example: 250_000,
       override: { minimum: 100, maximum: 500_000_000 },
     }),
@@ -42,7 +42,7 @@ const transferFields = {
     .regex(/^[\x21-\x7e]{1,100}$/, textErrors(100, PRINTABLE))
     .optional()
     .meta({
-      description: 'Your own name for it, unique for ever; the id if you give none.',
+      description: 'Your own name of the transfer, unique for ever. The default is its id.',
       example: 'invoice-1042',
     }),
   currency: z.literal('NGN').default('NGN'),
@@ -76,14 +76,14 @@ export const listTransfersQuery = z
     status: z
       .enum(['pending', 'processing', 'completed', 'failed', 'successful'])
       .optional()
-      .meta({ description: '`successful` is `completed`.' }),
+      .meta({ description: '`successful` means the same as `completed`.' }),
     start_date: day('First day of acceptance, UTC.'),
     end_date: day('Last day of acceptance, UTC; not before `start_date`.'),
     reference: z.string().min(1).max(100).optional(),
     sort: z
       .enum(['created_at', '-created_at', 'amount_minor', '-amount_minor'])
       .default('-created_at')
-      .meta({ description: 'A minus is for descending order.' }),
+      .meta({ description: 'A minus sorts in descending order.' }),
   })
   .refine((query) => !query.start_date || !query.end_date || query.start_date <= query.end_date, {
     path: ['end_date'],
@@ -123,7 +123,7 @@ export const transferResource = z
   .object({
     id: idSchema('transfer'),
     amount_minor: amountMinor('Amount in kobo that the recipient gets.'),
-    fee_minor: amountMinor('Kobo.'),
+    fee_minor: amountMinor('Fee in kobo.'),
     total_minor: amountMinor('Amount and fee in kobo, taken from the wallet.'),
     ...recipient,
     status: instructionStatus,

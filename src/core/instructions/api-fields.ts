@@ -12,14 +12,14 @@ export const failureField = z.object({ code: z.string(), message: z.string() }).
 
 /** Schema of a call for an operator; null without one. */
 export const attentionField = z
-  .object({ since: timestamp('Since when.'), reason: z.string() })
+  .object({ since: timestamp('When the attention began.'), reason: z.string() })
   .nullable()
-  .meta({ description: 'Why it waits for an operator of ours.' });
+  .meta({ description: 'Time and reason of the call for one of our operators; null without one.' });
 
 /** Schema of one timeline entry. */
 export const timelineEntryResource = z
   .object({
-    at: timestamp('When it happened.'),
+    at: timestamp('Time of the step.'),
     type: z.enum(TIMELINE_TYPES),
     actor: z.string(),
     detail: z.string().nullable(),

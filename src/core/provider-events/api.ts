@@ -20,7 +20,7 @@ export const cardEventResource = z
     id: idSchema('providerEvent'),
     card_id: idSchema('card').nullable(),
     provider: z.string(),
-    event: z.string().meta({ description: 'Our name for it, whoever the issuer is.' }),
+    event: z.string().meta({ description: 'Type of the event. It is the same for every issuer.' }),
     status: z.enum(PROVIDER_EVENT_STATUSES).meta({
       description:
         '`processed`: the event was applied or changed nothing. `failed`: the event could not be applied; a replay ' +

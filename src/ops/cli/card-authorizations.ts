@@ -19,7 +19,8 @@ export function addCardAuthorizationCommands(program: Command): void {
     'list',
     (command) =>
       command
-        .option('--card <id>')
+        .description(`list the latest ${LISTED} of a card, or those that need an operator`)
+        .option('--card <id>', 'only authorizations of this card')
         .option('--attention', 'only authorizations that need an operator, oldest first'),
     async (deps, { json, options: { card, attention = false } }) => {
       if (card === undefined && !attention) throw new CommandError('give --card or --attention');
@@ -31,7 +32,7 @@ export function addCardAuthorizationCommands(program: Command): void {
   addCommand(
     authorizations,
     'show <authorization>',
-    (command) => command,
+    (command) => command.description('show one authorization with its timeline'),
     async (deps, { json, args }) => {
       const found = await find(deps, String(args[0]));
       const shown = { ...presentAuthorization(found), tenant: found.tenant_id };
@@ -48,8 +49,8 @@ export function addCardAuthorizationCommands(program: Command): void {
     (command) =>
       command
         .description('clear the attention of an authorization; no money moves')
-        .requiredOption('--reason <text>', 'what was done about it, for the timeline')
-        .option('--actor <name>', 'who, for the timeline', userInfo().username),
+        .requiredOption('--reason <text>', 'how the case was resolved, for the timeline')
+        .option('--actor <name>', 'your name, for the timeline', userInfo().username),
     async (deps, { json, args, options: { reason, actor } }) => {
       const found = await find(deps, String(args[0]));
       const { _id: id, attention } = found;
@@ -58,7 +59,7 @@ export function addCardAuthorizationCommands(program: Command): void {
         reason,
       });
       if (!acknowledged)
-        throw new CommandError(`${id} needs no attention, or has changed since: show it again`);
+        throw new CommandError(`${id} has no attention, or changed in this moment: show it again`);
       print(json, { id, acknowledged: attention?.reason ?? null });
     },
   );

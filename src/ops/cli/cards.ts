@@ -27,8 +27,9 @@ export function addCardCommands(program: Command): void {
     'list',
     (command) =>
       command
-        .option('--attention', 'list operations that need an operator instead of cards')
-        .option('--tenant <id>'),
+        .description(`list the latest ${LISTED} cards, or the operations that need an operator`)
+        .option('--attention', 'list operations that need an operator, instead of cards')
+        .option('--tenant <id>', 'only cards of this tenant'),
     async (deps, { json, options: { attention = false, tenant: tenantId } }) => {
       const rows = attention
         ? (await deps.cards.operations.latest({ attention, limit: LISTED })).map(

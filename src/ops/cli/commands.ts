@@ -56,27 +56,27 @@ export const COMMANDS: readonly Entry[] = [
   },
   {
     name: 'card-authorizations',
-    description: 'inspect card authorizations',
+    description: 'inspect card authorizations and clear their attention',
     load: async () => (await import('./card-authorizations.js')).addCardAuthorizationCommands,
   },
   {
     name: 'webhooks',
-    description: 'manage webhooks',
+    description: 'manage webhook endpoints, deliveries and events',
     load: async () => (await import('./webhooks.js')).addWebhookCommands,
   },
   {
     name: 'provider-events',
-    description: 'inspect provider events',
+    description: 'inspect and replay provider events',
     load: async () => (await import('./provider-events.js')).addProviderEventCommands,
   },
   {
     name: 'reconcile',
-    description: 'hold our records against the provider; exit code 1 when anything differs',
+    description: 'compare transfers with the records of the bank; exit code 1 on any difference',
     load: async () => (await import('./reconcile.js')).addReconcileCommand,
   },
   {
     name: 'doctor',
-    description: 'check the service and all that it depends on; exit code 1 on any problem',
+    description: 'check the service and its dependencies; exit code 1 on any problem',
     load: async () => (await import('./doctor.js')).addDoctorCommand,
   },
   {

@@ -11,7 +11,7 @@ const terminal: Terminal = { input: process.stdin, output: process.stderr };
 
 /**
  * Asks for confirmation before an irreversible change, if a person sits at a terminal; throws a `CommandError` unless
- * the answer is yes. Programs are not prompt: they pass `--json` or `--yes`, or have no terminal.
+ * the answer is yes. Programs are not prompted: they pass `--json` or `--yes`, or have no terminal.
  */
 export async function confirm(
   question: string,

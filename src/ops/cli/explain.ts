@@ -13,7 +13,7 @@ export function explain(error: unknown): string {
     error instanceof WorkflowUpdateRPCTimeoutOrCancelledError ||
     isGrpcServiceError(error);
   if (isTemporal) {
-    return 'Temporal or the worker does not answer. The command may still be done: look before you repeat it.';
+    return 'Temporal or the worker does not answer. The command may still be carried out: show the record before you repeat it.';
   }
   return error instanceof Error ? error.message : String(error);
 }

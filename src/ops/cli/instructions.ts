@@ -43,7 +43,10 @@ export function addInstructionCommands(parent: Command, instruction: Instruction
   addCommand<{ attention?: boolean }>(
     parent,
     'list',
-    (command) => command.option('--attention', 'only records that need an operator'),
+    (command) =>
+      command
+        .description(`list the latest ${LISTED}`)
+        .option('--attention', 'only those that need an operator, the longest waiting first'),
     async (deps, { json, options: { attention = false } }) => {
       const { store } = instruction.records(deps);
       const found = await store.latest({ attention, limit: LISTED });
@@ -58,7 +61,7 @@ export function addInstructionCommands(parent: Command, instruction: Instruction
   addCommand(
     parent,
     `show <${instruction.labels.record}>`,
-    (command) => command,
+    (command) => command.description(`show one ${instruction.labels.record} with its timeline`),
     async (deps, { json, args }) => {
       const record = await findRecord(deps, instruction, String(args[0]));
       await printWithTimeline(deps, json, record, instruction.presentDetails(record));
@@ -86,13 +89,14 @@ function addOperatorCommand(
     `${kind} <${name}>`,
     (command) => {
       command
+        .description(descriptionOf(kind, instruction))
         .requiredOption('--reason <text>', 'the reason, for the timeline')
         .option('--actor <name>', 'your name, for the timeline', userInfo().username);
       if (kind === 'complete') command.option('--session-id <id>', `session id of the ${provider}`);
       if (kind === 'fail') {
         addYes(command).option(
           '--force',
-          `release the hold although the ${provider} has not confirmed a failure`,
+          `fail it although the ${provider} does not confirm that it failed`,
         );
       }
       return command;
@@ -112,6 +116,20 @@ function addOperatorCommand(
       if (!done) process.exitCode = 1;
     },
   );
+}
+
+function descriptionOf(kind: OperatorCommand['kind'], { labels }: Instruction): string {
+  const { provider } = labels;
+  switch (kind) {
+    case 'retry':
+      return `verify with the ${provider} now and often; submit again if the ${provider} rules it out`;
+    case 'verify':
+      return `verify with the ${provider} now, and apply the answer`;
+    case 'complete':
+      return `complete it if the ${provider} confirms that it was carried out`;
+    case 'fail':
+      return `fail it if the ${provider} confirms that it was not carried out`;
+  }
 }
 
 /** Finds a record by id; throws a `CommandError` if there is none. */

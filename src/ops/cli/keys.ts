@@ -31,7 +31,10 @@ export function addKeyCommands(program: Command): void {
   addCommand<{ tenant: string }>(
     keys,
     'list',
-    (command) => command.requiredOption('--tenant <id>'),
+    (command) =>
+      command
+        .description('list the keys of a tenant, with their last use')
+        .requiredOption('--tenant <id>', 'tenant whose keys are listed'),
     async (deps, { json, options }) => {
       const found = await deps.apiKeys.list(options.tenant);
       printTable(json, found.map(presentKey));
@@ -61,10 +64,15 @@ function addCreate(keys: Command): void {
     'create',
     (command) =>
       command
-        .requiredOption('--tenant <id>')
-        .addOption(new Option('--level <level>').choices(KEY_LEVELS).makeOptionMandatory())
-        .option('--public', 'create a public key, for clients')
-        .option('--label <text>')
+        .description('create a key; it is printed once')
+        .requiredOption('--tenant <id>', 'tenant that the key belongs to')
+        .addOption(
+          new Option('--level <level>', 'rights of the key')
+            .choices(KEY_LEVELS)
+            .makeOptionMandatory(),
+        )
+        .option('--public', 'create a public key, which may be in a browser')
+        .option('--label <text>', 'name of the key in lists')
         .option('--allow-ip <range>', 'allow only this address or CIDR range; repeatable', addRange)
         .option(
           '--expires-in-days <n>',
@@ -97,7 +105,7 @@ function addRotate(keys: Command): void {
         )
         .option(
           '--overlap-hours <n>',
-          'how long the old key still works',
+          'time for which the old key still works',
           parseWhole(0, MAX_OVERLAP_HOURS),
           OVERLAP_HOURS,
         )

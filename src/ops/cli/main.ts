@@ -4,7 +4,9 @@ import { readVersion } from '../../shared/version.js';
 import { addCommands } from './commands.js';
 
 const program = new Command('bursar')
-  .description("The operator's command line. Finds the service by the environment or by dev.json.")
+  .description(
+    "The operator's command line. The environment variables name the service; without them, dev.json does.",
+  )
   .version(readVersion(), '-V, --version', 'print the release')
   .showHelpAfterError();
 const [first, second] = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));

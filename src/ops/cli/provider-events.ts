@@ -19,11 +19,11 @@ export function addProviderEventCommands(program: Command): void {
     'list',
     (command) =>
       command
-        .description(`list the latest ${LISTED}`)
-        .option('--provider <name>')
+        .description(`list the latest ${LISTED} provider events`)
+        .option('--provider <name>', 'only events of this provider')
         .option('--type <event>', 'only events of this type, for example transfer.reversed')
-        .option('--card <id>')
-        .option('--attention', 'only those that wait for an operator, the oldest first'),
+        .option('--card <id>', 'only events about this card')
+        .option('--attention', 'only events that need an operator, the oldest first'),
     async ({ providerEvents }, { json, options }) => {
       const found = await providerEvents.store.latest(selectionOf(options, LISTED));
       printLatest(json, found.map(presentRow), LISTED);
@@ -42,13 +42,13 @@ export function addProviderEventCommands(program: Command): void {
     'replay [event]',
     (command) =>
       command
-        .description('apply a provider event again, or with --type all that wait for an operator')
-        .option('--type <event>', `all events of this type that wait, at most ${REPLAYED}`)
-        .option('--provider <name>', 'with --type: only those of this provider'),
+        .description('apply a provider event again, or with --type all failed events of a type')
+        .option('--type <event>', `all failed events of this type, at most ${REPLAYED}`)
+        .option('--provider <name>', 'with --type: only events of this provider'),
     async (deps, { json, args, options }) => {
       const id = args[0];
       if ((id === undefined) === (options.type === undefined)) {
-        throw new CommandError('name either an event or a --type');
+        throw new CommandError('give either the id of an event or --type');
       }
       if (id !== undefined) {
         return print(json, await replayEvent(deps, await findEvent(deps, id)));

@@ -20,14 +20,19 @@ export function addReconcileCommand(program: Command): void {
       addYes(command)
         .option(
           '--since <date>',
-          `ended ones since then (default: ${DEFAULT_DAYS} days)`,
+          `also compare transfers created since this date (default: ${DEFAULT_DAYS} days ago)`,
           parseDate,
         )
-        .option('--apply', 'book what the provider says, by the rules of the state guard')
-        .option('--per-second <n>', 'questions to the provider', parseRate, DEFAULT_PER_SECOND),
+        .option('--apply', 'apply the reports of the bank, by the same rules as any other answer')
+        .option(
+          '--per-second <n>',
+          'lookups at the bank per second',
+          parseRate,
+          DEFAULT_PER_SECOND,
+        ),
     async (deps, { json, options }) => {
       const { apply = false, perSecond, yes } = options;
-      if (apply) await confirm('Book what the provider says?', { json, yes });
+      if (apply) await confirm('Apply the reports of the bank?', { json, yes });
       const since = options.since ?? new Date(Date.now() - DEFAULT_DAYS * DAY_MS);
       const { differences, ...counts } = await reconcile(
         { ...deps, transfers: deps.transfers.store, starter: deps.transfers.starter },

@@ -13,6 +13,11 @@ import { addYes, confirm } from './confirm.js';
 import { print, printLatest } from './print.js';
 
 const LISTED = 100;
+const CHANGES = {
+  pause: 'charge no period that begins from now on',
+  resume: 'charge periods again, from now on',
+  cancel: 'end a recurring charge for good',
+} as const;
 
 /** Adds the commands for recurring charges. */
 export function addRecurringChargeCommands(program: Command): void {
@@ -23,8 +28,11 @@ export function addRecurringChargeCommands(program: Command): void {
     'list',
     (command) =>
       command
+        .description(`list the latest ${LISTED}`)
         .option('--tenant <tenant>', 'only recurring charges of this tenant')
-        .addOption(new Option('--status <status>').choices(RECURRING_STATUSES)),
+        .addOption(
+          new Option('--status <status>', 'only those in this status').choices(RECURRING_STATUSES),
+        ),
     async (deps, { json, options: { tenant: tenantId, status } }) => {
       const filter = {
         ...(tenantId !== undefined && { tenant_id: tenantId }),
@@ -38,7 +46,7 @@ export function addRecurringChargeCommands(program: Command): void {
   addCommand(
     recurring,
     'show <recurring-charge>',
-    (command) => command,
+    (command) => command.description('show one recurring charge'),
     async (deps, { json, args }) => print(json, present(await find(deps, String(args[0])))),
   );
 
@@ -46,7 +54,7 @@ export function addRecurringChargeCommands(program: Command): void {
     addCommand<{ yes?: boolean }>(
       recurring,
       `${change} <recurring-charge>`,
-      (command) => (change === 'cancel' ? addYes(command) : command),
+      (command) => (change === 'cancel' ? addYes(command) : command).description(CHANGES[change]),
       async (deps, { json, args, options }) => {
         const before = await find(deps, String(args[0]));
         if (change === 'cancel') {

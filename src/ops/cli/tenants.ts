@@ -36,8 +36,13 @@ export function addTenantCommands(program: Command): void {
     'create',
     (command) =>
       command
-        .requiredOption('--name <name>')
-        .addOption(new Option('--plan <plan>').choices(PLAN_NAMES).makeOptionMandatory())
+        .description('create a tenant')
+        .requiredOption('--name <name>', 'name of the tenant')
+        .addOption(
+          new Option('--plan <plan>', 'plan of the tenant')
+            .choices(PLAN_NAMES)
+            .makeOptionMandatory(),
+        )
         .option('--rate-per-minute <n>', 'custom rate limit of the tenant', parseRate)
         .option('--daily-limit-minor <n>', 'daily transfer limit in kobo', parseAmount),
     async (deps, { json, options }) => {
@@ -49,7 +54,7 @@ export function addTenantCommands(program: Command): void {
   addCommand(
     tenants,
     'list',
-    (command) => command,
+    (command) => command.description('list all tenants'),
     async (deps, { json }) => {
       printTable(
         json,
@@ -61,7 +66,7 @@ export function addTenantCommands(program: Command): void {
   addCommand(
     tenants,
     'show <tenant>',
-    (command) => command,
+    (command) => command.description('show a tenant with its limits and features'),
     async (deps, { json, args }) => {
       print(json, presentTenant(found(await deps.tenants.get(String(args[0])), args[0])));
     },
@@ -75,7 +80,7 @@ function addUpdate(tenants: Command): void {
     (command) =>
       command
         .description('change the given settings; every process applies them within a second')
-        .addOption(new Option('--plan <plan>').choices(PLAN_NAMES))
+        .addOption(new Option('--plan <plan>', 'plan of the tenant').choices(PLAN_NAMES))
         .option('--rate-per-minute <n>', 'custom rate limit of the tenant', parseRate)
         .addOption(
           new Option('--plan-rate', 'use the rate limit of the plan').conflicts('ratePerMinute'),
@@ -83,23 +88,24 @@ function addUpdate(tenants: Command): void {
         .option('--daily-limit-minor <n>', 'daily transfer limit in kobo', parseAmount)
         .option(
           '--feature <name=on|off>',
-          `${FEATURES.join(', ')}; repeatable`,
+          `turn a feature on or off (${FEATURES.join(', ')}); repeatable`,
           named(FEATURES, parseSwitch),
         )
         .option(
           '--safeguard <name=n>',
-          `${SAFEGUARD_NAMES.join(', ')}; requests per minute; repeatable`,
+          `requests per minute of a safeguard (${SAFEGUARD_NAMES.join(', ')}); repeatable`,
           named(SAFEGUARD_NAMES, parseRate),
         )
         .option(
           '--dunning-days <days>',
-          'days after which a declined charge is retried, such as 1,3,5,7',
+          'days after which a declined charge is retried, such as 1,3,5,7, or none',
           parseDays,
         )
         .addOption(
-          new Option('--default-dunning', 'use the default of the deployment').conflicts(
-            'dunningDays',
-          ),
+          new Option(
+            '--default-dunning',
+            'retry declined charges on the default days of the deployment',
+          ).conflicts('dunningDays'),
         ),
     async (deps, { json, options, args }) => {
       const { plan, ratePerMinute, planRate, dailyLimitMinor, feature, safeguard } = options;

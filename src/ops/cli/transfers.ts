@@ -34,15 +34,19 @@ function addCreateCommand(transfers: Command): void {
     (command) =>
       command
         .description('create a transfer through the public API')
-        .requiredOption('--to <account>', '10 digits')
-        .requiredOption('--bank <code>')
-        .requiredOption('--amount-minor <n>', 'kobo', parseAmount)
-        .requiredOption('--narration <text>', 'what it is for')
-        .option('--reference <text>', 'your own reference')
-        .option('--idempotency-key <key>', 'of an earlier try, to find out what became of it')
-        .option('--wait <seconds>', 'for its end, 30 at the most', parseWhole(0, MAX_WAIT_SECONDS))
-        .option('--api <url>', 'default: BURSAR_API_URL, then dev.json')
-        .option('--key <key>', 'default: BURSAR_API_KEY, then dev.json'),
+        .requiredOption('--to <account>', 'account number of the recipient, 10 digits')
+        .requiredOption('--bank <code>', 'bank code of the recipient')
+        .requiredOption('--amount-minor <n>', 'amount in kobo', parseAmount)
+        .requiredOption('--narration <text>', 'purpose of the transfer')
+        .option('--reference <text>', 'your own reference, unique for ever')
+        .option('--idempotency-key <key>', 'key of an earlier request, to get its response')
+        .option(
+          '--wait <seconds>',
+          `wait for the end of the transfer, ${MAX_WAIT_SECONDS} s at most`,
+          parseWhole(0, MAX_WAIT_SECONDS),
+        )
+        .option('--api <url>', 'address of the API (default: BURSAR_API_URL, then dev.json)')
+        .option('--key <key>', 'API key (default: BURSAR_API_KEY, then dev.json)'),
     async ({ json, options }) => {
       const { to, bank, amountMinor, narration, reference, idempotencyKey, wait } = options;
       const body = {

@@ -16,9 +16,10 @@ export function addWalletCommands(program: Command): void {
     'credit',
     (command) =>
       command
-        .requiredOption('--tenant <id>')
-        .requiredOption('--amount-minor <n>', 'kobo', parseAmount)
-        .requiredOption('--reference <text>', 'a repeated reference credits nothing'),
+        .description('credit a wallet from outside, once per reference')
+        .requiredOption('--tenant <id>', 'tenant whose wallet is credited')
+        .requiredOption('--amount-minor <n>', 'amount in kobo', parseAmount)
+        .requiredOption('--reference <text>', 'name of the credit; a repeat credits nothing'),
     async ({ tenants, wallets }, { json, options }) => {
       const { tenant: tenantId, amountMinor, reference } = options;
       if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
@@ -36,8 +37,8 @@ export function addWalletCommands(program: Command): void {
     'show',
     (command) =>
       command
-        .description('show the balance, as the sum of postings')
-        .requiredOption('--tenant <id>'),
+        .description('show the balance of a wallet, as the sum of its postings')
+        .requiredOption('--tenant <id>', 'tenant that the wallet belongs to'),
     async ({ tenants, database }, { json, options: { tenant: tenantId } }) => {
       if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
       const { availableMinor, heldMinor, receivableMinor } = await readBalance(database, tenantId);

@@ -25,13 +25,16 @@ function addEndpointListing(endpoints: Command): void {
     endpoints,
     'add',
     (command) =>
-      command.requiredOption('--tenant <id>').requiredOption('--url <url>', 'https, and public'),
+      command
+        .description('add an endpoint; its secret is printed once')
+        .requiredOption('--tenant <id>', 'tenant whose events are sent')
+        .requiredOption('--url <url>', 'address of the receiver: https, and public'),
     async ({ tenants, webhooks }, { json, options: { tenant: tenantId, url } }) => {
       if (!(await tenants.get(tenantId))) throw new CommandError(`there is no tenant ${tenantId}`);
       const problem = await webhooks.problemWith(url);
       if (problem !== null) throw new CommandError(`this address is not usable: ${problem}`);
       const added = await webhooks.endpoints.add(tenantId, url);
-      if (!added) throw new CommandError(`a tenant has ${MAX_ENDPOINTS} endpoints at the most`);
+      if (!added) throw new CommandError(`a tenant has at most ${MAX_ENDPOINTS} endpoints`);
       print(json, added);
     },
   );
@@ -39,7 +42,10 @@ function addEndpointListing(endpoints: Command): void {
   addCommand<{ tenant?: string }>(
     endpoints,
     'list',
-    (command) => command.option('--tenant <id>'),
+    (command) =>
+      command
+        .description('list webhook endpoints')
+        .option('--tenant <id>', 'only endpoints of this tenant'),
     async ({ webhooks }, { json, options }) => {
       const found = await webhooks.endpoints.list(options.tenant);
       printTable(
@@ -83,10 +89,10 @@ function addEndpointChanges(endpoints: Command): void {
   );
   change(
     'disable',
-    'stop sending; events that happen meanwhile are not sent later',
+    'stop sending events to an endpoint; they are not sent later either',
     ({ webhooks }, id) => webhooks.endpoints.setStatus(id, 'disabled'),
   );
-  change('enable', 'send events again, from now on', ({ webhooks }, id) =>
+  change('enable', 'send events to a disabled endpoint again, from now on', ({ webhooks }, id) =>
     webhooks.endpoints.setStatus(id, 'enabled'),
   );
 
@@ -95,8 +101,8 @@ function addEndpointChanges(endpoints: Command): void {
     'rotate <endpoint>',
     (command) =>
       command
-        .description('create a new secret; the old one signs too during the overlap')
-        .option('--overlap-hours <n>', 'how long both secrets sign', parseHours, 24),
+        .description('create a new secret; until the overlap ends, both secrets sign')
+        .option('--overlap-hours <n>', 'time for which both secrets sign', parseHours, 24),
     async ({ webhooks }, { json, options, args }) => {
       const id = String(args[0]);
       const rotated = await webhooks.endpoints.rotate(id, options.overlapHours * HOUR_MS);
@@ -124,8 +130,8 @@ function addDeliveryCommands(deliveries: Command): void {
     (command) =>
       command
         .description(`list the latest ${LISTED} deliveries`)
-        .option('--tenant <id>')
-        .option('--dead', 'only those that were given up'),
+        .option('--tenant <id>', 'only deliveries of this tenant')
+        .option('--dead', 'only deliveries whose last attempt failed'),
     async ({ webhooks }, { json, options: { tenant: tenantId, dead = false } }) => {
       const query = { dead, limit: LISTED, ...(tenantId !== undefined && { tenantId }) };
       printLatest(json, (await webhooks.deliveries.list(query)).map(presentRow), LISTED);
@@ -155,7 +161,8 @@ function addDeliveryCommands(deliveries: Command): void {
   addCommand(
     deliveries,
     'redeliver <delivery>',
-    (command) => command.description('start a delivery again from the first attempt'),
+    (command) =>
+      command.description('send a delivery again, with the whole schedule of retries before it'),
     async ({ webhooks }, { json, args }) => {
       const delivery = await webhooks.redeliver(String(args[0]));
       if (!delivery) throw new CommandError(`there is no delivery ${args[0]}`);

@@ -17,7 +17,7 @@ const count = z.int().min(0);
 
 /** Headers of every answer. */
 const HEADERS = {
-  ...header('X-Request-Id', z.string(), 'Id of the request: your own, if you sent a valid one.'),
+  ...header('X-Request-Id', z.string(), 'Id of the request. Your own id, if you sent a valid one.'),
   ...header('X-RateLimit-Limit', count, 'Requests allowed in this window.'),
   ...header('X-RateLimit-Remaining', count, 'Requests that remain in this window.'),
   ...header('X-RateLimit-Reset', count, 'End of this window, in Unix seconds.'),
@@ -41,13 +41,13 @@ const HEADERS_OF_WAITING = header(
 );
 
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
-  400: 'The request is not valid; `field` names the first offending field, `details.issues` all.',
+  400: 'The request is not valid. `field` names the first invalid field, and `details.issues` lists all of them.',
   401: 'The API key is missing or not valid.',
   403: 'The API key does not have the right to do this.',
   404: 'The resource does not exist, or belongs to another tenant.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
-  422: 'A business rule refuses the request; `code` names the rule.',
+  422: 'A business rule refuses the request. `code` names the rule.',
   429: 'Too many requests.',
   500: 'An internal error.',
   503: 'The service is temporarily unavailable. Try again with the same idempotency key.',
@@ -98,8 +98,8 @@ const securitySchemes = {
     type: 'http',
     scheme: 'bearer',
     description:
-      'A secret key, `sk_sandbox_…` or `sk_live_…`. For servers only. Its level is `read`, `write` or `admin`, each ' +
-      'with what the one before may do.',
+      'A secret key, `sk_sandbox_…` or `sk_live_…`. For servers only. Its level is `read`, `write` or `admin`; each ' +
+      'level includes the rights of the one before.',
   },
   publicKey: {
     type: 'http',
@@ -194,10 +194,9 @@ function webhook(name: string, when: string, data: z.ZodType) {
       .meta({ description: 'Id of the event: the same in every attempt, and in `webhook-id`.' }),
     event: z.literal(name),
     created_at: timestamp('Time of the event.'),
-    sequence: z
-      .int()
-      .min(1)
-      .meta({ description: 'Number of the change of this resource: a lower one is older.' }),
+    sequence: z.int().min(1).meta({
+      description: 'Counts the changes of this resource: an event with a lower number is older.',
+    }),
     // References the component of answers instead of creating a second one for input.
     data: z.unknown().meta({ override: { $ref: `#/components/schemas/${data.meta()?.id}` } }),
   });

@@ -125,7 +125,7 @@ type Refusal = { status: string; code: string; message: string; headers?: string
 const NO_TUNNELS: Refusal = {
   status: '405 Method Not Allowed',
   code: 'method_not_allowed',
-  message: 'This is no proxy.',
+  message: 'This server is not a proxy.',
   headers: ['Allow: '],
 };
 const UNADDRESSED: Refusal = {

@@ -33,8 +33,8 @@ export const idempotencyKey = z
   .regex(/^[\x20-\x7e]{1,255}$/, textErrors(255, 'must have printable ASCII characters only'))
   .meta({
     description:
-      'Makes a repeat safe for 24 hours: the same key with the same request gets the first answer, byte for byte, ' +
-      'and nothing happens twice. Can be sent as the header `Idempotency-Key` instead.',
+      'Makes a repeat safe for 24 hours: the same request with the same key gets the saved response, byte for byte, ' +
+      'and nothing happens twice. The header `Idempotency-Key` has the same effect.',
     example: 'order-1042',
   });
 
@@ -49,7 +49,8 @@ const MAX_QUOTED_KEY_LENGTH = 2 * 255 + 2;
  */
 export const idempotencyKeyHeader = z.string().meta({
   description:
-    'The same as the field `idempotency_key`, with or without quotes. Send one of the two; both have to be equal.',
+    'Has the same effect as the field `idempotency_key`. Quotes around the key are optional. If you send both, they ' +
+    'must be equal.',
   override: {
     minLength: 1,
     maxLength: MAX_QUOTED_KEY_LENGTH,
@@ -60,8 +61,8 @@ export const idempotencyKeyHeader = z.string().meta({
 /** Schema of the header `Prefer`. */
 export const prefer = z.string().meta({
   description:
-    '`wait=N` (RFC 7240, at most 30): answer when it has ended, or after N seconds with its state by then. Any other ' +
-    'preference is as if it were not there.',
+    '`wait=N` (RFC 7240, at most 30): the response comes when the resource has ended, or after N seconds with its ' +
+    'present state. Any other preference is ignored.',
   example: 'wait=5',
 });
 
@@ -69,7 +70,7 @@ export const prefer = z.string().meta({
 export const jsonComponents: Record<string, ZodOpenApiSchemaObject> = {
   Json: {
     description:
-      'Any JSON, at most 16 levels deep. No text and no name has an unpaired surrogate (`\\ud800` alone).',
+      'Any JSON, at most 16 levels deep, without an unpaired surrogate (`\\ud800` alone) in a text or a name.',
     propertyNames: FIELD_NAME,
     additionalProperties: { $ref: '#/components/schemas/Json' },
     items: { $ref: '#/components/schemas/Json' },
@@ -101,14 +102,18 @@ const MAX_OFFSET = 100_000_000;
 
 /** `page` and `limit` of a list. The default limit differs, because short lists fit on one page. */
 export const pageQuery = (limit = 20) => ({
-  page: count(1, MAX_PAGE, 'Which page; one beyond the end is empty, with the right totals.'),
+  page: count(
+    1,
+    MAX_PAGE,
+    'Number of the page. A page beyond the end is empty and has the right totals.',
+  ),
   limit: count(limit, MAX_LIMIT, 'Results per page.'),
 });
 
 /** `limit` and `offset` of a list, as card lists have them. */
 export const offsetQuery = (limit = 20) => ({
   limit: count(limit, MAX_LIMIT, 'Results per page.'),
-  offset: count(0, MAX_OFFSET, 'How many to leave out; beyond the end the page is empty.', 0),
+  offset: count(0, MAX_OFFSET, 'Number of results to skip. Beyond the end the page is empty.', 0),
 });
 
 /** Schema of the pagination object that every list has. */
