@@ -12,7 +12,7 @@ const imports = importsOf(sourceFiles());
 const named = (found: { from: string; to: string }[]) =>
   found.map(({ from, to }) => `${from} -> ${to}`);
 
-/** Folders that import each other on purpose; docs/decisions/0014 gives the reasons. */
+/** Folders that import each other on purpose; docs/structure.md gives the reasons. */
 const TIES: string[] = [
   'src/capabilities/bulk-transfers <-> src/capabilities/transfers',
   'src/capabilities/card-fundings <-> src/capabilities/cards',
