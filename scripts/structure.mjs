@@ -1,5 +1,5 @@
 // Reads the source tree and counts its shape: imports between folders, arrows against the shelves, file names of
-// capabilities, comments and exports. `npm run structure` prints the figures; docs/decisions/0014 says how each is counted.
+// capabilities, comments and exports. `npm run structure` prints the figures; docs/structure.md says how each is counted.
 // Tests import the same functions, so the printed figures and the enforced rules cannot differ.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -217,7 +217,7 @@ export function figures(at = root) {
   };
 }
 
-/** Bounds of docs/decisions/0014. A number is the most that a figure may be. */
+/** Bounds of docs/structure.md. A number is the most that a figure may be. */
 const BOUNDS = {
   'pairs of folders that import each other': 8,
   'largest set of folders that reach each other': 3,

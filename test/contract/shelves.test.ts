@@ -12,7 +12,7 @@ const imports = importsOf(sourceFiles());
 const named = (found: { from: string; to: string }[]) =>
   found.map(({ from, to }) => `${from} -> ${to}`);
 
-/** Folders that import each other on purpose; docs/decisions/0014 gives the reasons. */
+/** Folders that import each other on purpose; docs/structure.md gives the reasons. */
 const TIES: string[] = [
   'src/capabilities/card-fundings <-> src/capabilities/cards',
   'src/capabilities/charges <-> src/capabilities/recurring-charges',
