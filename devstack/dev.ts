@@ -1,6 +1,7 @@
 /** `npm run dev`: compiles a changed source into dist/ and restarts the processes that run it. */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -25,19 +26,18 @@ const SOURCE = /\.ts$/;
 type Hooks = { log: (line: string) => void };
 
 /**
- * Watches the sources until the process ends. If a source does not compile, the error is reported and the last good
- * build runs on. Type errors are reported after the change runs.
+ * Watches the sources until `stop`. If a source does not compile, the error is reported and the last good build runs
+ * on. Type errors are reported after the change runs. `stop` waits for work in progress, which writes into dist/.
  */
-export function restartOnChange(services: readonly Supervised[], { log }: Hooks): void {
+export function restartOnChange(
+  services: readonly Supervised[],
+  { log }: Hooks,
+): { stop: () => Promise<void> } {
   const changed = new Set<string>();
-  let building = false;
-  let check: AbortController | null = null;
-  // A check that outlives this process still writes into dist/.
-  process.once('exit', () => check?.abort());
+  let building: Promise<void> | null = null;
+  let check: TypeCheck | null = null;
 
   async function rebuild(): Promise<void> {
-    if (building) return;
-    building = true;
     while (changed.size > 0) {
       const files = [...changed];
       changed.clear();
@@ -50,26 +50,36 @@ export function restartOnChange(services: readonly Supervised[], { log }: Hooks)
         log(messageOf(error));
         continue;
       }
-      check?.abort();
-      check = new AbortController();
-      const { signal } = check;
-      void checkTypes(signal).catch((error: unknown) => signal.aborted || log(messageOf(error)));
+      await check?.stop();
+      check = checkTypes(log);
     }
-    building = false;
   }
 
   // The bundler's first run is its slowest, so it runs at start and not with the first changed workflow.
-  void bundle().catch((error: unknown) => log(messageOf(error)));
+  const firstBundle = bundle().catch((error: unknown) => log(messageOf(error)));
   let timer: NodeJS.Timeout | undefined;
-  for (const folder of FOLDERS.filter((name) => existsSync(join(packageRoot, name)))) {
+  const folders = FOLDERS.filter((name) => existsSync(join(packageRoot, name)));
+  const watchers = folders.map((folder) =>
     watch(join(packageRoot, folder), { recursive: true }, (_event, file) => {
       if (file === null || !SOURCE.test(file)) return;
       changed.add(join(folder, file));
-      check?.abort();
+      void check?.stop();
       clearTimeout(timer);
-      timer = setTimeout(() => void rebuild(), DEBOUNCE_MS);
-    });
-  }
+      timer = setTimeout(
+        () => (building ??= rebuild().finally(() => (building = null))),
+        DEBOUNCE_MS,
+      );
+    }),
+  );
+  return {
+    async stop() {
+      for (const watcher of watchers) watcher.close();
+      clearTimeout(timer);
+      changed.clear();
+      await Promise.all([firstBundle, building]);
+      await check?.stop();
+    },
+  };
 }
 
 async function compileAndRestart(
@@ -136,12 +146,29 @@ async function bundle(): Promise<void> {
   });
 }
 
+/** A type check that runs. `stop` ends it without a report and resolves when its process has ended. */
+type TypeCheck = { stop: () => Promise<void> };
+
 /** Reports type errors, after the change runs. */
-function checkTypes(signal: AbortSignal): Promise<void> {
+function checkTypes(log: Hooks['log']): TypeCheck {
   const compiler = join(packageRoot, 'node_modules', 'typescript', 'bin', 'tsc');
   const info = ['--incremental', '--tsBuildInfoFile', compiled('.types')];
   const args = [compiler, '-p', 'tsconfig.build.json', '--noEmit', ...info];
-  return run('the types are wrong', args, signal);
+  const child = spawn(process.execPath, args, { cwd: packageRoot });
+  let output = '';
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = once(child, 'close').then(([code]) => {
+    if (code !== 0 && !child.killed) {
+      log(`the change has wrong types; it runs all the same\n${output.trim()}`);
+    }
+  });
+  return {
+    async stop() {
+      child.kill();
+      await ended;
+    },
+  };
 }
 
 const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
@@ -161,20 +188,4 @@ function digestOfWorkflows(): string {
     }
   }
   return hash.digest('hex');
-}
-
-/** Runs a build step; rejects with the step's output. */
-function run(failure: string, args: string[], signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: packageRoot, signal });
-    let output = '';
-    child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    child.stderr.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    child.once('error', reject);
-    child.once('close', (code) => {
-      if (code === 0) resolve();
-      else
-        reject(new Error(`the change ${failure}; the last good state runs on\n${output.trim()}`));
-    });
-  });
 }

@@ -38,6 +38,8 @@ const say = (line: string) => void (isRead && console.log(`bursar: ${line}`));
 const started: Supervised[] = [];
 let dataDir: DataDir | null = null;
 let dev: DevFile | null = null;
+/** Rebuilds what is changed, in `npm run dev`. */
+let watching: { stop: () => Promise<void> } | null = null;
 let stopping = false;
 let stoppingSince = 0;
 
@@ -102,7 +104,7 @@ async function main(): Promise<void> {
     startupBanner(dev, opened.path, { colours: process.stdout.isTTY && !process.env['NO_COLOR'] }),
   );
   if (process.argv.includes('--dev')) {
-    restartOnChange(services, { log: say });
+    watching = restartOnChange(services, { log: say });
     say('a changed source starts API and worker again');
   }
 }
@@ -209,10 +211,11 @@ function describe(ports: Ports, env: NodeJS.ProcessEnv, demo: Demo): DevFile {
   };
 }
 
-/** Stops dependants first: API, worker, bank, then the engines. */
+/** Stops the rebuilding, then dependants first: API, worker, bank, then the engines. */
 async function stopEverything(): Promise<void> {
   attempt(() => dataDir?.markStopping());
   attempt(() => dataDir?.removeDevFile());
+  await watching?.stop();
   for (const service of started.toReversed()) {
     say(`stopping ${service.name} …`);
     await service.stop();

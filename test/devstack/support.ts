@@ -2,10 +2,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A folder that is removed when the test file is done. Waits for processes that have just been killed in it. */
+/** A folder that is removed when the test file is done. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'bursar-test-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
