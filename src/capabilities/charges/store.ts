@@ -50,7 +50,7 @@ export function createCharges(
 
     accept: (input: AcceptCharge): Promise<AcceptResult> => groupCommit.commit(acceptCharge, input),
 
-    /** Applies what became known, through the state guard; the answer is the charge as it stands then. */
+    /** Applies a fact by `transitionCharge`. The result has the charge after it. */
     applyFact: (of: ChargeKey, fact: ChargeFact): Promise<ApplyChargeFactResult> =>
       groupCommit.commit(applyChargeFact, { tenantId: of.tenant_id, id: of._id, of, fact }),
 

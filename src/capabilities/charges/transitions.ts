@@ -195,9 +195,9 @@ function decideRefused(
   if (charge.status === 'completed') {
     // On a page a customer may be declined first and pay then: the payment outranks it, whatever comes later.
     if (fact.via === 'webhook' || isOfPage(charge)) return 'stale';
-    return raiseAttention(charge, now, 'the provider refused what it had reported as paid');
+    return raiseAttention(charge, now, 'the provider rejects what it had reported as paid');
   }
-  if (byOperator) return clearAttention(charge, 'an operator gave it up');
+  if (byOperator) return clearAttention(charge, 'an operator failed it');
   if (charge.monitor_until === null) return 'unchanged';
   return {
     set: { monitor_until: null },

@@ -166,7 +166,7 @@ function changed(
 
 const SO_ALREADY = { pause: 'paused', resume: 'active', cancel: 'cancelled' } as const;
 
-/** A charge that waits for another attempt ends. What is with the provider already is seen to its end, without another. */
+/** Ends a charge that waits for another attempt. A submitted attempt runs to its end, and gets no further one. */
 function tryNoMore(
   uow: UnitOfWork,
   { tenantId, at }: ChangeRecurringCharge,

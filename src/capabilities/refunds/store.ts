@@ -34,7 +34,7 @@ export function createRefunds(
     accept: (input: AcceptRefund) => groupCommit.commit(acceptRefund, input),
     saveRefusal: (input: SaveRefusal) => groupCommit.commit(saveRefusal, input),
 
-    /** Applies what became known, through the state guard; the answer is the refund as it stands then. */
+    /** Applies a fact by the transitions of refunds. The result has the refund after it. */
     applyFact: (
       { tenant_id: tenantId, _id: id, charge_id: charge }: RefundKey,
       fact: InstructionFact,

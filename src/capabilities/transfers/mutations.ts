@@ -60,7 +60,7 @@ export type GrantTransferPermitResult = { transfer: Transfer | null };
 
 /** Accepts a transfer once: hold, daily limit, reference, record and response in one commit. */
 export const acceptTransfer: Mutation<AcceptTransfer, AcceptResult> = {
-  // A first try takes key and reference unread, two round trips less; and nobody else can have made this transfer before.
+  // A first attempt does not read key and reference, which saves two round trips. The id is new, so no record can exist.
   reads: ({ tenantId, transfer, claim }, full) =>
     full
       ? { ...readsOf(tenantId, [transfer], claim), records: [transfers.ref(transfer._id)] }

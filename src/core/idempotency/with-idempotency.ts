@@ -15,7 +15,7 @@ export type IdempotentResponse = {
   replayed: boolean;
 };
 
-/** The present state of what a POST made, once it has ended or the wait is over; null if nobody waits any more. */
+/** The present state of the created record, once it has ended or the wait is over; null if the client is gone. */
 export type Present = (resource: string, wait: Wait) => Promise<unknown>;
 
 /**

@@ -5,8 +5,8 @@ import type { ProviderEventReplay, ProviderEvent } from './event.js';
 const PAGE = 500;
 
 /**
- * Removes events of a certain age with their replays, one page; answers how many. What was never applied stays: somebody
- * still has to look at it.
+ * Removes events of a certain age with their replays, one page; answers how many. Events that were never applied
+ * stay, because an operator must resolve them.
  */
 export function createProviderEventRetention({
   db,
